@@ -14,6 +14,7 @@ from es_simhash.cli.show import exits
 from es_simhash.scheme import group_fields, own_fields
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import KeyForm, Layout
+from es_simhash.telemetry.job_metrics import METRICS
 from tests.layers import LAYERS
 from tools import ROOT
 
@@ -49,6 +50,12 @@ def _layout(form: KeyForm) -> Iterable[tuple[str, ...]]:
         yield f"`{form}`", named, _parameters(keys[names[0]])
 
 
+def _metrics() -> str:
+    names = {each: ", ".join(f"`{label}`" for label in each.labels) for each in METRICS}
+    rows = ((f"`{each.name}`", each.kind, labels, each.help) for each, labels in names.items())
+    return _table(("metric", "type", "labels", "what it is"), rows)
+
+
 def _tree() -> str:
     lines = [_room(ROOT / "es_simhash" / name) for name in LAYERS if not name.startswith("_v")]
     return "".join(f"{line}\n" for line in ["```text", "es_simhash/", *lines, "```"])
@@ -80,6 +87,7 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 TABLES: dict[Path, dict[str, Callable[[], str]]] = {
     FOLDER / "exit-codes-and-environment.md": {"exit codes": _exit_codes, "environment": _environment},
+    ROOT / "docs" / "how-to" / "monitoring.md": {"metrics": _metrics},
     ROOT / "docs" / "architecture.md": {"tree": _tree},
     FOLDER / "fields.md": {"fingerprint": _fingerprint, "layouts": _layouts, "group": _group},
 }

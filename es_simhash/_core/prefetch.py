@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import CancelledError, Future, InvalidStateError
 from concurrent.futures import TimeoutError as NotDoneError  # the built-in one from Python 3.11 on
 from contextlib import suppress
+from contextvars import copy_context
 from functools import partial
 from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
@@ -146,9 +147,9 @@ class _Crew:
         self._tasks: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
 
     def begin(self, make: Callable[[], Result]) -> Future[Result]:
-        """Queue a task for the next idle thread."""
+        """Queue a task for the next idle thread, which runs it in the context of this one."""
         future: Future[Result] = Future()
-        self._tasks.put(partial(_settle, future, make))
+        self._tasks.put(partial(copy_context().run, _settle, future, make))
         if self._started < self._size:
             self._started += 1
             Thread(target=_work, args=(self._tasks,), name="es-simhash", daemon=True).start()

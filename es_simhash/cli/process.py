@@ -33,13 +33,14 @@ def main(arguments: list[str] | None = None) -> None:
 def run(arguments: list[str]) -> int:
     """Run the command line and return its exit code."""
     from es_simhash.cli.program import app
-    from es_simhash.cli.show import exits
+    from es_simhash.cli.show import exits, log
 
-    try:
-        result: Any = app.main(arguments, prog_name="es-simhash", standalone_mode=False)
-        sys.stdout.flush()
-    except BaseException as error:
-        return exits.code_of(error, debug="--debug" in arguments)
+    with log.written(log.format_in(arguments)):
+        try:
+            result: Any = app.main(arguments, prog_name="es-simhash", standalone_mode=False)
+            sys.stdout.flush()
+        except BaseException as error:
+            return exits.code_of(error, debug="--debug" in arguments)
     return result if isinstance(result, int) else exits.FINE
 
 

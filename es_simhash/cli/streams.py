@@ -7,7 +7,8 @@ import io
 import os
 import sys
 
-from es_simhash.cli.show.exits import FINE, USAGE, print_stderr
+from es_simhash.cli.show import log
+from es_simhash.cli.show.exits import FINE, USAGE
 
 
 class _Closed(io.RawIOBase):
@@ -30,7 +31,11 @@ def use() -> int:
     sys.stdin = sys.stdin or io.TextIOWrapper(io.BufferedReader(_Closed()))
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - it is for the whole process
     if sys.stdout is None:
-        print_stderr("Error: Standard output is closed: nothing can be printed. Open it, or send it to /dev/null.")
+        log.write(
+            "error",
+            "error",
+            "Error: Standard output is closed: nothing can be printed. Open it, or send it to /dev/null.",
+        )
         return USAGE
     return FINE
 

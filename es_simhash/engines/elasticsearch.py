@@ -23,6 +23,8 @@ Client = TypeVar("Client", "Elasticsearch", "AsyncElasticsearch")
 class _OverElasticsearch(Generic[Client]):
     """What both kinds of client share: options, serializer and exceptions."""
 
+    system = "elasticsearch"
+
     def __init__(self, client: Client, *, distribution: str | None = None, closes_client: bool = False) -> None:
         if not hasattr(client, "options"):
             raise ClientVersionError(

@@ -21,6 +21,8 @@ Client = TypeVar("Client", "OpenSearch", "AsyncOpenSearch")
 class _OverOpenSearch(Generic[Client]):
     """What both kinds of client share: options, serializer and exceptions."""
 
+    system = "opensearch"
+
     def __init__(self, client: Client, *, distribution: str | None = None, closes_client: bool = False) -> None:
         self._client: Client = client
         self._distribution = distribution

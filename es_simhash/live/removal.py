@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import Stop
+from es_simhash._core.stages import stage
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import Engine, StoppableEngine, run
@@ -165,7 +166,8 @@ class Removal:
         self._engine = engine
         self._options = options or UpdateOptions()
         self._stop = stop or Stop()
-        self.survey = run(survey(index, documents, self._options), StoppableEngine(engine, self._stop))
+        with stage("survey"):
+            self.survey = run(survey(index, documents, self._options), StoppableEngine(engine, self._stop))
         self.progress = Progress.of(index, self.survey.parts, self.survey.left_out)
 
     def run(self, on_progress: OnProgress | None = None, on_reject: OnReject | None = None) -> Removed:
@@ -173,4 +175,5 @@ class Removal:
         self.survey.check()
         tally = Tally(self.progress, on_progress, on_reject)
         runner = Runner(self._engine, self.survey.removing, self._options, tally, self._stop)
-        return run(_remove(self.survey, self._options.patience, Removed(self.progress)), runner)
+        with stage("documents"):
+            return run(_remove(self.survey, self._options.patience, Removed(self.progress)), runner)

@@ -32,7 +32,7 @@ class Metrics:
         except ImportError:
             raise MissingExtraError("prometheus-client", "metrics") from None
         self._registry = prometheus_client.CollectorRegistry(auto_describe=False)
-        self._common = common
+        self.common = common
         self._made: dict[Metric, Any] = {}
         self._totals: dict[tuple[str, ...], float] = {}
         self._lock = Lock()
@@ -84,5 +84,5 @@ class Metrics:
             yield family
 
     def _at(self, metric: Metric, labels: dict[str, str]) -> Any:
-        made, all_labels = self._made[metric], {**self._common, **labels}
+        made, all_labels = self._made[metric], {**self.common, **labels}
         return made.labels(**all_labels) if all_labels else made

@@ -14,6 +14,7 @@ from es_simhash._core.environment import STATE_HOME
 from es_simhash._core.humanize import counted
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.index import filter_option, index_argument, index_options, wanted_documents
+from es_simhash.cli.options.metrics import metrics_options
 from es_simhash.cli.options.places import is_server
 from es_simhash.cli.options.run import accept_option, run_options
 from es_simhash.cli.options.target import Target
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 @click.option("--in-cluster", is_flag=True, help="Let the server's own update by query do what it can.")
 @run_options
 @accept_option
+@metrics_options
 @index_options
 def command(
     index: str,

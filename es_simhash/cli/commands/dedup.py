@@ -15,6 +15,7 @@ from es_simhash.cli.options.connection import Verb
 from es_simhash.cli.options.files import Files, input_options, output_file
 from es_simhash.cli.options.group import check_outputs, group_options, groups_file_options
 from es_simhash.cli.options.index import scheme_option, scheme_or_default, texts_option
+from es_simhash.cli.options.metrics import metrics_options
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
 from es_simhash.cli.show.groups import show_deduplicated
 from es_simhash.cli.show.output import Output
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     help="Read how rare features are from this file, or learn it and write it there.",
 )
 @groups_file_options
+@metrics_options
 @output_file("--canonical-only", "canonical_file", help="Write the documents without their duplicates to this file.")
 def command(
     files: Files,
@@ -99,7 +101,12 @@ def command(
         with files.opened(output, "Reading") as (found, rejects, advance):
             read = noted.noting(read_texts(found, fields, rejects, absent, stripped))
             documents = ((each.id, text, each.document) if scope else (each.id, text) for each, text in read)
-            duplicates = deduplicator.run(documents, lambda done: advance(done, rejects.count), noted.rank)
+
+            def on_progress(done: int) -> None:
+                output.run.count({"read": done, "rejected": rejects.count})
+                advance(done, rejects.count)
+
+            duplicates = deduplicator.run(documents, on_progress, noted.rank)
         output.warn(absent.warning)
         with duplicates:
             _write(duplicates, files, fields, output_format, out)

@@ -20,7 +20,8 @@ from es_simhash.cli.options.connection import ConnectionVerb
 from es_simhash.cli.options.places import is_server
 from es_simhash.cli.options.setting_origins import Given
 from es_simhash.cli.options.target import Target, target_of
-from es_simhash.cli.show.exits import Interrupted, print_stderr, saying_if_interrupted
+from es_simhash.cli.show import log
+from es_simhash.cli.show.exits import Interrupted, saying_if_interrupted
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def _removing(remove: Callable[[], object], keep: bool, by_hand: Sequence[str]) 
         if not is_removed and isinstance(error, KeyboardInterrupt):
             raise Interrupted(left) from None
         if not is_removed:
-            print_stderr(left)
+            log.write("warning", "warning", left)
         raise
     if not keep:
         with saying_if_interrupted(lambda: left):

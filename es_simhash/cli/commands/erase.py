@@ -11,12 +11,14 @@ from es_simhash._core.humanize import counted
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import output_file, text_file_option, text_in
 from es_simhash.cli.options.index import index_argument, index_options
+from es_simhash.cli.options.metrics import metrics_options
 from es_simhash.cli.options.run import patience_option
 from es_simhash.cli.options.scope import scope_value_option
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.erased import show_copies, show_erased, write_list, write_report
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
 from es_simhash.cli.show.output import Output
+from es_simhash.telemetry.job_metrics import counts_of
 
 if TYPE_CHECKING:
     from es_simhash.index import Index
@@ -51,6 +53,7 @@ _SHARE = click.FloatRange(0, 1, min_open=True)
 @click.option("--yes", is_flag=True, help="Delete all copies, without asking.")
 @output_file("--report", "report_file", help="Write what was deleted to this file; as JSON if it is named so.")
 @patience_option
+@metrics_options
 @index_options
 def command(
     index: str,
@@ -116,6 +119,7 @@ def _erase(output: Output, index: Index, copies: Copies, everything: bool, repor
     def on_progress(erased: Erased) -> None:
         nonlocal so_far
         so_far = erased
+        output.run.count(counts_of(erased))
         advance(len(erased.deleted))
 
     def done() -> str:

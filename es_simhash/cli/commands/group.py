@@ -14,12 +14,14 @@ from es_simhash.cli.options.files import output_file
 from es_simhash.cli.options.group import check_outputs, group_options, groups_file_options
 from es_simhash.cli.options.index import filter_option, index_argument, prefix_option
 from es_simhash.cli.options.kibana import kibana_url_option
+from es_simhash.cli.options.metrics import metrics_options
 from es_simhash.cli.options.run import accept_option, max_rate_option, patience_option
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
 from es_simhash.cli.show.groups import show_grouped, were_written
 from es_simhash.cli.show.output import Output
 from es_simhash.cli.show.progress import show_findings
+from es_simhash.telemetry.job_metrics import counts_of
 
 if TYPE_CHECKING:
     from es_simhash.cli.jobs.group_output import Link
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
 @max_rate_option
 @accept_option
 @groups_file_options
+@metrics_options
 @kibana_url_option
 @output_file("--delete-script", help="Write a bulk request that deletes the duplicates.")
 def command(
@@ -91,7 +94,12 @@ def command(
             saying_if_interrupted(lambda: "Nothing was written to the index."),
             output.progress("Reading") as advance,
         ):
-            grouped = opened.group(options, on_progress=advance)
+
+            def on_read(done: int) -> None:
+                output.run.count({"read": done})
+                advance(done)
+
+            grouped = opened.group(options, on_progress=on_read)
         with grouped:
             how = WriteOptions(singles, max_rate, options.patience, accept)
             written = _write(output, opened, grouped, how) if write else None
@@ -150,6 +158,7 @@ def _write(output: Output, index: Index, grouped: Grouped, how: WriteOptions) ->
     def on_progress(done: GroupsWritten) -> None:
         nonlocal so_far
         so_far = done.written
+        output.run.count(counts_of(done))
         advance(done.written, len(done.rejected))
 
     with (

@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from es_simhash._core.humanize import counted
+from es_simhash._core.stages import stage
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import Files, input_options
 from es_simhash.cli.options.index import documents_of, index_argument, index_options
+from es_simhash.cli.options.metrics import metrics_options
 from es_simhash.cli.options.places import is_server
 from es_simhash.cli.options.run import dry_run_option, patience_option
 from es_simhash.cli.options.target import Target
-from es_simhash.cli.show.exits import FINE, SOME_FAILED, Interrupted, print_stderr, saying_if_interrupted
+from es_simhash.cli.show import log
+from es_simhash.cli.show.exits import FINE, SOME_FAILED, Interrupted, saying_if_interrupted
 from es_simhash.cli.show.learning import learnt_as_json, show_learnt
 from es_simhash.cli.show.output import Output
 
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from es_simhash.engines.base import Engine
     from es_simhash.index import Index
     from es_simhash.live.learning import Learnt
+    from es_simhash.plans.add import Written
 
 
 @click.command(name="load", cls=EngineVerb)
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
 @click.option("--create-only", is_flag=True, help="Reject documents whose id exists already.")
 @patience_option
 @dry_run_option
+@metrics_options
 @index_options
 def command(
     index: str,
@@ -61,16 +66,22 @@ def command(
         documents = documents_of(engine, index, known, dry_run)
         opened = Index(index, engine, prefix=known["prefix"])
         there = DryRun(index, documents) if dry_run else opened
-        loader = Loader(there, rejects, lambda now: advance(now.done, rejects.count), op_type, patience)
+
+        def on_progress(now: Written) -> None:
+            output.run.count({"written": now.done, "rejected": rejects.count})
+            advance(now.done, rejects.count)
+
+        loader = Loader(there, rejects, on_progress, op_type, patience)
         if dry_run:
             loader.load(found)
         else:
             # Only a server may keep one waiting.
             refresh = partial(in_a_moment, opened.refresh) if is_server(target.place) else opened.refresh
-            with _reporting_failure(loader, index, refresh):
+            with stage("documents"), _reporting_failure(loader, index, refresh):
                 loader.load(found)
                 make_visible(opened, output)
-            learnt = _learnt(engine, opened, loader)
+            with stage("learn"):
+                learnt = _learnt(engine, opened, loader)
     done = loader.written.done
     output.warn(loader.absent.warning)
     if not dry_run:
@@ -108,7 +119,7 @@ def _reporting_failure(loader: Loader, index: str, refresh: Callable[[], object]
     except BaseException as error:
         saved = _saved(loader, refresh, error)
         if loader.written.done:
-            print_stderr(f"{_so_far(saved, index)} until then.")
+            log.write("warning", "warning", f"{_so_far(saved, index)} until then.")
         raise
 
 

@@ -11,6 +11,7 @@ import click
 from es_simhash._core.humanize import counted
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.index import index_options
+from es_simhash.cli.options.metrics import metrics_options
 from es_simhash.cli.options.run import run_options
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
@@ -48,6 +49,7 @@ _PLANNED = ("source", "destination", "documents", "due", "create", "mapping", "m
     help="Number of documents to compare afterwards.",
 )
 @run_options
+@metrics_options
 @index_options
 def command(
     source: str,

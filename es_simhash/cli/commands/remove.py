@@ -10,6 +10,7 @@ import click
 from es_simhash._core.humanize import counted
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.index import index_argument, prefix_option
+from es_simhash.cli.options.metrics import metrics_options
 from es_simhash.cli.options.run import accept_option, run_options
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 @prefix_option
 @run_options
 @accept_option
+@metrics_options
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def command(
     index: str,

@@ -8,10 +8,14 @@ from typing import Any, ClassVar
 
 import click
 
+from es_simhash._version import __version__
 from es_simhash.cli.options.profiles import DISTRIBUTIONS
 from es_simhash.cli.options.setting_origins import Given
 from es_simhash.cli.options.target import target_of
+from es_simhash.cli.show import exits, log
 from es_simhash.cli.show.output import Output
+from es_simhash.telemetry import spans
+from es_simhash.telemetry.run import Run
 
 
 class ConnectionOption(click.Option):
@@ -54,6 +58,11 @@ CONNECTION = (
 OUTPUT = (
     click.Option(["--json", "as_json"], is_flag=True, help="Print JSON, one object per line."),
     click.Option(["--quiet", "-q"], is_flag=True, help="Print only results and errors."),
+    click.Option(
+        ["--log-format"],
+        type=click.Choice(log.FORMATS),
+        help="Format of the messages on standard error: text, or an object of JSON a line.",
+    ),
 )
 
 
@@ -73,9 +82,32 @@ class Verb(click.Command):
         given = {str(option.name): given.get(str(option.name)) for option in (*CONNECTION, *OUTPUT)}
         after = {name: ctx.params.pop(name) for name in given if name in ctx.params}
         given |= {name: value for name, value in after.items() if value is not None and value is not False}
-        ctx.params["output"] = Output(bool(given.pop("as_json")), bool(given.pop("quiet")))
-        ctx.params.update(self.connected(Given.of(given, lambda name: f"--{name.replace('_', '-')}")))
-        return super().invoke(ctx)
+        format: log.Format = given.pop("log_format") or "text"
+        output = Output(bool(given.pop("as_json")), bool(given.pop("quiet")), Run(str(self.name)))
+        with log.written(format, output.run.id):
+            return self._observed(ctx, output, Given.of(given, lambda name: f"--{name.replace('_', '-')}"))
+
+    def _observed(self, ctx: click.Context, output: Output, connection: Given) -> Any:
+        """Run it, and show operators how it ends."""
+        run, code = output.run, exits.FINE
+        run.on_stage = output.stage
+        output.note("", event="started", verb=run.verb, version=__version__)
+        try:
+            with run.going_on():
+                ctx.params.update(self.connected(connection), output=output)
+                result = super().invoke(ctx)
+            code = result if isinstance(result, int) else exits.FINE
+            return result
+        except BaseException as error:
+            code, _ = exits.described(error)
+            if not log.is_json():
+                raise
+            debug = bool(ctx.find_root().params.get("debug"))
+            raise click.exceptions.Exit(exits.code_of(error, debug=debug)) from error
+        finally:
+            run.ended(code)
+            output.note("", event="finished", exit_code=code, seconds=round(run.seconds, 3), **run.counts)
+            spans.flush()
 
     def connected(self, connection: Given) -> Mapping[str, Any]:
         """Refuse connection options before the verb."""

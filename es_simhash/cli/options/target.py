@@ -14,7 +14,7 @@ from es_simhash.cli.options.logins import PASSWORDS, WAYS, Login, login_at
 from es_simhash.cli.options.places import Server, deployment, is_server, server_at
 from es_simhash.cli.options.profiles import profile_named
 from es_simhash.cli.options.setting_origins import Given
-from es_simhash.cli.show.exits import print_stderr
+from es_simhash.cli.show import log
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
@@ -43,27 +43,30 @@ class Target:
         kind = "the server" if self.place.startswith(("http://", "https://")) else "the embedded engine in"
         return f"{kind} {self.place} ({self.source}){f', {self.login.who}' if self.login else ''}"
 
-    def connect(self) -> Engine:
-        """Connect to the engine; ask for a password that was not given."""
+    def connect(self, run_id: str | None = None) -> Engine:
+        """Connect to the engine, whose slow logs and tasks name the run; ask for a password that was not given."""
         from es_simhash.engines.connect import connect
 
         login = self.login.options() if self.login else {}
-        return connect(self.place, distribution=self.distribution, **login, **self.tls)  # type: ignore[arg-type]
+        named = {"opaque_id": run_id} if is_server(self.place) else {}
+        return connect(self.place, distribution=self.distribution, **login, **self.tls, **named)  # type: ignore[arg-type]
 
     def announce(self, output: Output) -> None:
         """Print which engine is used, and warn if its certificate is not checked."""
-        output.note(f"Using {self.description}.")
+        output.note(f"Using {self.description}.", event="engine", engine=self.place)
         if self.tls.get("verify_certs") is False:
-            print_stderr(
+            log.write(
+                "warning",
+                "warning",
                 f"Warning: the certificate of {self.place} is not checked (insecure): anyone in between can read "
-                "and change everything. Name the right certificates with --ca-certs instead."
+                "and change everything. Name the right certificates with --ca-certs instead.",
             )
 
     @contextmanager
     def opened(self, output: Output) -> Iterator[Engine]:
         """Announce the engine, connect to it, and close it afterwards."""
         self.announce(output)
-        engine = self.connect()
+        engine = output.run.engine(self.connect(output.run.id), self.place)
         try:
             yield engine
         finally:

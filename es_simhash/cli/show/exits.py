@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import errno
-import sys
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 import click
+
+from es_simhash.cli.show import log
 
 FINE = 0
 SOME_FAILED = 1
@@ -42,39 +43,53 @@ def saying_if_interrupted(done: Callable[[], str]) -> Iterator[None]:
 
 def code_of(error: BaseException, *, debug: bool) -> int:
     """Print an exception on standard error, and return its exit code."""
+    code, message = described(error)
     if isinstance(error, click.exceptions.Exit):
-        return error.exit_code
-    if isinstance(error, click.exceptions.Abort | KeyboardInterrupt):
-        # Click makes an Abort of the interruption, which only newer versions name as its cause.
-        causes = (error, error.__cause__, error.__context__)
-        done = next((each for each in causes if isinstance(each, Interrupted)), "Nothing was changed.")
-        print_stderr(f"Interrupted. {done}")
-        return INTERRUPTED
-    if debug:
+        return code
+    if code == INTERRUPTED:
+        log.write("error", "interrupted", message)
+        return code
+    more: dict[str, str] = {}
+    if debug and log.is_json():
+        more["traceback"] = "".join(traceback.format_exception(error))
+    elif debug:
         traceback.print_exception(error)
-    code, message = _described(error)
-    if message:
-        print_stderr(message)
+    if isinstance(error, click.ClickException) and not log.is_json():
+        error.show()
+    elif message:
+        message = message if log.is_json() else f"Error: {message}"
+        log.write("error", "error", message, error_type=type(error).__name__, **more)
     return code
 
 
-def _described(error: BaseException) -> tuple[int, str]:
+def described(error: BaseException) -> tuple[int, str]:
+    """Return the exit code of an exception, and what is said of it."""
     # Errors are imported only if there is one.
     from es_simhash.errors import EngineError, EsSimhashError
 
     match error:
+        case click.exceptions.Exit():
+            known = error.exit_code, ""
+        case click.exceptions.Abort() | KeyboardInterrupt():
+            known = INTERRUPTED, f"Interrupted. {_done_before(error)}"
         case click.ClickException():
-            error.show()
-            return error.exit_code, ""
+            known = error.exit_code, error.format_message()
         case EsSimhashError():
-            return (REFUSED if isinstance(error, EngineError) else USAGE), f"Error: {error}"
-        case BrokenPipeError():  # the reader has seen enough, as `head` does
-            return FINE, ""
-        case SystemExit():  # what click makes of it
-            return FINE, ""
+            known = (REFUSED if isinstance(error, EngineError) else USAGE), str(error)
+        case BrokenPipeError() | SystemExit():  # the reader has seen enough, as `head` does; what click makes of it
+            known = FINE, ""
         case OSError():
-            return USAGE, f"Error: {error.filename or 'The system'}: {error.strerror}. {_remedy(error)}"
-    return SOME_FAILED, f"Error: {type(error).__name__}: {error}. This should not happen; --debug shows where."
+            known = USAGE, f"{error.filename or 'The system'}: {error.strerror}. {_remedy(error)}"
+        case _:
+            known = SOME_FAILED, f"{type(error).__name__}: {error}. This should not happen; --debug shows where."
+    return known
+
+
+def _done_before(interruption: BaseException) -> object:
+    """Return what a command reports to have done before it was interrupted."""
+    # Click makes an Abort of the interruption, which only newer versions name as its cause.
+    causes = (interruption, interruption.__cause__, interruption.__context__)
+    return next((each for each in causes if isinstance(each, Interrupted)), "Nothing was changed.")
 
 
 def _remedy(error: OSError) -> str:
@@ -86,9 +101,3 @@ def _remedy(error: OSError) -> str:
         case errno.EBADF:
             return "Open it, or name a file."
     return "Check the path and its permissions."
-
-
-def print_stderr(message: str) -> None:
-    """Print a message on standard error; ignore that its reader has gone away."""
-    with suppress(BrokenPipeError):
-        print(message, file=sys.stderr, flush=True)

@@ -6,11 +6,12 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
-from es_simhash.cli.show.exits import print_stderr
+from es_simhash.cli.show import log
+from es_simhash.telemetry.run import Run
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,10 +32,14 @@ class Advance(Protocol):
 
 @dataclass(frozen=True)
 class Output:
-    """The output of a command: results on standard output, for pipes; notes and progress on standard error."""
+    """The output of a command: results on standard output, for pipes; notes and progress on standard error.
+
+    Its ``run`` has what operators see of it.
+    """
 
     as_json: bool = False
     quiet: bool = False
+    run: Run = field(default_factory=Run, compare=False)
 
     def result(self, form: dict[str, Any]) -> None:
         """Print a result as JSON, with --json only."""
@@ -75,24 +80,29 @@ class Output:
     def rejected(self, count: int, path: str) -> None:
         """Note how many documents were rejected, if any."""
         if count:
-            self.note(f"{count:,} rejected; {path} has the reasons.")
+            self.note(f"{count:,} rejected; {path} has the reasons.", event="rejected", rejected=count, path=path)
 
-    def note(self, text: str) -> None:
-        """Print a remark beside the results, unless --quiet."""
+    def note(self, text: str, event: log.Event = "note", **fields: Any) -> None:
+        """Print a remark beside the results, unless --quiet; a log for programs also gets the fields."""
         if not self.quiet:
-            print_stderr(text)
+            log.write("info", event, text, **fields)
 
-    def warn(self, text: str) -> None:
-        """Print that results may be wrong, even with --quiet."""
+    def stage(self, name: str, seconds: float) -> None:
+        """Log that a stage is over, for programs; stages of single pages are too many."""
+        if name != "prepare":
+            self.note("", event="stage", stage=name, seconds=round(seconds, 3))
+
+    def warn(self, text: str, event: log.Event = "warning", **fields: Any) -> None:
+        """Print that results may be wrong, even with --quiet; a log for programs also gets the fields."""
         if text:
-            print_stderr(text)
+            log.write("warning", event, text, **fields)
 
     @contextmanager
     def progress(self, doing: str, total: int | None = None, unit: str = "documents") -> Iterator[Advance]:
         """Show a bar on a terminal, occasional lines elsewhere; ``total`` counts positions, or else items."""
         if self.quiet:
             yield lambda done, failed=0, position=None, /, more="": None
-        elif sys.stderr.isatty():
+        elif sys.stderr.isatty() and not log.is_json():
             with self._bar(doing, total, unit) as advance:
                 yield advance
         else:
@@ -134,7 +144,8 @@ def _lines(doing: str, total: int | None, unit: str) -> Advance:
         if now - last >= _SECONDS_BETWEEN_LINES:
             last = now
             share = f" {100 * (done if position is None else position) // total}%" if total else ""
-            print_stderr(f"{doing}:{share} {_state(done, failed, now - started, unit)}{more}")
+            text = f"{doing}:{share} {_state(done, failed, now - started, unit)}{more}"
+            log.write("info", "progress", text, done=done, failed=failed, seconds=round(now - started, 3))
 
     return advance
 

@@ -9,6 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from es_simhash.cli.show.output import Output
+from es_simhash.telemetry.job_metrics import counts_of
 
 if TYPE_CHECKING:
     from es_simhash.live.doctor.finding import Finding
@@ -23,9 +24,9 @@ def show_findings(output: Output, findings: Iterable[Finding]) -> None:
     for finding in findings:
         text = f"{finding.level.capitalize()} ({finding.code}): {finding.message} {finding.remedy}"
         if finding.level == "stop":
-            output.warn(text)
+            output.warn(text, event="finding", code=finding.code)
         elif finding.level != "ok":
-            output.note(text)
+            output.note(text, event="finding", code=finding.code)
 
 
 def show_parts(output: Output, parts: Sequence[Part]) -> None:
@@ -73,6 +74,7 @@ def showing_progress(
 
         def show(progress: Progress) -> None:
             nonlocal said
+            output.run.count(counts_of(progress), max(0, progress.total - progress.done))
             text, values = more(progress) if more else ("", {})
             advance(progress.done, progress.rejected, min(progress.done, progress.total), more=text)
             if not output.quiet and monotonic() - said >= _SECONDS_BETWEEN_EVENTS:

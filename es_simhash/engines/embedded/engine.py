@@ -71,6 +71,8 @@ class EmbeddedEngine:
     engine does not support is an error.
     """
 
+    system = "tantivy"
+
     def __init__(self, directory: str | Path) -> None:
         self._directory = Path(directory)
         self._catalog = Catalog(self._directory)

@@ -16,6 +16,7 @@ from es_simhash._core.arrays import Integers
 from es_simhash._core.garbage import rarely_collected
 from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import BRIEFLY, Stop, prefetched
+from es_simhash._core.stages import stage
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.errors import ReaderLostError
@@ -76,9 +77,10 @@ def group(
             spools = Spools(options.memory // _SPOOL_SHARE, options.directory)
             try:
                 grouping = _Grouping(stoppable, documents, options, spools)
-                with rarely_collected():
+                with rarely_collected(), stage("read"):
                     grouping.read(index, on_progress or (lambda _: None))
-                return grouping.result()
+                with stage("compare"):
+                    return grouping.result()
             except ReaderLostError:
                 # Reading on would read some documents twice, which would count as near-duplicates of themselves.
                 spools.close()

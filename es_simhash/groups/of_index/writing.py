@@ -16,6 +16,7 @@ from itertools import islice
 from es_simhash._core.environment import PATIENCE
 from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import Stop, prefetched
+from es_simhash._core.stages import stage
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import Engine, StoppableEngine, run
@@ -100,7 +101,7 @@ def write_groups(
     """
     options = options or WriteOptions()
     stoppable = StoppableEngine(engine, stop)
-    with stoppable.stopped_by_errors():
+    with stoppable.stopped_by_errors(), stage("write"):
         run(examine_writing(grouped.indices, options.accept), stoppable)
         writing = _Writing(stoppable, grouped, documents, options)
         writing.check()

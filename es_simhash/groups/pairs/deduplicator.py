@@ -9,6 +9,7 @@ from typing import get_args
 
 from es_simhash._core.environment import MEMORY
 from es_simhash._core.json_paths import Json
+from es_simhash._core.stages import stage
 from es_simhash.errors import SchemeError
 from es_simhash.groups.pairs.condense import needed
 from es_simhash.groups.pairs.deduplication_steps import Choices, Deduplication, Documents, OnProgress, Rank
@@ -107,8 +108,10 @@ class Deduplicator:
             choices = Choices(self.linkage, self.common, self.max_bucket, self._rarity, self.scope)
             threads = self.threads or default_threads()
             job = Deduplication(self.settings, self.criteria, choices, self.memory, threads, spools)
-            job.read(documents, on_progress or (lambda _: None))
-            return job.result(rank)
+            with stage("read"):
+                job.read(documents, on_progress or (lambda _: None))
+            with stage("compare"):
+                return job.result(rank)
         except BaseException:
             spools.close()
             raise

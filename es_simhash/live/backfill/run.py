@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from es_simhash._core.prefetch import Stop
+from es_simhash._core.stages import stage
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import Engine, StoppableEngine, leave, run
@@ -45,7 +46,9 @@ class Backfill:
         self._documents = documents
         self._options = options or BackfillOptions()
         self._stop = stop or Stop()
-        self.survey = run(survey(index, documents, self._options, brings_fields), StoppableEngine(engine, self._stop))
+        with stage("survey"):
+            plan = survey(index, documents, self._options, brings_fields)
+            self.survey = run(plan, StoppableEngine(engine, self._stop))
         self.progress = Progress.of(index, self.survey.parts, self.survey.left_out)
 
     @property
@@ -64,7 +67,8 @@ class Backfill:
         try:
             for part in parts:
                 run(settings_for(part, self._options), runner)
-            run(passes(parts, self._documents, self._options, self.progress), runner)
+            with stage("documents"):
+                run(passes(parts, self._documents, self._options, self.progress), runner)
         except BaseException:
             self.abandoned = runner.abandoned if isinstance(runner, ClusterRunner) else None
             self.is_set_back = not self._options.settings or leave(all_set_back(indices), self._engine)
@@ -73,7 +77,8 @@ class Backfill:
             run(all_set_back(indices), runner)
         except EngineError:
             self.is_set_back = False
-        run(self._learning(work.lowest), runner)
+        with stage("learn"):
+            run(self._learning(work.lowest), runner)
         return self.progress
 
     def _runner(self, work: Fingerprinting, tally: Tally) -> Runner:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
+from es_simhash._core.stages import stage
 from es_simhash.errors import InputError
 from es_simhash.live.erase.copies import Copies, Copy, Place
 from es_simhash.live.erase.hunt import Hunt
@@ -31,7 +32,13 @@ def find_copies(
     index: str, behind: IndicesBehind, ids: Iterable[str], texts: Iterable[str], options: EraseOptions | None
 ) -> Plan[Copies]:
     """Find all copies of the documents with these ids, and of texts, in the indices behind a name."""
-    options = options or EraseOptions()
+    with stage("search"):
+        return (yield from _find_copies(index, behind, ids, texts, options or EraseOptions()))
+
+
+def _find_copies(
+    index: str, behind: IndicesBehind, ids: Iterable[str], texts: Iterable[str], options: EraseOptions
+) -> Plan[Copies]:
     yield from retry(Refresh(index), options.patience)
     sources = yield from read_sources(index, behind, ids, texts, options)
     hunt, tenants = Hunt(index, behind, sources, options), Tenants.of(behind)
@@ -56,7 +63,8 @@ def erase(
     report = Erased(copies.index, by, now(), *found, incomplete=list(copies.incomplete))
     erasing = _Erasing(behind, copies, everything, report, on_progress or (lambda _: None))
     erasing.on_progress(report)
-    yield from erasing.run()
+    with stage("delete"):
+        yield from erasing.run()
     return report
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from es_simhash._core.stages import stage
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.errors import EngineError, UnreachableError
 from es_simhash.live.learning import learn_once, now
@@ -75,7 +76,8 @@ def reindex(survey: ReindexSurvey, options: ReindexOptions, progress: Progress, 
             yield from _delete_if_empty(destination, error)
         raise
     for _ in range(_MOST_LOOKS):
-        done.verified = yield from verify(source, survey.copying, options.sample, patience)
+        with stage("verify"):
+            done.verified = yield from verify(source, survey.copying, options.sample, patience)
         if done.verified.is_whole or (yield from _settled(source, patience)) == changes:
             break
         # The source changed during the comparison.
@@ -86,7 +88,8 @@ def reindex(survey: ReindexSurvey, options: ReindexOptions, progress: Progress, 
         yield from note(destination, ORIGIN, survey.origin)
         yield from _report_differences(survey, done.verified, patience, on_reject)
         return done
-    progress.learnt = yield from learn_once(destination, survey.copying.documents, now(), patience)
+    with stage("learn"):
+        progress.learnt = yield from learn_once(destination, survey.copying.documents, now(), patience)
     if options.aliases:
         # Read again: the definitions of aliases may have changed meanwhile.
         yield UpdateAliases((yield from alias_changes(source, destination, options.aliases)))
@@ -146,6 +149,13 @@ def _copy(
     survey: ReindexSurvey, patience: float, since: list[int] | None, progress: Progress
 ) -> Plan[list[int] | None]:
     """Copy what was changed since, or everything; return the changes up to which the source is copied."""
+    with stage("documents"):
+        return (yield from _passes(survey, patience, since, progress))
+
+
+def _passes(
+    survey: ReindexSurvey, patience: float, since: list[int] | None, progress: Progress
+) -> Plan[list[int] | None]:
     for _ in range(_MOST_PASSES):
         changes = yield from _settled(survey.source, patience)
         if since is not None and changes == since:

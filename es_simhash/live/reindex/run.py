@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from es_simhash._core.prefetch import Stop
+from es_simhash._core.stages import stage
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import Engine, StoppableEngine, run
@@ -33,7 +34,8 @@ class Reindexing:
         self._options = options or ReindexOptions()
         self._stop = stop or Stop()
         plan = survey(source, destination, documents, self._options)
-        self.survey: ReindexSurvey = run(plan, StoppableEngine(engine, self._stop))
+        with stage("survey"):
+            self.survey: ReindexSurvey = run(plan, StoppableEngine(engine, self._stop))
         self.progress = Progress(self.survey.source, self.survey.due)
 
     def run(self, on_progress: OnProgress | None = None, on_reject: OnReject | None = None) -> Reindexed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import partial
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from es_simhash._core.garbage import rarely_collected
 from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import BRIEFLY, Stop, prefetched
+from es_simhash._core.stages import stage
 from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.live.sweep.pace import Pace
 from es_simhash.live.sweep.progress import Tally
@@ -92,7 +93,7 @@ class _Passing(StoppableEngine):
     def _slice(self, operation: Pass, reading: Reading) -> None:
         with self.stopped_by_errors(), ExitStack() as stack:
             pages = stack.enter_context(closing(self._ahead(lambda _: run(reading.next(), self), count())))
-            ready = stack.enter_context(closing(self._ahead(self._work.prepare, takewhile(bool, pages))))
+            ready = stack.enter_context(closing(self._ahead(self._prepare, takewhile(bool, pages))))
             writers = _WRITERS if len(self._options.slices) == 1 else 1
             written = stack.enter_context(closing(self._ahead(partial(self._write, RequestSize()), ready, writers)))
             for outcome in written:
@@ -102,6 +103,10 @@ class _Passing(StoppableEngine):
         self, make: Callable[[Item], Result], items: Iterable[Item], threads: int = 1
     ) -> Generator[Result, None, None]:
         return prefetched(make, items, threads, self.stop)
+
+    def _prepare(self, hits: Sequence[Json]) -> Prepared:
+        with stage("prepare"):
+            return self._work.prepare(hits)
 
     def _write(self, pressure: RequestSize, prepared: Prepared) -> Outcome:
         # At once, since the next page may not come for as long as the run is patient.

@@ -243,7 +243,7 @@ def test_documents_that_an_overloaded_engine_never_takes_go_to_the_reject_file(
     loaded: Path, news: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     busy = Overloaded(EmbeddedEngine(loaded / ".es-simhash"), lambda bulk, place: bulk.actions[place].id != "4")
-    monkeypatch.setattr("es_simhash.cli.options.target.Target.connect", lambda _: busy)
+    monkeypatch.setattr("es_simhash.cli.options.target.Target.connect", lambda *_: busy)
     done = run("load", "news", str(news), "--patience", "0", cwd=loaded, code=1)
     busy.engine.close()
     assert done.out == "news: 9 written, 1 rejected\n"
@@ -261,7 +261,7 @@ def test_a_load_that_may_not_refresh_says_so_and_has_written_all(
 
     meddler = Meddler(EmbeddedEngine(loaded / ".es-simhash"))
     meddler.before = forbid
-    monkeypatch.setattr("es_simhash.cli.options.target.Target.connect", lambda _: meddler)
+    monkeypatch.setattr("es_simhash.cli.options.target.Target.connect", lambda *_: meddler)
     done = run("load", "news", str(news), cwd=loaded)
     meddler.engine.close()
     assert done.out == "news: 10 written, 0 rejected\n"

@@ -12,6 +12,7 @@ import pytest
 from es_simhash.cli.process import run
 from es_simhash.scheme.scheme import Scheme
 from tests.support.http_server import Answer, serving
+from tests.support.traces import collected
 
 SECRET = "hunter2hunter2"
 FORMS = (
@@ -64,7 +65,9 @@ def login(way: str, url: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
     "answer", [REFUSED, OVERLOADED, PROXY, rejecting], ids=["refused", "overloaded", "proxy", "taken"]
 )
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("log_format", ["text", "json"])
 def test_nothing_that_a_run_says_or_writes_holds_its_secret(
+    log_format: str,
     way: str,
     answer: Answer | Callable[[str], Answer],
     tmp_path: Path,
@@ -77,15 +80,18 @@ def test_nothing_that_a_run_says_or_writes_holds_its_secret(
     monkeypatch.chdir(tmp_path / "work")
     Path("news.jsonl").write_text('{"id": "1", "body": "a storm hit the coast"}\n[]\n')
     caplog.set_level(logging.DEBUG)
-    with serving(answer) as server:
+    shown_elsewhere = ["--log-format", log_format, "--metrics-file", "news.prom"]
+    with serving(answer) as server, collected() as traces:
         options = login(way, server.url, tmp_path / "login", monkeypatch)
-        code = run(["--debug", "load", "news", "news.jsonl", "--field", "body", *options])
+        code = run(["--debug", "load", "news", "news.jsonl", "--field", "body", *options, *shown_elsewhere])
     assert server.requests
     assert code in (1, 3)
     shown = capsys.readouterr()
     written = [path.read_text() for path in Path.cwd().iterdir()]
-    everything = "\n".join([shown.out, shown.err, caplog.text, *written])
+    everything = "\n".join([shown.out, shown.err, caplog.text, traces.everything(), *written])
     assert "localhost" in everything or "127.0.0.1" in everything
     assert [form for form in FORMS if form in everything] == []
+    assert Path("news.prom").exists()
+    assert "es_simhash.run.id" in everything
     if answer is rejecting:
         assert Path("rejected.jsonl").exists()
