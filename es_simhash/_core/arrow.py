@@ -6,7 +6,7 @@ The interface is that of Arrow's PyCapsules: whatever has ``__arrow_c_stream__``
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Protocol, TypeAlias, TypeGuard, cast, runtime_checkable
+from typing import Any, Protocol, TypeAlias, TypeGuard, TypeVar, cast, runtime_checkable
 
 from es_simhash.errors import EsSimhashError, InputError, MissingExtraError, TextError
 
@@ -32,6 +32,8 @@ class ArrowArray(Protocol):
     def __arrow_c_array__(self, requested_schema: object | None = None) -> object:
         """Return the capsules of an Arrow schema and array."""
 
+
+Given = TypeVar("Given")
 
 # Texts, or a column of them.
 Texts: TypeAlias = Iterable[str] | ArrowStream | ArrowArray
@@ -89,10 +91,10 @@ def rows_at_once(rows: int, size: int) -> int:
     return min(max(BATCH_BYTES * rows // max(size, 1), 1), MOST_ROWS)
 
 
-def each_text(texts: Texts) -> Iterable[str]:
+def each_text(texts: Given | ArrowStream | ArrowArray) -> Given | Iterable[str]:
     """Return the texts of a column, or of a frame with only one, where null is an empty text; or those given."""
     if not is_arrow(texts):
-        return cast("Iterable[str]", texts)
+        return cast("Given", texts)
     reader = read_frame(texts)
     names, types = reader.schema.names, reader.schema.types
     if len(names) != 1:

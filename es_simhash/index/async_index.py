@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from es_simhash._core.arrow import ArrowArray, ArrowStream, Texts, each_text
 from es_simhash._core.batched import Items, async_chunks
 from es_simhash._core.environment import PATIENCE
 from es_simhash._core.json_paths import Json
@@ -149,14 +150,14 @@ class AsyncIndex:
 
     async def find_many(
         self,
-        texts: Items[str] | None = None,
+        texts: Items[str] | ArrowStream | ArrowArray | None = None,
         *,
         ids: Items[str] | None = None,
         docs: Items[Document] | AnyFrame | None = None,
         **options: Unpack[FindOptions],
     ) -> AsyncIterator[Matches]:
         """See `Index.find_many`."""
-        kind, items = only_one(text=texts, id=ids, doc=documents_of(docs))
+        kind, items = only_one(text=each_text(texts), id=ids, doc=documents_of(docs))
         chosen = FindRequest(**options)
         async for first, chunk in async_chunks(items, SEARCHES):
             for matches in await self._run(self._plans.find_many(kind, chunk, chosen, first)):
@@ -282,13 +283,13 @@ class AsyncIndex:
         )
 
     async def copies(
-        self, ids: Iterable[str] = (), *, texts: Iterable[str] = (), options: EraseOptions | None = None
+        self, ids: Iterable[str] = (), *, texts: Texts = (), options: EraseOptions | None = None
     ) -> Copies:
         """See `Index.copies`."""
         from es_simhash.live.erase.run import find_copies
 
         behind = await self._run(self._plans.indices_behind())
-        plan = find_copies(self.name, behind, ids, texts, options)
+        plan = find_copies(self.name, behind, ids, each_text(texts), options)
         return await self._in_thread(lambda engine, stop: run(plan, StoppableEngine(engine, stop)))
 
     async def erase(self, copies: Copies, *, everything: bool = False, on_progress: OnErased | None = None) -> Erased:

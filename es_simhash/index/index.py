@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from es_simhash._core.arrow import Texts, each_text
 from es_simhash._core.batched import chunks
 from es_simhash._core.environment import PATIENCE
 from es_simhash._core.json_paths import Json
@@ -160,14 +161,14 @@ class Index:
 
     def find_many(
         self,
-        texts: Iterable[str] | None = None,
+        texts: Texts | None = None,
         *,
         ids: Iterable[str] | None = None,
         docs: Iterable[Document] | AnyFrame | None = None,
         **options: Unpack[FindOptions],
     ) -> Iterator[Matches]:
         """Find the near-duplicates of each of many, reading them as needed; an empty text has no matches."""
-        kind, items = only_one(text=texts, id=ids, doc=documents_of(docs))
+        kind, items = only_one(text=each_text(texts), id=ids, doc=documents_of(docs))
         chosen = FindRequest(**options)
         for first, chunk in chunks(items, SEARCHES):
             yield from self._run(self._plans.find_many(kind, chunk, chosen, first))
@@ -305,9 +306,7 @@ class Index:
 
         return write_groups(self.engine, grouped, self.documents, options, on_progress)
 
-    def copies(
-        self, ids: Iterable[str] = (), *, texts: Iterable[str] = (), options: EraseOptions | None = None
-    ) -> Copies:
+    def copies(self, ids: Iterable[str] = (), *, texts: Texts = (), options: EraseOptions | None = None) -> Copies:
         """Find all copies of documents and texts, to be erased with them: equal, similar, or parts of each other.
 
         Documents without a fingerprint, or with that of another scheme, are found by their words. Nothing is changed.
@@ -315,7 +314,7 @@ class Index:
         from es_simhash.live.erase.run import find_copies
 
         behind = self._run(self._plans.indices_behind())
-        return self._run(find_copies(self.name, behind, ids, texts, options))
+        return self._run(find_copies(self.name, behind, ids, each_text(texts), options))
 
     def erase(self, copies: Copies, *, everything: bool = False, on_progress: OnErased | None = None) -> Erased:
         """Delete copies in the versions that were found, and look again until no round finds any to delete.

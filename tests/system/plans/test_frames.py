@@ -47,6 +47,7 @@ def test_new_rows_are_checked_as_documents_are(index: Index) -> None:
     rows: list[dict[str, Any]] = new.to_dict("records")
     assert list(index.check(new)) == list(index.check(rows))
     assert list(index.find_many(docs=new)) == list(index.find_many(docs=rows))
+    assert list(index.find_many(FRAME["body"])) == list(index.find_many(FRAME["body"].to_list()))
     [checked] = index.check(pandas.DataFrame({"_id": ["new"], "body": ["Nothing of this kind is there."]}))
     assert (checked.id, checked.is_new) == ("new", True)
 
@@ -88,6 +89,9 @@ def test_an_asynchronous_index_takes_frames(tmp_path: Path) -> None:
             await index.init()
             written = await index.add(Frame(FRAME, id_field="sku"), refresh=True)
             new = FRAME.select("title", "body")
+            assert [len(each) async for each in index.find_many(FRAME.to_arrow()["body"])] == [2] * 4 + [1] * 4 + [
+                2
+            ] * 4
             assert [len(each) async for each in index.find_many(docs=new)] == [2] * 4 + [1] * 4 + [2] * 4
             return written.done, [each.is_new async for each in index.check(new)]
 
