@@ -174,8 +174,8 @@ def _plan_html(plan: BlockPlan | BandPlan, name: str, wanted: str, more: list[tu
     from es_simhash._core.notebook import in_notebook  # takes what shows nothing too long to load
 
     rows = [
-        ("found are pairs of", wanted),
-        ("of these it finds", f"{plan.recall:.2%}"),
+        ("pairs to find", wanted),
+        ("found of them", f"{plan.recall:.2%}"),
         ("keys a document, and a query", f"{plan.keys:,}"),
         *more,
         (f"random candidates among {plan.documents:,} documents", f"{plan.candidates:,.3g}"),
