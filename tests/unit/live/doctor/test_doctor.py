@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -316,6 +317,21 @@ def test_what_the_fields_take_is_estimated_above_what_was_measured() -> None:
     measured = {"default": 501.4, "short": 510.4, "strict": 82.0}  # docs/benchmarks.md
     for name, size in measured.items():
         assert size <= disk.bytes_a_document(Scheme.preset(name)) <= 2 * size
+
+
+def test_what_keys_of_passages_take_is_estimated_by_a_sample_of_the_texts() -> None:
+    preset, plain = Scheme.preset("passages"), disk.bytes_a_document(Scheme())
+    rng = random.Random(1)
+    texts = [" ".join(f"word{rng.randrange(20_000)}" for _ in range(424)) for _ in range(50)]
+    added = disk.bytes_a_document(preset, texts) - plain
+    assert 715 <= added <= 2 * 715  # docs/benchmarks.md
+    assert disk.bytes_a_document(preset, [*texts, "short", "\ud800"]) - plain in range(added * 4 // 5, added)
+    assert disk.bytes_a_document(preset) == plain
+
+    index = replace(there(), texts=texts)
+    needed = disk.growth(index, disk.bytes_a_document(preset, texts))["n1"]
+    [found] = disk.check_disks(facts(index, disks={"n1": Disk("node-1", 1 << 30, 1 << 30)}), preset)
+    assert f"needs up to {disk.in_words(needed)}" in found.message
 
 
 def test_each_copy_of_a_shard_grows_by_its_share_of_what_is_due() -> None:
