@@ -341,7 +341,8 @@ class Index:
     def scripts(self, name: str | None = None) -> list[StoredScript]:
         """Return scripts and search templates for searching the index without Python.
 
-        Their names begin with ``name``, by default ``es-simhash``.
+        Their names begin with ``name``, by default ``es-simhash``. They cannot follow a scope, so an index with one is
+        refused.
         """
         return self._run(self._plans.scripts(name))
 

@@ -34,10 +34,10 @@ from es_simhash.plans.open_index import (
     ExpectedIndex,
     IndicesBehind,
     OpenedIndex,
-    agreed_policy,
     indices_behind,
     no_fields,
     open_index,
+    policy_in,
 )
 from es_simhash.plans.operations import GetMappings, Plan
 from es_simhash.plans.query_documents import QueryDocument, query_documents, query_documents_by_id
@@ -183,7 +183,16 @@ class IndexPlans:
         return (yield from remove_pipeline(self.name, self._expected.prefix))
 
     def scripts(self, name: str | None) -> Plan[list[StoredScript]]:
-        """Return the stored scripts and search templates."""
+        """Return the stored scripts and search templates; an index with a scope, which they cannot follow, has none."""
+        if scope := (yield from self.documents()).policy.scope:
+            raise InputError(
+                f"Scripts and search templates cannot follow the scope of the index {self.name!r} ({scope}). Search by "
+                "find, check or search --distinct. For searches that filter by it themselves, take the scripts of an "
+                "index that has the same scheme and no scope."
+            )
+        return (yield from self._all_scripts(name))
+
+    def _all_scripts(self, name: str | None) -> Plan[list[StoredScript]]:
         yield from check_open(self.name)
         documents = yield from self.documents()
         return stored_scripts(documents.scheme, documents.prefix, name)
@@ -194,7 +203,7 @@ class IndexPlans:
 
     def remove_scripts(self, name: str | None) -> Plan[list[str]]:
         """Remove the stored scripts and search templates from the server."""
-        return (yield from remove_scripts((yield from self.scripts(name))))
+        return (yield from remove_scripts((yield from self._all_scripts(name))))
 
     def learnt(self, learnt: LearntRarity | EngineError | None) -> None:
         """Compare texts by what was just learnt, if anything was."""
@@ -304,8 +313,6 @@ class IndexPlans:
             documents = yield from self.wanted_documents()
             # A login that cannot read the mapping would not know the policy.
             mappings = yield GetMappings(self.name)
-            entries = mapping.entries(mappings, documents.prefix)
-            policy = agreed_policy({name: entry for name, entry in entries.items() if entry})
             yield from check_text_fields(mappings, documents)
-            self._preview = replace(documents, policy=policy)
+            self._preview = replace(documents, policy=policy_in(mappings, documents.prefix))
         return self._preview

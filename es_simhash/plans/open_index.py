@@ -90,7 +90,7 @@ def indices_behind(index: str, expected: ExpectedIndex) -> Plan[IndicesBehind]:
     if others is None:
         yield from check_open(index)
         raise no_fields(next(iter(entries), index), expected.prefix)
-    policy = agreed_policy({name: entry for name, entry in entries.items() if entry})
+    policy = policy_in(mappings, expected.prefix)
     return IndicesBehind({name: found.get(name, others) for name in sorted(entries)}, mappings, policy)
 
 
@@ -126,10 +126,15 @@ def _agreed(entries: Mapping[str, Json], expected: ExpectedIndex) -> Documents:
             f"The index {first!r} holds fingerprints of the fields {list(fields)}; those given are "
             f"{list(expected.fields)}. Leave them out, or choose another prefix for the new ones."
         )
-    return Documents(scheme, fields, expected.prefix, agreed_policy(entries))
+    return Documents(scheme, fields, expected.prefix, _agreed_policy(entries))
 
 
-def agreed_policy(entries: Mapping[str, Json]) -> Policy:
+def policy_in(mappings: Mapping[str, Json], prefix: str) -> Policy:
+    """Return what all indices demand, given by their mappings; those without fields demand nothing."""
+    return _agreed_policy({name: entry for name, entry in mapping.entries(mappings, prefix).items() if entry})
+
+
+def _agreed_policy(entries: Mapping[str, Json]) -> Policy:
     """Return the one policy of all indices, given by their entries; the default without any."""
     found = {name: mapping.policy_of(entry) for name, entry in entries.items()}
     (first, policy), *others = found.items() or [("", Policy())]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
 from es_simhash.groups.pairs.candidates import positions
@@ -26,6 +28,9 @@ MEASURES: tuple[Measure, ...] = ("jaccard", "overlap", "balanced")
 _OF_EACH = 320
 
 ByMeasure = Mapping[Measure, Similarities]
+Flags: TypeAlias = npt.NDArray[np.bool_]
+# Which pairs of texts count, by the positions of the first ones and of the second ones.
+InScope: TypeAlias = Callable[[Integers, Integers], Flags]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +45,14 @@ class MeasuredPairs:
     pairs: Numbers
     jaccards: Similarities
     similarities: ByMeasure
+
+    def parted(self, in_scope: InScope | None) -> tuple[MeasuredPairs, Numbers]:
+        """Return the pairs in scope, and those that are not."""
+        if in_scope is None:
+            return self, np.empty(0, np.uint64)
+        count = in_scope(*positions(self.pairs))
+        some = {name: each[count] for name, each in self.similarities.items()}
+        return MeasuredPairs(self.pairs[count], self.jaccards[count], some), self.pairs[~count]
 
 
 def measured_by(settings: Settings) -> Verification | None:

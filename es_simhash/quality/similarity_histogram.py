@@ -11,7 +11,7 @@ from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.valley import valley_of
 from es_simhash.plans.explain.excerpts import Piece, changes, excerpt
 from es_simhash.quality.ceiling import LEAST
-from es_simhash.quality.measures import measure_pairs, measured_by
+from es_simhash.quality.measures import InScope, measure_pairs, measured_by
 from es_simhash.quality.predictions import first_positions
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.verifier import plain
@@ -60,11 +60,16 @@ class Histogram:
     valley: float | None
 
 
-def histogram(settings: Settings, documents: Sequence[tuple[str, str]], examples: int = EXAMPLES) -> Histogram:
-    """Count the pairs of documents, given as (id, text), by similarity."""
+def histogram(
+    settings: Settings,
+    documents: Sequence[tuple[str, str]],
+    examples: int = EXAMPLES,
+    in_scope: InScope | None = None,
+) -> Histogram:
+    """Count the pairs of documents, given as (id, text), by similarity; with ``in_scope``, only those in it."""
     ids, texts = [id_ for id_, _ in documents], [text for _, text in documents]
     originals = first_positions(texts)
-    found = measure_pairs(plain(settings), texts, originals)
+    found, _ = measure_pairs(plain(settings), texts, originals).parted(in_scope)
     verification = measured_by(settings)
     similarities = found.similarities[verification.measure if verification else "jaccard"]
     steps = np.floor(similarities * _LEVELS + 1e-9).astype(np.int64)

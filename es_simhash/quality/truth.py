@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +13,13 @@ import numpy.typing as npt
 from es_simhash._core.arrays import Integers, spread
 from es_simhash.documents.rejected import OnReject
 from es_simhash.errors import InputError
-from es_simhash.groups.pairs.candidates import pair_codes
+from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.groups.union_find import UnionFind
 from es_simhash.quality.labels import Kind, Label, LabelledPair, Labels, Member
+
+if TYPE_CHECKING:
+    from es_simhash.quality.measures import InScope
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +47,11 @@ class Truth:
         if self.negatives is None:
             return np.ones(len(pairs), dtype=np.bool_)
         return self.are_positive(pairs) | _are_in(pairs, self.negatives)
+
+    def within(self, in_scope: InScope) -> Truth:
+        """Return what is known of the pairs that are in scope."""
+        negatives = None if self.negatives is None else self.negatives[in_scope(*positions(self.negatives))]
+        return replace(self, positives=self.positives[in_scope(*positions(self.positives))], negatives=negatives)
 
 
 def truth_of(labels: Labels, ids: Sequence[str], on_reject: OnReject = lambda _: None) -> Truth:

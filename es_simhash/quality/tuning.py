@@ -20,7 +20,7 @@ from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.buckets import script_of
 from es_simhash.quality.key_choice import Goal, KeyOption, Probe, choose, key_options
 from es_simhash.quality.labels import Labels
-from es_simhash.quality.measures import MeasuredPairs, RarityMeasure, jaccard_of, measure_pairs, measured_by
+from es_simhash.quality.measures import InScope, MeasuredPairs, RarityMeasure, jaccard_of, measure_pairs, measured_by
 from es_simhash.quality.predictions import first_positions
 from es_simhash.quality.rule_search import MEASURES, SIMPLER, Agreements, Rule, RuleSearch, Way
 from es_simhash.quality.stored_documents import StoredDocuments
@@ -164,19 +164,22 @@ def _chosen(documents: StoredDocuments, labels: Labels) -> Integers:
 def _by_labels(
     documents: StoredDocuments, labels: Labels, goal: Goal, base: Scheme, on_step: OnStep, on_reject: OnReject
 ) -> Tuned:
-    texts, originals = documents.texts, documents.originals
+    texts, originals, scopes = documents.texts, documents.originals, documents.scopes()
+    in_scope = scopes.are_in_scope if scopes else None
     truth = truth_of(labels, documents.ids, on_reject)
+    truth = truth.within(in_scope) if in_scope else truth
     search = RuleSearch(truth)
     on_step("Comparing all texts by runs of characters")
     agreements, by_runs = Agreements(base, texts), RarityMeasure(base.by_runs, texts, originals)
     learnt = []
     for tokens in FEATURES:
         on_step(f"Comparing all texts by {describe_tokens(tokens)}")
-        found = measure_pairs(replace(base, tokens=tokens), texts, originals, _NEAREST)
+        found, apart = measure_pairs(replace(base, tokens=tokens), texts, originals, _NEAREST).parted(in_scope)
         ways = [Way.of_measure(name, found.similarities) for name in MEASURES]
         if tokens in _DEFAULT_FOR:
             ways.insert(0, agreements.by_default(found.pairs, by_runs.similarities(found.pairs)["balanced"]))
-        learnt.append(_learnt(tokens, found, search.best(found.pairs, ways, agreements.of(found.pairs)), truth, goal))
+        rule = search.best(found.pairs, ways, agreements.of(found.pairs))
+        learnt.append(_learnt(tokens, found, apart, rule, truth, goal))
     learnt.sort(key=lambda each: -each.tried.merit)
     best = learnt[0].tried
     on_step("Measuring keys")
@@ -206,17 +209,21 @@ def _by_labels(
 
 @dataclass(frozen=True, eq=False)
 class _Learnt:
-    """A rule with the pairs that it finds, the right ones among them, and their plain similarities."""
+    """A rule with the pairs that it finds, the right ones among them, and their plain similarities.
+
+    ``apart`` are similar pairs out of scope, which are no false candidates either.
+    """
 
     tried: Tried
     near: Numbers
+    apart: Numbers
     right: Numbers
     jaccards: Similarities
 
     def probe(self, scheme: Scheme, documents: StoredDocuments) -> Probe:
         """Choose the texts and pairs to measure keys on."""
         random = _spread(len(documents), _TEXTS)
-        texts, alike = documents.texts_at(random.tolist()), _among(self.near, random)
+        texts, alike = documents.texts_at(random.tolist()), _among(np.union1d(self.near, self.apart), random)
         if not len(self.right):
             return _synthetic(scheme, texts, alike, self.tried.jaccard)
         # Any keys find copies, so copies say nothing about keys.
@@ -228,7 +235,12 @@ class _Learnt:
 
 
 def _learnt(
-    tokens: Tokens, found: MeasuredPairs, best: tuple[Rule, npt.NDArray[np.bool_]], truth: Truth, goal: Goal
+    tokens: Tokens,
+    found: MeasuredPairs,
+    apart: Numbers,
+    best: tuple[Rule, npt.NDArray[np.bool_]],
+    truth: Truth,
+    goal: Goal,
 ) -> _Learnt:
     rule, near = best
     right = near & truth.are_positive(found.pairs)
@@ -236,7 +248,8 @@ def _learnt(
     in_vain = int((found.jaccards[~near] >= level).sum())
     documents = len(truth.units)
     others = in_vain * 2 / max(documents * (documents - 1), 1) * goal.documents
-    return _Learnt(Tried(tokens, rule, level, others), found.pairs[near], found.pairs[right], found.jaccards[right])
+    tried = Tried(tokens, rule, level, others)
+    return _Learnt(tried, found.pairs[near], apart, found.pairs[right], found.jaccards[right])
 
 
 def _synthetic(scheme: Scheme, texts: Sequence[str], alike: Numbers, level: float) -> Probe:
@@ -253,21 +266,25 @@ def tune_by_similarity(
     goal: Goal | None = None,
     base: Scheme | None = None,
     on_step: OnStep = lambda _: None,
+    in_scope: InScope | None = None,
 ) -> Tuned:
     """Find a scheme for a minimum similarity by the default rule, or by that of the ``base`` if it weighs by rarity.
 
-    Without a ``base``, features are chosen by the length of texts.
+    Without a ``base``, features are chosen by the length of texts. ``in_scope`` says which pairs count, given two
+    arrays with the positions of their texts.
     """
     rule = (base and measured_by(base)) or Verification()
     similarity = similarity_of(similarity, rule.measure)
-    texts = [text for text in texts if text]
+    places = np.flatnonzero([bool(text) for text in texts])
+    texts = [texts[place] for place in places.tolist()]
     if not texts:
         raise InputError("There are no texts to tune by. Name the fields that hold them.")
     goal = goal or Goal(len(texts))
     tokens = base.tokens if base else features_for(texts)
     settings = replace(_base(base), tokens=tokens, verification=rule)
     on_step("Comparing all texts of the sample")
-    near = measure_pairs(settings, texts, first_positions(texts))
+    scoped = (lambda first, second: in_scope(places[first], places[second])) if in_scope else None
+    near, apart = measure_pairs(settings, texts, first_positions(texts)).parted(scoped)
     alike = near.similarities[rule.measure] >= similarity
     usual = jaccard_of(rule.measure, similarity)
     level = usual if alike.sum() < _FEW else _level(near.jaccards[alike], usual)
@@ -280,7 +297,7 @@ def tune_by_similarity(
         verification=replace(rule, similarity=similarity),
     )
     random = _spread(len(texts), _TEXTS)
-    copies = _synthetic(scheme, texts, _among(near.pairs[alike], random), level)
+    copies = _synthetic(scheme, texts, _among(np.union1d(near.pairs[alike], apart), random), level)
     probe = replace(copies, texts=[texts[place] for place in random.tolist()])
     front = key_options(scheme, probe, goal)
     choice = choose(front, goal)

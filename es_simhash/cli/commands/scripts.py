@@ -72,30 +72,34 @@ def command(
 
 
 def _scripts(output: Output, index: Index, name: str | None, install: bool, remove: bool) -> None:
-    scripts = {each.name: each for each in index.scripts(name)}
-    if install:
-        _show_installed(output, scripts, index.install_scripts(name))
-    elif remove:
-        _show_removed(output, scripts, index.remove_scripts(name))
+    if remove:
+        _remove(output, index, name)
+    elif install:
+        _show_installed(output, index.scripts(name), index.install_scripts(name))
     else:
-        for each in scripts.values():
+        for each in index.scripts(name):
             _show_json(output, each, None)
             output.line(_in_dev_tools(each))
 
 
-def _show_installed(output: Output, scripts: dict[str, StoredScript], done: InstalledScripts) -> None:
-    for name, each in scripts.items():
-        state = "installed" if name in done.names else "left out"
+def _show_installed(output: Output, scripts: list[StoredScript], done: InstalledScripts) -> None:
+    for each in scripts:
+        state = "installed" if each.name in done.names else "left out"
         _show_json(output, each, state)
-        output.report(f"{name}: {state}")
+        output.report(f"{each.name}: {state}")
     if done.left_out:
         output.note("This server has no search templates (Mustache is a module): send it the searches themselves.")
 
 
-def _show_removed(output: Output, scripts: dict[str, StoredScript], removed: list[str]) -> None:
-    for name in removed:
-        _show_json(output, scripts[name], "removed")
-        output.report(f"{name}: removed")
+def _remove(output: Output, index: Index, name: str | None) -> None:
+    from es_simhash.documents.painless.stored_scripts import stored_scripts
+
+    # Those of an index that got a scope later can be removed, too.
+    documents, removed = index.documents, index.remove_scripts(name)
+    for each in stored_scripts(documents.scheme, documents.prefix, name):
+        if each.name in removed:
+            _show_json(output, each, "removed")
+            output.report(f"{each.name}: removed")
     if not removed:
         output.note("The server had none of these scripts.")
 

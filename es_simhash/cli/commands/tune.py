@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +13,7 @@ from es_simhash._core.environment import PATIENCE
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import output_file
 from es_simhash.cli.options.index import SIMILARITY, scheme_named, wanted_documents
+from es_simhash.cli.options.scope import scope_options
 from es_simhash.cli.options.source import Source, source_options
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import FINE, SOME_FAILED
@@ -21,10 +23,12 @@ from es_simhash.cli.show.tuning import show_histogram, show_tuned
 if TYPE_CHECKING:
     from es_simhash.cli.jobs.labelled_documents import OnProgress
     from es_simhash.cli.jobs.sample import Sampled
+    from es_simhash.documents.documents import Documents
     from es_simhash.documents.files import FileDocument, RejectFile
     from es_simhash.engines.base import Engine
     from es_simhash.quality.stored_documents import StoredDocuments
     from es_simhash.scheme.scheme import Scheme
+    from es_simhash.scheme.scope import Scope
     from es_simhash.scheme.verdict.verification import Level
 
 
@@ -71,6 +75,7 @@ if TYPE_CHECKING:
     help="Maximum number of false candidates per query.  [default: 1% of all, 20 to 1,000]",
 )
 @click.option("--choose", type=click.IntRange(1), metavar="ROW", help="Choose this row, instead of the best one.")
+@scope_options
 @output_file("--output", "-o", "scheme_file", help="Write the scheme to this file.")
 def command(source: Source, target: Target, output: Output, histogram: bool, **given: Any) -> int:
     """Choose a scheme for the texts of FILEs, or of an index, and show what it finds and costs.
@@ -79,7 +84,7 @@ def command(source: Source, target: Target, output: Output, histogram: bool, **g
     none of its rows is worse than another in everything. With --similarity, --scheme sets the features.
 
     With --histogram, look at the examples from the top: the threshold lies where the first pairs are no duplicates to
-    you. Rare features weigh more. Nothing is written to an index.
+    you. Rare features weigh more. Pairs out of scope count for nothing. Nothing is written to an index.
 
     Example: es-simhash tune news.jsonl --labels clusters.jsonl --output scheme.json
     """
@@ -91,7 +96,8 @@ def command(source: Source, target: Target, output: Output, histogram: bool, **g
         )
     with RejectFile(source.files.rejects) as rejects:
         if histogram:
-            _histogram(output, *_read(source, target, output, rejects, given["sample"]), given["examples"])
+            read = _read(source, target, output, rejects, given["sample"], given["scope"])
+            _histogram(output, *read, given["examples"])
         else:
             _tune(source, target, output, rejects, **given)
     output.rejected(rejects.count, source.files.rejects)
@@ -104,7 +110,7 @@ def _histogram(output: Output, scheme: Scheme | None, sampled: Sampled, examples
     from es_simhash.scheme.scheme import Scheme
 
     output.note(f"Comparing {len(sampled.documents):,} of {sampled.total:,} documents …")
-    found = histogram(scheme or Scheme.preset("default"), sampled.documents, examples)
+    found = histogram(scheme or Scheme.preset("default"), sampled.documents, examples, sampled.in_scope)
     output.result(histogram_json(found))
     if not output.as_json:
         show_histogram(output, found)
@@ -125,6 +131,7 @@ def _tune(
     scheme_file: str | None,
     sample: int,
     examples: int,
+    scope: Scope | None,
 ) -> None:
     from es_simhash.documents.files import whole_file
     from es_simhash.quality.key_choice import Goal
@@ -140,15 +147,16 @@ def _tune(
         scheme_out = stack.enter_context(whole_file(scheme_file)) if scheme_file else None
         read = read_labels(labels, rejects) if labels else None
         if read:
-            stored = stack.enter_context(StoredDocuments())
+            stored = stack.enter_context(StoredDocuments(scope=scope))
             base = _read_all(source, target, output, rejects, stored)
             goal = Goal(max(documents or len(stored), 1), recall, max_candidates)
             tuned = tune_by_labels(stored, read, goal, base, on_step, rejects)
         else:
-            base, sampled = _read(source, target, output, rejects, sample)
+            base, sampled = _read(source, target, output, rejects, sample, scope)
             goal = Goal(max(documents or sampled.total, 1), recall, max_candidates)
             texts = [text for _, text in sampled.documents]
-            tuned = tune_by_similarity(texts, similarity or 0.0, goal, base if source.scheme else None, on_step)
+            wanted = base if source.scheme else None
+            tuned = tune_by_similarity(texts, similarity or 0.0, goal, wanted, on_step, sampled.in_scope)
         if choose:
             tuned = tuned.with_choice(choose - 1)
         if scheme_out:
@@ -162,16 +170,17 @@ def _tune(
 
 
 def _read(
-    source: Source, target: Target, output: Output, rejects: RejectFile, size: int
+    source: Source, target: Target, output: Output, rejects: RejectFile, size: int, scope: Scope | None
 ) -> tuple[Scheme | None, Sampled]:
     """Sample documents, and read the scheme that the options or the index name."""
     from es_simhash.cli.jobs.sample import sample_of_files, sample_of_index
 
     if source.index:
-        with _index(source, target, output) as (engine, name, fields, scheme, _):
-            return scheme, sample_of_index(engine, name, fields, source.filter, size, rejects)
-    with _files(source, output, rejects) as (found, on_read):
-        return scheme_named(source.scheme), sample_of_files(found, size, on_read)
+        with _index(source, target, output, scope) as (engine, documents, scheme, _):
+            fields, all_of = documents.fields, documents.policy.scope
+            return scheme, sample_of_index(engine, source.index, fields, source.filter, size, rejects, all_of)
+    with _files(source, output, rejects, scope) as (found, on_read):
+        return scheme_named(source.scheme), sample_of_files(found, size, on_read, scope=scope)
 
 
 def _read_all(
@@ -183,23 +192,24 @@ def _read_all(
     from es_simhash.groups.canonical import canonical_named
 
     if source.index:
-        with _index(source, target, output) as (engine, name, fields, scheme, advance):
-            all_of_index(engine, name, stored, fields, source.filter, rejects, advance, PATIENCE)
+        with _index(source, target, output, stored.scope) as (engine, documents, scheme, advance):
+            stored.scope = documents.policy.scope
+            all_of_index(engine, source.index, stored, documents.fields, source.filter, rejects, advance, PATIENCE)
             return scheme
-    with _files(source, output, rejects) as (found, on_read):
+    with _files(source, output, rejects, stored.scope) as (found, on_read):
         gather_files(found, stored, canonical_named("first", ()), rejects, on_read)
     return scheme_named(source.scheme)
 
 
 @contextmanager
 def _files(
-    source: Source, output: Output, rejects: RejectFile
+    source: Source, output: Output, rejects: RejectFile, scope: Scope | None
 ) -> Iterator[tuple[Iterator[tuple[FileDocument, str]], OnProgress]]:
     """Open the files: yield their documents with their texts, and what is called with the number of those read."""
     from es_simhash.cli.jobs.file_texts import AbsentFields, read_texts
     from es_simhash.documents.files import total_bytes
 
-    absent, files = AbsentFields(source.fields), source.files
+    absent, files = AbsentFields([*source.fields, *(scope.paths if scope else ())]), source.files
     with output.progress("Reading", total_bytes(files.paths)) as advance:
         found = read_texts(files.read(rejects), source.fields, rejects, absent)
         yield found, lambda done: advance(done, 0, files.bytes_read)
@@ -208,21 +218,29 @@ def _files(
 
 @contextmanager
 def _index(
-    source: Source, target: Target, output: Output
-) -> Iterator[tuple[Engine, str, Sequence[str], Scheme | None, OnProgress]]:
-    """Open the index: yield its engine, its name, the fields of texts, the scheme, and what counts documents read."""
+    source: Source, target: Target, output: Output, scope: Scope | None
+) -> Iterator[tuple[Engine, Documents, Scheme | None, OnProgress]]:
+    """Open the index: yield its engine, how its documents are read, the scheme, and what counts those that were read.
+
+    The policy has what is in both scopes, that of the index and that of the options.
+    """
     from es_simhash.engines.base import run
+    from es_simhash.plans.open_index import policy_in
     from es_simhash.plans.operations import GetMappings
     from es_simhash.plans.text_fields import check_text_fields
+    from es_simhash.scheme.policy import Policy
+    from es_simhash.scheme.scope import combined
 
     assert source.index
     name, scheme = source.index, scheme_named(source.scheme)
     with target.opened(output) as engine, output.progress("Reading") as advance:
         known = {"scheme": scheme, "fields": source.fields or None, "prefix": source.prefix}
         documents = wanted_documents(engine, name, known)
+        mappings = engine.perform(GetMappings(name))
         if source.fields:
-            mappings = engine.perform(GetMappings(name))
             run(check_text_fields(mappings, documents), engine)
         else:
             scheme = scheme or documents.scheme
-        yield engine, name, documents.fields, scheme, advance
+        # With fields named, the documents lack what the index demands.
+        policy = Policy(combined(policy_in(mappings, source.prefix).scope, scope))
+        yield engine, replace(documents, policy=policy), scheme, advance

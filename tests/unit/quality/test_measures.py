@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from es_simhash import Chars, Runs, Scheme, Words
+from es_simhash._core.arrays import Integers
 from es_simhash.groups.pairs.candidates import positions
-from es_simhash.quality.measures import MEASURES, measure_pairs
+from es_simhash.quality.measures import MEASURES, Flags, measure_pairs
 from es_simhash.quality.predictions import first_positions
 from es_simhash.quality.similarity_histogram import histogram
 from es_simhash.quality.synthetic_pairs import synthetic_pairs
@@ -87,6 +88,22 @@ def test_a_histogram_counts_each_pair_once_and_shows_some_of_each_level() -> Non
         assert all(level.below is None or example.similarity < level.below for example in level.examples)
     assert (found.threshold, found.near) == (0.55, (all_pairs >= 0.55).sum())
     assert found.levels[0].examples[0].difference == ()
+
+
+def test_a_histogram_in_a_scope_counts_the_pairs_in_it() -> None:
+    def in_scope(first: Integers, second: Integers) -> Flags:
+        are_neighbours: Flags = abs(second - first) == 1
+        return are_neighbours
+
+    whole = measure_pairs(Scheme(), TEXTS, first_positions(TEXTS))
+    some = whole.similarities["balanced"][in_scope(*positions(whole.pairs))]
+    found = histogram(Scheme(), documents(), 1000, in_scope)
+    assert 0 < sum(level.pairs for level in found.levels) == (some >= 0.2).sum() < len(whole.pairs)
+    assert found.near == (some >= 0.65).sum()
+    places = {id_: place for place, (id_, _) in enumerate(documents())}
+    shown = [(places[each.first], places[each.second]) for level in found.levels for each in level.examples]
+    assert shown
+    assert all(abs(a - b) == 1 for a, b in shown)
 
 
 def test_examples_have_their_differences_marked() -> None:

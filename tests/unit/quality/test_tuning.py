@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from es_simhash import Chars, Scheme, Words
+from es_simhash import Chars, Scheme, Scope, Words
+from es_simhash._core.arrays import Integers
 from es_simhash.errors import InputError, SchemeError
 from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.quality import tuning
@@ -15,7 +17,8 @@ from es_simhash.quality.bootstrap import Bootstrap
 from es_simhash.quality.evaluation import EvaluationOptions, evaluate
 from es_simhash.quality.key_choice import Goal
 from es_simhash.quality.labels import Labels
-from es_simhash.quality.measures import jaccard_of
+from es_simhash.quality.measures import Flags, jaccard_of
+from es_simhash.quality.stored_documents import StoredDocuments
 from es_simhash.quality.tuning import Tuned, features_for, tune_by_labels, tune_by_similarity
 from es_simhash.quality.tuning_json import tuning_json
 from es_simhash.scheme.verdict.verification import Measure, Verification
@@ -201,6 +204,47 @@ def test_labelled_pairs_tune_as_well() -> None:
 
 
 # ---- for a similarity
+
+
+@pytest.mark.parametrize("kind", ["clusters", "pairs"])
+def test_pairs_out_of_scope_are_neither_right_nor_wrong(kind: str) -> None:
+    """Both tenants have the same letters, so without the scope most pairs that are alike would be wrong, or missed."""
+    documents, _ = forms(1)
+    both = [(f"{tenant} {id_}", text, {"tenant": tenant}) for tenant in "ab" for id_, text in documents]
+    if kind == "clusters":
+        labelled = Labels.of_clusters([[f"{t} {n}", f"{t} {n} typed"] for t in "ab" for n in range(40)])
+    else:
+        near = {(f"{t} {n}", f"{t} {n} typed"): True for t in "ab" for n in range(40)}
+        labelled = Labels.of_pairs(near | {(f"a {n}", f"b {n}"): False for n in range(40)})
+    with StoredDocuments.of(both, scope=Scope(("tenant",))) as stored:
+        scoped = tune_by_labels(stored, labelled)
+    unscoped = tune_by_labels([(id_, text) for id_, text, _ in both], labelled)
+    assert scoped.tried[0].rule.f1 > 0.95
+    assert unscoped.tried[0].rule.f1 < 0.85
+
+
+def test_copies_out_of_scope_say_nothing_about_a_similarity() -> None:
+    texts = [TEXTS[0], "", *TEXTS[1:]]
+    copies = [edited({"title": "", "body": text}, 9, seed=place)["body"] for place, text in enumerate(TEXTS)]
+    tenants = np.array([0] * len(texts) + [1] * len(copies))
+
+    def in_scope(first: Integers, second: Integers) -> Flags:
+        same: Flags = tenants[first] == tenants[second]
+        return same
+
+    goal = Goal(1_000_000)
+    alone, unscoped = tune_by_similarity(TEXTS, 0.6, goal), tune_by_similarity([*texts, *copies], 0.6, goal)
+    scoped = tune_by_similarity([*texts, *copies], 0.6, goal, in_scope=in_scope)
+    levels = [each.scheme.minhash.similarity for each in (alone, scoped, unscoped) if each.scheme.minhash]
+    assert levels[0] == levels[1] != levels[2]
+
+    def fewest(tuned: Tuned) -> float:
+        return min(each.candidates for each in tuned.front)
+
+    # Copies that are less similar than is asked for are false candidates, unless a search leaves them out.
+    unscoped = tune_by_similarity([*texts, *copies], 0.95, goal)
+    scoped = tune_by_similarity([*texts, *copies], 0.95, goal, in_scope=in_scope)
+    assert 5 * fewest(scoped) < fewest(unscoped)
 
 
 TEXTS = [each["body"] for each in corpus(60)]
