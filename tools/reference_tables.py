@@ -69,7 +69,7 @@ def _room(path: Path) -> str:
     inner = sorted(each.parent.name for each in path.glob("*/__init__.py"))
     folders = f" ({', '.join(inner)})" if inner else ""
     about = (ast.get_docstring(ast.parse(source)) or "").splitlines()[0]
-    return f"  {name:<11} {about}{folders}"
+    return f"  {name:<13} {about}{folders}"
 
 
 def _mapping(properties: Json) -> str:

@@ -26,6 +26,7 @@ COMMANDS = {
     "check": "List which documents of a file are already in an index.",
     "group": "Find all groups of near-duplicates in an index, and store them on the documents.",
     "erase": "Delete documents with all their copies, after a review.",
+    "mcp": "Serve an index to agents, by the Model Context Protocol.",
     "dashboard": "Create a dashboard about groups, for Kibana and OpenSearch Dashboards.",
     "info": "Show the scheme, the fields and the counts of an index.",
     "tune": "Choose a scheme for your texts, by labels, for a similarity, or by eye.",

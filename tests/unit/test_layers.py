@@ -25,7 +25,7 @@ LOADED_WHEN_NEEDED = {
     "testing": {"pytest"},
     "cli": {"click"},
     "spark": {"pyspark", "pyarrow"},
-    "integrations": {"langchain_core", "llama_index", "haystack", "pydantic"},
+    "integrations": {"langchain_core", "llama_index", "haystack", "mcp", "pydantic"},
 }
 
 

@@ -36,6 +36,9 @@ LINES = {
     "scripts --pipeline": f"scripts --pipeline {INDEX}",
     "tune --histogram": f"tune --histogram --index {INDEX}",
     "group": f"group {INDEX}",
+    # Its input ends at once; what its tools do is what other commands do.
+    "mcp": f"mcp {INDEX}",
+    "mcp --allow-write": f"mcp {INDEX} --allow-write",
     "erase": f"erase {INDEX} --id 3 --yes",
     "group --write": f"group {INDEX} --write --output groups.jsonl",
     "load": f"load {INDEX} new.jsonl",

@@ -1,0 +1,54 @@
+"""``es-simhash mcp``: an index's near-duplicates as tools for agents."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from es_simhash.cli.options.connection import EngineVerb
+from es_simhash.cli.options.index import index_argument, index_options, warn_of_indices_without_fields
+from es_simhash.cli.options.target import Target
+from es_simhash.cli.show.exits import INTERRUPTED, print_stderr
+from es_simhash.cli.show.output import Output
+
+
+@click.command(name="mcp", cls=EngineVerb)
+@index_argument
+@click.option("--allow-write", is_flag=True, help="Add the tool that writes new documents.")
+@index_options
+def command(index: str, allow_write: bool, known: dict[str, Any], target: Target, output: Output) -> None:
+    """Serve the tools find, check, explain, groups and sample on INDEX to an agent.
+
+    A client of the Model Context Protocol starts it, and talks to it by standard input and output. It reads only,
+    unless --allow-write adds the tool add.
+
+    Example: es-simhash mcp articles --url https://localhost:9200
+    """
+    from es_simhash.index import Index
+    from es_simhash.integrations.mcp.server import serve
+
+    with target.opened(output) as engine:
+        opened = Index(index, engine, **known)
+        warn_of_indices_without_fields(output, opened)
+        with _ended_by_interruption():
+            serve(opened, allow_write)
+
+
+@contextmanager
+def _ended_by_interruption() -> Iterator[None]:
+    """End the process at once if it is interrupted: a thread that waits for the client would keep it from ending."""
+
+    def end(*_: object) -> None:
+        print_stderr("Interrupted.")
+        os._exit(INTERRUPTED)
+
+    before = signal.signal(signal.SIGINT, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,64 @@
+"""What an agent is shown of documents and differences: enough to judge, and never more than fits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from es_simhash.integrations.mcp.answers import Found, Near
+from es_simhash.plans.explain.excerpts import Piece, changes
+from es_simhash.scheme.rerank import Match, Matches
+from es_simhash.scheme.settings import Settings
+
+# Maximum number of characters of a value, and of values of a list.
+_CHARACTERS = 500
+_VALUES = 20
+
+_MARKS = {"both": "{}", "removed": "[-{}-]", "added": "{{+{}+}}"}
+
+
+def shortened(value: Any) -> Any:
+    """Return a value of a document, with long texts and lists cut."""
+    if isinstance(value, str) and len(value) > _CHARACTERS:
+        return f"{value[:_CHARACTERS]}… ({len(value) - _CHARACTERS:,} more characters)"
+    if isinstance(value, Mapping):
+        return {name: shortened(each) for name, each in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [shortened(each) for each in value[:_VALUES]]
+    return value
+
+
+def near(match: Match) -> Near:
+    """Return a match."""
+    return Near(
+        index=match.index,
+        id=match.id,
+        similarity=match.similarity,
+        standard_error=match.standard_error,
+        distance=match.distance,
+        same_text=match.same_text,
+        clause=match.clause,
+        document=shortened(match.source or {}),
+    )
+
+
+def found(matches: Matches) -> Found:
+    """Return the matches of a text."""
+    return Found(
+        matches=[near(match) for match in matches],
+        candidates=matches.candidates,
+        complete=matches.complete,
+        crowded=matches.crowded,
+        foreign=matches.foreign,
+        status=matches.status,
+        missing=list(matches.missing),
+    )
+
+
+def differences(settings: Settings, a: str, b: str) -> str:
+    """Return the changed parts of two texts with some context; nothing if the scheme sees none."""
+    return "".join(map(_marked, changes(settings, a, b)))
+
+
+def _marked(piece: Piece) -> str:
+    return _MARKS[piece.kind].format(piece.text) if piece.text else f" … {piece.left_out:,} characters … "

@@ -1,0 +1,262 @@
+"""The tools: plain calls of the index, with limits on what goes in and what comes out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from threading import Lock
+from typing import Annotated, Any, TypeAlias
+
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import Field
+
+from es_simhash._core.environment import PATIENCE
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.rejected import Rejected
+from es_simhash.errors import EsSimhashError, InputError
+from es_simhash.groups.of_index import result
+from es_simhash.groups.of_index.document_texts import DocumentReader
+from es_simhash.groups.of_index.options import GroupOptions
+from es_simhash.index import Index
+from es_simhash.integrations.mcp.answers import (
+    Added,
+    AllChecked,
+    Checked,
+    Explained,
+    Found,
+    Group,
+    Grouped,
+    Member,
+    Pair,
+    Refused,
+    Sampled,
+)
+from es_simhash.integrations.mcp.shown import differences, found, near, shortened
+from es_simhash.plans.operations import Count, Sample
+from es_simhash.scheme.verdict.verification import Level
+
+# Maximum number of documents of a call, and of characters of its texts.
+MOST_DOCUMENTS = 100
+MOST_CHARACTERS = 1_000_000
+_ALL: Json = {"match_all": {}}
+
+_Text: TypeAlias = Annotated[str, Field(max_length=MOST_CHARACTERS)]
+_Id: TypeAlias = Annotated[str, Field(min_length=1, max_length=512)]
+_Documents: TypeAlias = Annotated[
+    list[dict[str, Any]],
+    Field(min_length=1, max_length=MOST_DOCUMENTS, description="Documents as JSON objects; `_id` is the id, if any"),
+]
+_Similarity: TypeAlias = Annotated[
+    float | Level | None,
+    Field(description="Minimum similarity, up to 1, or copies, near or versions; by default as the index says"),
+]
+_Filter: TypeAlias = Annotated[
+    dict[str, Any] | None,
+    Field(description='A query in the DSL of Elasticsearch that documents must match, {"term": {"lang": "en"}}'),
+]
+_Fields: TypeAlias = Annotated[
+    list[str] | None, Field(max_length=20, description="Paths of more fields to show of each document")
+]
+_ScopeValues: TypeAlias = Annotated[
+    dict[str, Any] | None,
+    Field(description="The text's values in the fields of the index's scope, if it has one"),
+]
+
+
+class Tools:
+    """The tools on one index. Calls wait for one another: an index is used by one at a time."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._lock = Lock()
+
+    def find(
+        self,
+        text: _Text | None = None,
+        id: _Id | None = None,
+        similarity: _Similarity = None,
+        size: Annotated[int, Field(ge=1, le=MOST_DOCUMENTS)] = 10,
+        filter: _Filter = None,
+        fields: _Fields = None,
+        scope_values: _ScopeValues = None,
+    ) -> Found:
+        """Find the near-duplicates of a text, or of the document with an id. Give one of the two."""
+        with self._alone():
+            matches = self._index.find(
+                text,
+                id=id,
+                similarity=similarity,
+                size=size,
+                filter=filter,
+                scope_values=scope_values,
+                source=self._shown_fields(fields),
+            )
+            return found(matches)
+
+    def check(self, documents: _Documents, similarity: _Similarity = None) -> AllChecked:
+        """Check which documents are new: whether near-duplicates are in the index, or earlier in the list.
+
+        Nothing is written.
+        """
+        with self._alone():
+            _check_size(documents)
+            rejected: list[Rejected] = []
+            source = self._index.documents.fields
+            checking = self._index.check(documents, on_reject=rejected.append, similarity=similarity, source=source)
+            answers = [
+                Checked(
+                    position=each.position,
+                    id=each.id,
+                    is_new=each.is_new,
+                    in_index=list(map(near, each.in_index)),
+                    earlier=list(map(near, each.earlier)),
+                    complete=each.in_index.complete,
+                    status=each.in_index.status,
+                    missing=list(each.missing),
+                )
+                for each in checking
+            ]
+            return AllChecked(documents=answers, rejected=_refused(rejected))
+
+    def explain(self, a: _Id, b: _Id, similarity: _Similarity = None) -> Explained:
+        """Explain why two documents of the index, given by their ids, are near-duplicates or not."""
+        with self._alone():
+            explanation = self._index.explain(a, b, similarity=similarity)
+            verdict, evidence = explanation.verdict, explanation.evidence
+            first, second = (each.document.text for each in explanation.pair)
+            return Explained(
+                are_duplicates=verdict.are_duplicates,
+                code=verdict.code,
+                verdict=verdict.sentence,
+                notes=list(verdict.notes),
+                similarity=evidence.similarity.verified,
+                exact_similarity=evidence.similarity.exact,
+                minimum=evidence.similarity.threshold,
+                distance=evidence.bits.distance if evidence.bits else None,
+                most_distance=evidence.bits.threshold if evidence.bits else None,
+                differences=differences(explanation.scheme, first, second),
+            )
+
+    def groups(
+        self,
+        size: Annotated[int, Field(ge=1, le=50, description="Number of groups to show")] = 10,
+        members: Annotated[int, Field(ge=1, le=50, description="Number of documents to show of each")] = 5,
+        similarity: _Similarity = None,
+        filter: _Filter = None,
+        fields: _Fields = None,
+    ) -> Grouped:
+        """Find all groups of near-duplicates in the index, or among the documents of a filter; show the largest.
+
+        This reads the fingerprints of all these documents: a million take some twenty seconds. Nothing is written.
+        """
+        with self._alone(), self._index.group(GroupOptions(similarity=similarity, filter=filter)) as grouped:
+            source = self._shown_fields(fields)
+            counts = grouped.counts
+            return Grouped(
+                documents=counts.documents,
+                groups=counts.groups,
+                duplicates=counts.duplicates,
+                without_fingerprint=grouped.others,
+                largest=[self._shown(grouped, group, members, source) for group in islice(grouped, size)],
+            )
+
+    def sample(
+        self,
+        size: Annotated[int, Field(ge=1, le=MOST_DOCUMENTS, description="Number of documents to draw")] = 50,
+        pairs: Annotated[int, Field(ge=0, le=50, description="Number of pairs to show")] = 10,
+        similarity: _Similarity = None,
+        filter: _Filter = None,
+    ) -> Sampled:
+        """Draw documents at random, and show which have near-duplicates, with the evidence of the least similar ones.
+
+        Use it to judge what share of the index is duplicated, and whether the minimum similarity is right.
+        """
+        with self._alone():
+            index, query = self._index, filter or _ALL
+            documents = index.documents
+            scope = documents.policy.scope.paths if documents.policy.scope else ()
+            source = list(documents.fields)
+            hits = index.engine.perform(Sample(index.name, size, [*source, *scope], query))
+            drawn = [{name: hit[name] for name in ("_index", "_id", "_source")} for hit in hits]
+            matches = index.find_many(docs=drawn, similarity=similarity, source=source)
+            both = [(hit, each[-1]) for hit, each in zip(drawn, matches, strict=True) if each]
+            return Sampled(
+                drawn=len(drawn),
+                with_near_duplicates=len(both),
+                documents=index.engine.perform(Count(index.name, query)),
+                pairs=[
+                    Pair(
+                        a=hit["_id"],
+                        b=match.id,
+                        a_index=hit["_index"],
+                        b_index=match.index,
+                        similarity=match.similarity,
+                        distance=match.distance,
+                        same_text=match.same_text,
+                        clause=match.clause,
+                        differences=differences(
+                            documents.scheme,
+                            documents.text_of(hit["_source"]),
+                            documents.text_of(match.source or {}),
+                        ),
+                    )
+                    for hit, match in both[:pairs]
+                ],
+            )
+
+    def add(self, documents: _Documents) -> Added:
+        """Write new documents with their fingerprints; reject, rather than replace, one whose `_id` is there already.
+
+        Near-duplicates are written, too: call check first.
+        """
+        with self._alone():
+            _check_size(documents)
+            written = self._index.add((_action(each, _op_type="create") for each in documents), refresh=True)
+            return Added(written=written.done, rejected=_refused(written.rejected))
+
+    def _shown_fields(self, more: Sequence[str] | None) -> list[str]:
+        return [*self._index.documents.fields, *(more or ())]
+
+    def _shown(self, grouped: result.Grouped, group: result.Group, most: int, source: Sequence[str]) -> Group:
+        """Return a group with the text of its first members."""
+        chosen = group.members[:most]
+        refs = grouped.refs_of([(member.index, member.id) for member in chosen])
+        hits = DocumentReader(self._index.engine, PATIENCE).read(refs, source)
+        members = [
+            Member(
+                index=member.index,
+                id=member.id,
+                similarity=member.similarity,
+                distance=member.distance,
+                document=shortened((hit or {}).get("_source", {})),
+            )
+            for member, hit in zip(chosen, hits, strict=True)
+        ]
+        return Group(group=group.id, size=len(group.members), members=members)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Let no other call in, and turn our errors into those of a tool."""
+        with self._lock:
+            try:
+                yield
+            except EsSimhashError as error:
+                raise ToolError(str(error)) from error
+
+
+def _action(document: Json, **more: str) -> Json:
+    """Return a document in the form in which no field of it is taken for metadata, but for ``_id``."""
+    body = {name: value for name, value in document.items() if name != "_id"}
+    return {"_source": body, **({"_id": document["_id"]} if "_id" in document else {}), **more}
+
+
+def _check_size(documents: Sequence[Json]) -> None:
+    characters = len(json.dumps(documents, ensure_ascii=False))
+    if characters > MOST_CHARACTERS:
+        raise InputError(f"The documents have {characters:,} characters. Give at most {MOST_CHARACTERS:,} at a time.")
+
+
+def _refused(rejected: Sequence[Rejected]) -> list[Refused]:
+    return [Refused(position=each.position, id=each.id, reason=each.reason) for each in rejected]
