@@ -13,7 +13,8 @@ import click
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.index import index_argument, index_options, warn_of_indices_without_fields
 from es_simhash.cli.options.target import Target
-from es_simhash.cli.show.exits import INTERRUPTED, print_stderr
+from es_simhash.cli.show import log
+from es_simhash.cli.show.exits import INTERRUPTED
 from es_simhash.cli.show.output import Output
 
 
@@ -44,7 +45,7 @@ def _ended_by_interruption() -> Iterator[None]:
     """End the process at once if it is interrupted: a thread that waits for the client would keep it from ending."""
 
     def end(*_: object) -> None:
-        print_stderr("Interrupted.")
+        log.write("error", "interrupted", "Interrupted.")
         os._exit(INTERRUPTED)
 
     before = signal.signal(signal.SIGINT, end)
