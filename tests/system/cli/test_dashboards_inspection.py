@@ -51,11 +51,12 @@ def looked(index: Index, date: str | None = None, by: str | None = None) -> Insp
 
 
 @pytest.mark.parametrize(("preset", "measure"), [("default", "similarity"), ("strict", "distance")])
-def test_the_measure_and_the_texts_are_those_that_documents_have(
+def test_the_measure_and_the_texts_are_those_of_the_scheme(
     made: Callable[[str], Index], preset: str, measure: str
 ) -> None:
     index = made(preset)
-    assert looked(index).grouped == 0
+    before = looked(index)
+    assert (before.grouped, before.subject.measure) == (0, measure)
     group(index)
     found = looked(index, "source.fetched", "source.site")
     assert (found.grouped, found.subject.measure, found.subject.text_fields) == (2, measure, FIELDS)

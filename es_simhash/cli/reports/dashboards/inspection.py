@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from es_simhash._core.json_paths import Json
-from es_simhash.cli.reports.dashboards.subject import Subject
+from es_simhash.cli.reports.dashboards.subject import Measure, Subject
 from es_simhash.errors import MappingError
 from es_simhash.plans.operations import Count, GetMappings, Plan
 from es_simhash.scheme.group_fields import GROUP
@@ -34,12 +34,12 @@ def inspect_index(subject: Subject) -> Plan[Inspection]:
         _check_date(subject.index, subject.date_field, mappings)
     if subject.by_field and subject.by_field != _INDEX:
         _check_by(subject.index, subject.by_field, mappings)
-    counts = {}
-    for name in (GROUP, "similarity"):
-        counts[name] = yield Count(subject.index, {"exists": {"field": subject.field(name)}})
-    measure = "distance" if counts[GROUP] and not counts["similarity"] else subject.measure
-    texts = subject.text_fields or _text_fields(subject, mappings)
-    return Inspection(replace(subject, measure=measure, text_fields=texts), counts[GROUP])
+    found = [each for each in entries(mappings, subject.prefix).values() if each]
+    # Documents say so as well, but not before the first duplicate.
+    measure: Measure = "similarity" if any(each["scheme"].get("minhash") for each in found) else "distance"
+    texts = subject.text_fields or next((tuple(each["fields"]) for each in found if each.get("fields")), ())
+    grouped: int = yield Count(subject.index, {"exists": {"field": subject.field(GROUP)}})
+    return Inspection(replace(subject, measure=measure, text_fields=texts), grouped)
 
 
 def _check_ours(subject: Subject, mappings: Mapping[str, Json]) -> None:
@@ -48,11 +48,6 @@ def _check_ours(subject: Subject, mappings: Mapping[str, Json]) -> None:
             f"The index {subject.index!r} has no fields of fingerprints under {subject.prefix!r}. "
             "Add them with init, or name their prefix."
         )
-
-
-def _text_fields(subject: Subject, mappings: Mapping[str, Json]) -> tuple[str, ...]:
-    found = entries(mappings, subject.prefix).values()
-    return next((tuple(each["fields"]) for each in found if each and each.get("fields")), ())
 
 
 def _check_date(index: str, field: str, mappings: Mapping[str, Json]) -> None:
