@@ -50,7 +50,7 @@ def test_texts_that_others_go_on_changing_are_reported_and_done_by_the_next_run(
             part = {"title": f"Another title, the {next(numbers)}th"}
             engine.perform(Bulk(name, [Action("update", next(iter(DOCUMENTS)), {"doc": part})]))
 
-    monkeypatch.setattr(Target, "connect", lambda target: meddler)
+    monkeypatch.setattr(Target, "connect", lambda *_: meddler)
 
     def backfill(code: int) -> tuple[Any, str]:
         done = run(
@@ -84,7 +84,7 @@ def test_settings_that_could_not_be_set_back_are_named_and_set_back_by_the_next_
         fields = ("--field", "title", *options)
         return run("backfill", name, *fields, cwd=tmp_path, code=code, XDG_STATE_HOME=str(tmp_path)).err
 
-    monkeypatch.setattr(Target, "connect", lambda target: meddler)
+    monkeypatch.setattr(Target, "connect", lambda *_: meddler)
     meddler.before = fail
     err = backfill("--no-replicas", code=3)
     assert f"The settings of {name} may not be restored. Run the command again: it restores them first." in err
@@ -185,7 +185,7 @@ def test_a_task_that_cannot_be_cancelled_is_named(
         if UpdateByQuery in meddler.kinds() and not isinstance(operation, UpdateByQuery):
             raise UnreachableError("away")
 
-    monkeypatch.setattr(Target, "connect", lambda target: meddler)
+    monkeypatch.setattr(Target, "connect", lambda *_: meddler)
     meddler.before = fail
     line = ("backfill", name, "--field", "title", "--in-cluster", "--patience", "0")
     err = run(*line, cwd=tmp_path, code=3, XDG_STATE_HOME=str(tmp_path)).err
@@ -203,7 +203,7 @@ def test_what_the_server_has_left_is_counted(
     name = names()
     create(engine, name)
     fill(engine, name, {**DOCUMENTS, "long": {"body": "a word " * 40_000}})
-    monkeypatch.setattr(Target, "connect", lambda target: meddler)
+    monkeypatch.setattr(Target, "connect", lambda *_: meddler)
     line = ("backfill", name, "--field", "body", "--in-cluster", "--json")
     done = run(*line, cwd=tmp_path, XDG_STATE_HOME=str(tmp_path))
     assert (lines(done)[-1]["written"], lines(done)[-1]["deferred"]) == (len(DOCUMENTS) + 1, 1)

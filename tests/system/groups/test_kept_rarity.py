@@ -50,7 +50,7 @@ def test_files_go_by_the_table_of_an_index(
 ) -> None:
     from es_simhash.cli.options.target import Target
 
-    monkeypatch.setattr(Target, "connect", lambda target: engine)
+    monkeypatch.setattr(Target, "connect", lambda *_: engine)
     monkeypatch.setattr(engine, "close", lambda: None)
     index = Index(names(), engine, scheme=Scheme(), fields=["body"])
     index.init()

@@ -200,7 +200,7 @@ def test_what_a_load_has_written_is_not_read_again_to_learn(tmp_path: Path, monk
     from es_simhash.cli.options.target import Target
 
     meddler = Meddler(EmbeddedEngine(tmp_path / "indices"))
-    monkeypatch.setattr(Target, "connect", lambda target: meddler)
+    monkeypatch.setattr(Target, "connect", lambda *_: meddler)
     documents = tmp_path / "documents.jsonl"
     documents.write_text("\n".join(json.dumps({"id": i, **edited(corpus()[i], 5, seed=i)}) for i in range(30)))
     done = run("load", "articles", str(documents), "--field", "body", cwd=tmp_path, XDG_STATE_HOME=str(tmp_path))
@@ -223,7 +223,7 @@ def test_a_table_that_cannot_be_kept_is_no_failure(
             raise AccessError("Not allowed.")
 
     meddler.before = refuse
-    monkeypatch.setattr(Target, "connect", lambda target: meddler)
+    monkeypatch.setattr(Target, "connect", lambda *_: meddler)
     done = run("backfill", name, cwd=tmp_path, XDG_STATE_HOME=str(tmp_path))
     assert "How rare features are could not be kept, so each program learns it anew: Not allowed." in done.err
 
