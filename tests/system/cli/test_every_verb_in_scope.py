@@ -5,6 +5,7 @@ A new verb has to be named here, as one that reads pairs, or one that does not.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import uuid
 from collections import defaultdict
@@ -19,6 +20,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash.cli.program import COMMANDS
 from es_simhash.engines.connect import connect
 from es_simhash.errors import MissingError
+from es_simhash.index import Index
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, DeleteIndex, Operation, Refresh, Search
 from es_simhash.testing.corpus import corpus, edited
 from tests.support.commands import lines, run
@@ -187,6 +189,30 @@ def reindex(team: Team, name: str) -> Iterator[set[str]]:
     yield from find(team, copy)
 
 
+def mcp(team: Team, name: str) -> Iterator[set[str]]:
+    """The tools of the server, in this process."""
+    from es_simhash.integrations.mcp.server import server_of
+
+    with Index(name, team.place) as index:
+        server = server_of(index, False)
+
+        def asked(tool: str, **arguments: Any) -> Json:
+            answer: Any = asyncio.run(server.call_tool(tool, arguments))
+            return dict(answer.structured_content)
+
+        for id_ in ASKED:
+            yield {id_, *ids(asked("find", id=id_)["matches"])}
+        given = [{"_id": each.pop("id"), **each} for each in documents()]
+        for each in asked("check", documents=given)["documents"]:
+            yield {each["id"], *ids(each["in_index"]), *ids(each["earlier"])}
+        pair = {"a": "acme-0-whole", "b": "zeta-0-whole"}
+        yield set(pair.values()) if asked("explain", **pair)["are_duplicates"] else {pair["a"]}
+        for each in asked("groups", members=50)["largest"]:
+            yield ids(each["members"])
+        for each in asked("sample", pairs=50)["pairs"]:
+            yield {each["a"], each["b"]}
+
+
 READS_PAIRS: dict[str, Callable[[Team, str], Iterator[set[str]]]] = {
     "find": find,
     "find --text": find_text,
@@ -206,6 +232,7 @@ READS_PAIRS: dict[str, Callable[[Team, str], Iterator[set[str]]]] = {
     "load": load,
     "backfill": backfill,
     "reindex": reindex,
+    "mcp": mcp,
 }
 REFUSES = ("scripts", "scripts --install")
 # These compare no documents of an index with each other.
