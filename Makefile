@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-EXTRAS := chinese,elasticsearch,fast,html,mcp,metrics,murmur3,opensearch,parquet,tracing,zstd
+EXTRAS := chinese,elasticsearch,fast,gate,html,mcp,metrics,murmur3,opensearch,parquet,tracing,zstd
 INSTALLED := $(VENV)/.installed
 NATIVE_INSTALLED := $(VENV)/.native-installed
 NATIVE_SOURCES := $(shell git ls-files native)

@@ -7,6 +7,7 @@ URLS = (URL, "ELASTICSEARCH_URL", "OPENSEARCH_URL")
 API_KEY = "ES_SIMHASH_API_KEY"
 PASSWORD = "ES_SIMHASH_PASSWORD"
 PROFILE = "ES_SIMHASH_PROFILE"
+GATE_TOKEN = "ES_SIMHASH_GATE_TOKEN"
 CONFIG = "ES_SIMHASH_CONFIG"
 NATIVE = "ES_SIMHASH_NATIVE"
 CPU = "ES_SIMHASH_CPU"
@@ -24,6 +25,7 @@ MEANINGS = {
     API_KEY: "an API key, if no option logs in",
     PASSWORD: "the password of `--user`, or of the user in the URL",
     PROFILE: "the profile to use if no target is given",
+    GATE_TOKEN: "the token that clients of a `gate` send, unless a file holds it",
     CONFIG: "another file of profiles",
     NATIVE: "`0` to do without the compiled kernels",
     CPU: "`avx2` or `baseline`: the instructions that compiled kernels use at most, to compare them",

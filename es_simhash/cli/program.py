@@ -24,6 +24,7 @@ COMMANDS = {
     "scripts": "Print or install what a server runs itself: search scripts, an ingest pipeline.",
     "explain": "Explain why two documents, or texts, are near-duplicates or not.",
     "check": "List which documents of a file are already in an index.",
+    "gate": "Decide of documents as they come whether an index has them, over HTTP or lines.",
     "group": "Find all groups of near-duplicates in an index, and store them on the documents.",
     "erase": "Delete documents with all their copies, after a review.",
     "mcp": "Serve an index to agents, by the Model Context Protocol.",

@@ -16,7 +16,7 @@ from es_simhash.documents.actions import Document
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import run
 from es_simhash.engines.connect import connect
-from es_simhash.errors import EngineError, UnavailableError, UnreachableError, WritesLostError
+from es_simhash.errors import DocumentError, EngineError, UnavailableError, UnreachableError, WritesLostError
 from es_simhash.gate.accepting import Accepting, Decision, Event
 from es_simhash.gate.incoming import identified
 from es_simhash.gate.journal import Journal
@@ -103,6 +103,11 @@ class Gate:
         return len(self._pending)
 
     @property
+    def journal_bytes(self) -> int:
+        """The size of the journal."""
+        return self._journal.size
+
+    @property
     def expired(self) -> int:
         """The number of accepted documents that were forgotten before the index showed them."""
         return self._settling.expired
@@ -133,6 +138,10 @@ class Gate:
         with self._lock, self._doubting():
             self._resolve_doubts()
             self._settling.settle()
+
+    def reach(self) -> None:
+        """Raise unless the engine answers."""
+        run(is_server(), self._engine)
 
     def close(self) -> None:
         """Make what was written durable, and let another process have the state."""
@@ -188,11 +197,11 @@ class Gate:
         answers: dict[int, Verdict | EngineError] = {}
         actions: dict[int, Json] = {}
         for position, each in enumerate(asked):
-            found = identified(each.document, each.id or token_urlsafe(_ID_BYTES), self.name)
-            if isinstance(found, str):
-                answers[position] = Verdict(each.id, "rejected", reason=found)
-            else:
-                actions[position] = found
+            id_ = token_urlsafe(_ID_BYTES) if each.id is None else each.id
+            try:
+                actions[position] = identified(each.document, id_, self.name)
+            except DocumentError as error:
+                answers[position] = Verdict(each.id, "rejected", reason=error.problem)
         decisions = self._decided(asked, actions, answers)
         self._journal.append([each.event for each in decisions.values() if each.event is not None])
         for position, decision in decisions.items():

@@ -57,7 +57,7 @@ def _login(way: str, origin: Given, environment: Given, address: str) -> Login:
         case "api_key":
             return Login(f"with {name}", name, lambda: _by_api_key(value, name))
         case "api_key_file":
-            return Login(f"with {name}", name, lambda: _by_api_key(_secret_in(value), value))
+            return Login(f"with {name}", name, lambda: _by_api_key(secret_in(value), value))
         case "aws_sigv4":
             return Login(f"with {name}", name, lambda: _by_signatures(value, address), "opensearch")
     if not value or ":" in value:  # as in user:password, so it is not repeated
@@ -120,7 +120,7 @@ def _password(user: str, address: str, *origins: Given) -> str:
             case None:
                 continue
             case "password_file":
-                return _secret_in(origin.values["password_file"])
+                return secret_in(origin.values["password_file"])
             case kind:
                 return str(origin.values[kind])
     if not sys.stdin.isatty():
@@ -131,7 +131,7 @@ def _password(user: str, address: str, *origins: Given) -> str:
     return str(click.prompt(f"Password for {user} at {address}", hide_input=True, err=True))
 
 
-def _secret_in(path: str) -> str:
+def secret_in(path: str) -> str:
     """Read the only line of a file."""
     try:
         secret = Path(path).read_text(encoding="utf-8").rstrip("\r\n")

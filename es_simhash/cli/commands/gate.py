@@ -1,0 +1,129 @@
+"""``es-simhash gate``: decide of documents, as they come, whether an index has them already."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from es_simhash._core.environment import GATE_TOKEN
+from es_simhash._core.humanize import counted
+from es_simhash.cli.options.connection import EngineVerb
+from es_simhash.cli.options.index import documents_of, estimate_option, index_argument, index_options, near_options
+from es_simhash.cli.options.logins import secret_in
+from es_simhash.cli.options.scope import scope_options
+from es_simhash.cli.options.target import Target
+from es_simhash.cli.show.exits import FINE
+from es_simhash.cli.show.output import Output
+
+if TYPE_CHECKING:
+    from es_simhash.gate.gate import Gate
+
+_FOUND_BY = ("by", "distance", "similarity", "estimate", "scope")
+
+
+@click.command(name="gate", cls=EngineVerb)
+@index_argument
+@click.option("--stdin", "by_lines", is_flag=True, help="Answer lines of standard input, each by a line, and end.")
+@click.option("--write", is_flag=True, help="With --stdin: write the documents, as /add does.")
+@click.option(
+    "--mode",
+    type=click.Choice(["refuse", "advise", "tag", "divert"]),
+    default="refuse",
+    show_default=True,
+    help="What becomes of a duplicate that is to be written.",
+)
+@click.option("--divert-to", metavar="INDEX", help="Where the mode divert writes duplicates.")
+@click.option(
+    "--state",
+    type=click.Path(file_okay=False),
+    default=".es-simhash-gate",
+    show_default=True,
+    help="Folder of the journal; one gate at a time uses it.",
+)
+@click.option(
+    "--remember",
+    type=click.FloatRange(0, min_open=True),
+    default=900.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to remember what was accepted and INDEX does not show.",
+)
+@click.option("--no-sync", is_flag=True, help="Do not wait for the disk: a power failure may lose the last answers.")
+@click.option("--id-field", default="id", show_default=True, metavar="PATH", help="Field with the id, beside _id.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
+@click.option("--port", type=click.IntRange(0, 65535), default=9280, show_default=True, help="0: any that is free.")
+@click.option("--token-file", type=click.Path(exists=True, dir_okay=False), help="File with the token of clients.")
+@click.option(
+    "--max-body", type=click.IntRange(1), default=8 << 20, show_default=True, metavar="BYTES", help="Largest request."
+)
+@near_options
+@estimate_option
+@scope_options
+@index_options
+def command(
+    index: str,
+    by_lines: bool,
+    write: bool,
+    mode: str,
+    divert_to: str | None,
+    state: str,
+    remember: float,
+    no_sync: bool,
+    id_field: str,
+    host: str,
+    port: int,
+    token_file: str | None,
+    max_body: int,
+    known: dict[str, Any],
+    target: Target,
+    output: Output,
+    **found_by: Any,
+) -> int:
+    """Decide of documents, as they come, whether INDEX has them already, or accepted them just now.
+
+    With --field, the index first gets the fields, as by init.
+
+    Example: es-simhash gate articles --field title --field body
+    """
+    from es_simhash.gate.gate import Gate
+    from es_simhash.gate.options import GateOptions
+
+    if write and not by_lines:
+        raise click.UsageError("--write is for --stdin. Over HTTP, /add and /bulk write. Leave it out.")
+    find = {name: value for name in _FOUND_BY if (value := found_by[name]) not in (None, False)}
+    options = GateOptions(mode, divert_to, remember, syncs=not no_sync, find=find)  # type: ignore[arg-type]
+    with target.opened(output) as engine:
+        documents_of(engine, index, known, dry_run=False)
+        with Gate(index, engine, state=Path(state), options=options, prefix=known["prefix"]) as gate:
+            if by_lines:
+                from es_simhash.cli.jobs.gate_lines import answer_lines
+
+                count = answer_lines(gate, write, id_field)
+                output.note(f"{counted(count, 'document was', 'documents were')} answered.")
+            else:
+                _serve(gate, host, port, _token(token_file), id_field, max_body, output)
+    return FINE
+
+
+def _token(file: str | None) -> str | None:
+    if file is not None:
+        return secret_in(file)
+    return os.environ.get(GATE_TOKEN) or None
+
+
+def _serve(gate: Gate, host: str, port: int, token: str | None, id_field: str, max_body: int, output: Output) -> None:
+    from es_simhash.gate.asgi import application
+    from es_simhash.gate.server import listening, serve
+
+    made = application(gate, token=token, id_field=id_field, max_body=max_body)
+    with listening(host, port, token is not None) as at:
+
+        def started(address: str) -> None:
+            output.result({"address": address, "index": gate.name, "mode": gate.options.mode, "pending": gate.pending})
+            output.line(f"The gate of {gate.name} listens at {address}")
+
+        serve(made, at, started)
+    output.note("Stopped: all requests were answered.")

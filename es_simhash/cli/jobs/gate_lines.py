@@ -1,0 +1,77 @@
+"""A gate on standard input and output: a document a line, an answer a line, in order."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import IO
+
+from es_simhash.gate.gate import Gate
+from es_simhash.gate.requests import BATCH, answers_as_json, asked_of, line_of, parsed
+
+_AT_ONCE = 1 << 18
+
+
+class _StoppedError(Exception):
+    """Raised while the process waits for lines, and was asked to stop."""
+
+
+class _Stopping:
+    """Whether the process was asked to stop: it does so between two batches."""
+
+    def __init__(self) -> None:
+        self.is_asked = False
+        self._reads = False
+
+    def read(self, stream: IO[bytes]) -> bytes:
+        """Read what has come; nothing at the end, or once asked to stop."""
+        if self.is_asked:
+            return b""
+        self._reads = True
+        try:
+            return stream.read1(_AT_ONCE)  # type: ignore[attr-defined]
+        except _StoppedError:
+            return b""
+        finally:
+            self._reads = False
+
+    @contextmanager
+    def asked_by_signals(self) -> Iterator[None]:
+        """Within the block, SIGTERM asks to stop."""
+        before = signal.signal(signal.SIGTERM, self._asked)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGTERM, before)
+
+    def _asked(self, number: int, frame: FrameType | None) -> None:
+        self.is_asked = True
+        if self._reads:
+            raise _StoppedError
+
+
+def answer_lines(gate: Gate, writes: bool, id_field: str) -> int:
+    """Answer lines as they come, all that wait together; return how many there were."""
+    count, stopping = 0, _Stopping()
+    with stopping.asked_by_signals():
+        for lines in _lines(sys.stdin.buffer, stopping):
+            asked = [asked_of(parsed(line), writes, id_field) for line in lines]
+            answers = gate.answer(asked)
+            sys.stdout.buffer.write(b"".join(map(line_of, answers_as_json(asked, answers, gate.name))))
+            sys.stdout.buffer.flush()
+            count += len(lines)
+    return count
+
+
+def _lines(stream: IO[bytes], stopping: _Stopping) -> Iterator[list[bytes]]:
+    rest = b""
+    while part := stopping.read(stream):
+        *lines, rest = (rest + part).split(b"\n")
+        whole = [line for line in lines if line.strip()]
+        for start in range(0, len(whole), BATCH):
+            yield whole[start : start + BATCH]
+    if rest.strip() and not stopping.is_asked:
+        yield [rest]

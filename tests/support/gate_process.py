@@ -1,0 +1,153 @@
+"""The gate's own process, which may be killed, and clients that ask until they are answered."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Condition, Thread
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import urlsplit
+
+from tests.support.commands import environment
+
+# Seconds after which a process that should answer is broken.
+_TIMEOUT = 120.0
+
+
+class GateProcess:
+    """A process that serves a gate; it may be killed, and started again with the same state."""
+
+    def __init__(self, *arguments: str, cwd: Path, variables: Mapping[str, str] = MappingProxyType({})) -> None:
+        self._command = [sys.executable, "-m", "es_simhash", "gate", *arguments, "--port", "0", "--json", "--quiet"]
+        self._cwd = cwd
+        self._variables = variables
+        self._changed = Condition()
+        self._address: tuple[str, int] | None = None
+        self._process: subprocess.Popen[str] | None = None
+        self.starts = 0
+
+    @property
+    def address(self) -> tuple[str, int]:
+        assert self._address
+        return self._address
+
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def start(self) -> None:
+        process = subprocess.Popen(
+            self._command, cwd=self._cwd, stdout=subprocess.PIPE, text=True, env=environment(self._variables)
+        )
+        assert process.stdout
+        line = process.stdout.readline()
+        assert line, "the gate did not start"
+        place = urlsplit(json.loads(line)["address"])
+        with self._changed:
+            self._process, self._address = process, (str(place.hostname), int(place.port or 0))
+            self.starts += 1
+            self._changed.notify_all()
+
+    def kill(self) -> None:
+        """End the process without a warning."""
+        assert self._process
+        with self._changed:
+            self._address = None
+        self._process.kill()
+        self._ended()
+
+    def stop(self) -> int:
+        """Ask the process to end; return its exit code."""
+        assert self._process
+        self._process.send_signal(signal.SIGTERM)
+        return self._ended()
+
+    def _ended(self) -> int:
+        assert self._process
+        assert self._process.stdout
+        code = self._process.wait(_TIMEOUT)
+        self._process.stdout.close()
+        return code
+
+    def ask(self, path: str, body: Any, headers: Mapping[str, str] = MappingProxyType({})) -> tuple[int, Any]:
+        """Post JSON until it is answered, by whichever process."""
+        while True:
+            with self._changed:
+                assert self._changed.wait_for(lambda: self._address, _TIMEOUT)
+                assert self._address
+                host, port = self._address
+            connection = http.client.HTTPConnection(host, port, timeout=_TIMEOUT)
+            with suppress(OSError, http.client.HTTPException), closing(connection):
+                connection.request("POST", path, json.dumps(body), {"content-type": "application/json", **headers})
+                with connection.getresponse() as reply:
+                    content = reply.read()
+                if reply.status not in (429, 503):
+                    return reply.status, json.loads(content)
+
+
+@dataclass
+class History:
+    """What clients were answered: which ids were accepted, and which refused."""
+
+    accepted: set[str] = field(default_factory=set)
+    refused: set[str] = field(default_factory=set)
+    answered: int = 0
+    _changed: Condition = field(default_factory=Condition)
+
+    def note(self, answers: Sequence[Any]) -> None:
+        with self._changed:
+            for each in answers:
+                (self.accepted if each["accepted"] else self.refused).add(each["id"])
+                self.answered += 1
+            self._changed.notify_all()
+
+    def await_answers(self, count: int) -> None:
+        with self._changed:
+            assert self._changed.wait_for(lambda: self.answered >= count, _TIMEOUT)
+
+    def pause(self, seconds: float) -> None:
+        """Let a moment pass, in which anything may be under way."""
+        with self._changed:
+            self._changed.wait_for(lambda: False, seconds)
+
+
+def with_kills(gate: GateProcess, path: str, documents: Sequence[Any], kills: int, seed: int) -> History:
+    """Ask for documents by four clients, one or a few at a time, while the process is killed at random moments."""
+    rng, history = random.Random(seed), History()
+    clients = [list(documents[number::4]) for number in range(4)]
+    failures: list[BaseException] = []
+
+    def go(own: list[Any], sizes: random.Random) -> None:
+        try:
+            while own:
+                some, own = own[: (size := sizes.choice([1, 1, 3]))], own[size:]
+                _, answers = gate.ask(path, some[0] if len(some) == 1 else some)
+                history.note([answers] if len(some) == 1 else answers)
+        except BaseException as error:
+            failures.append(error)
+            raise
+
+    gate.start()
+    threads = [Thread(target=go, args=(own, random.Random(f"{seed} {own[0]}")), daemon=True) for own in clients]
+    for each in threads:
+        each.start()
+    moments = sorted(rng.sample(range(len(documents) * 9 // 10), kills))
+    for moment in moments:
+        history.await_answers(moment)
+        history.pause(rng.uniform(0, 0.01))
+        gate.kill()
+        gate.start()
+    for each in threads:
+        each.join(_TIMEOUT)
+    assert not failures
+    assert not any(each.is_alive() for each in threads)
+    return history

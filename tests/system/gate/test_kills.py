@@ -1,0 +1,81 @@
+"""A gate that is killed again and again: of copies one is accepted, of what is alone nothing is refused."""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from es_simhash import Index
+from es_simhash._core.json_paths import Json
+from es_simhash.engines.connect import connect
+from es_simhash.errors import MissingError
+from es_simhash.plans.operations import DeleteIndex, Search
+from es_simhash.testing.corpus import corpus, edited
+from tests.support.gate_process import GateProcess, History, with_kills
+
+KILLS, FAMILIES = 20, 110
+
+
+@pytest.fixture
+def name(place: str) -> Iterator[str]:
+    """An index with fields, and nothing in it."""
+    name = f"gate-{uuid.uuid4().hex[:10]}"
+    with Index(name, place, fields=["title", "body"]) as index:
+        index.init()
+    yield name
+    engine = connect(place)
+    with suppress(MissingError):
+        engine.perform(DeleteIndex(name))
+    engine.close()
+
+
+def families(seed: int) -> list[Json]:
+    """Documents, the ids of which begin with their family; half of the families have copies, all in random order."""
+    rng, made = random.Random(seed), list[Json]()
+    for family, text in enumerate(corpus(FAMILIES)):
+        copies = rng.choice([1, 1, 2, 3])
+        made += [{"id": f"{family}-{n}", **(edited(text, 2, seed=n) if n else text)} for n in range(copies)]
+    rng.shuffle(made)
+    return made
+
+
+def ids_in(name: str, place: str) -> set[str]:
+    with Index(name, place) as index:
+        index.refresh()
+        body = {"query": {"match_all": {}}, "size": 1000, "_source": False}
+        return {hit["_id"] for hit in index.engine.perform(Search(name, body))["hits"]["hits"]}
+
+
+def family_of(id_: str) -> str:
+    return id_.partition("-")[0]
+
+
+def test_after_twenty_kills_of_each_family_one_was_accepted_and_written(name: str, place: str, tmp_path: Path) -> None:
+    history = after_kills(name, place, tmp_path, "/add")
+    assert ids_in(name, place) == history.accepted
+
+
+@pytest.mark.parametrize("place", ["embedded"], indirect=True)
+def test_what_others_are_to_write_is_remembered_over_twenty_kills(name: str, place: str, tmp_path: Path) -> None:
+    after_kills(name, place, tmp_path, "/check")
+    assert ids_in(name, place) == set()
+
+
+def after_kills(name: str, place: str, tmp_path: Path, path: str) -> History:
+    """Ask for documents while the process is killed; of each family, one must be accepted."""
+    documents = families(seed=20)
+    gate = GateProcess(name, "--url", place, "--state", str(tmp_path / "state"), cwd=tmp_path)
+    history = with_kills(gate, path, documents, KILLS, seed=5)
+    assert gate.starts == KILLS + 1
+    assert gate.stop() == 0
+    each = {document["id"] for document in documents}
+    assert history.accepted | history.refused == each
+    assert not history.accepted & history.refused
+    assert Counter(map(family_of, history.accepted)) == Counter(set(map(family_of, each)))
+    return history
