@@ -19,12 +19,13 @@ from es_simhash._core.exports import lazily
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from es_simhash.gate.asgi import application
     from es_simhash.gate.gate import Gate
     from es_simhash.gate.options import GateOptions
     from es_simhash.gate.verdict import Verdict
 
-_NAMES = {"gate.gate": "Gate", "gate.options": "GateOptions", "gate.verdict": "Verdict"}
+_NAMES = {"gate.asgi": "application", "gate.gate": "Gate", "gate.options": "GateOptions", "gate.verdict": "Verdict"}
 
-__all__ = ["Gate", "GateOptions", "Verdict"]
+__all__ = ["Gate", "GateOptions", "Verdict", "application"]
 
 __getattr__, __dir__ = lazily(__name__, _NAMES)

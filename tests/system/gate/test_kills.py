@@ -36,7 +36,7 @@ def name(place: str) -> Iterator[str]:
 
 
 def families(seed: int) -> list[Json]:
-    """Documents, the ids of which begin with their family; half of the families have copies, all in random order."""
+    """Documents whose ids begin with their family; half of the families have copies, all in random order."""
     rng, made = random.Random(seed), list[Json]()
     for family, text in enumerate(corpus(FAMILIES)):
         copies = rng.choice([1, 1, 2, 3])

@@ -24,10 +24,11 @@ ROOT = COMPOSE_FILE.parent
 SERVICES: dict[str, dict[str, Any]] = yaml.safe_load(COMPOSE_FILE.read_text(encoding="utf-8"))["services"]
 TOP = yaml.safe_load(COMPOSE_FILE.read_text(encoding="utf-8"))
 DEMOS = {name: service for name, service in SERVICES.items() if name.endswith("-demo")}
+GATES = {name: service for name, service in SERVICES.items() if name.endswith("-gate")}
 SCRIPT = ROOT / "compose" / "demo.sh"
 DOCKERFILE = (ROOT / "compose" / "Dockerfile").read_text(encoding="utf-8")
 COMMANDS = [line for line in SCRIPT.read_text(encoding="utf-8").splitlines() if "es-simhash " in line]
-KEYS = {"image", "build", "profiles", "environment", "ports", "volumes", "healthcheck", "depends_on", "restart"}
+KEYS = {"image", "build", "profiles", "environment", "ports", "volumes", "healthcheck", "depends_on", "restart", "command"}
 PROFILES = ("elasticsearch", "opensearch")
 
 
@@ -36,7 +37,7 @@ def test_the_file_has_only_what_compose_knows() -> None:
     for service in SERVICES.values():
         assert set(service) <= KEYS
         assert all(isinstance(value, str) for value in service["environment"].values())
-    for name, check in ((name, service["healthcheck"]) for name, service in SERVICES.items() if name not in DEMOS):
+    for name, check in ((name, service["healthcheck"]) for name, service in SERVICES.items() if name not in DEMOS | GATES):
         assert set(check) == {"interval", "timeout", "retries", "test"}, name
         assert check["test"].startswith("curl --fail --silent ")
 
@@ -65,13 +66,14 @@ def test_a_service_waits_for_healthy_ones_of_its_own_profile(name: str) -> None:
     assert len(service["profiles"]) == 1
     for other, how in service.get("depends_on", {}).items():
         assert SERVICES[other]["profiles"] == service["profiles"]
-        assert how == {"condition": "service_healthy"}
-        assert "healthcheck" in SERVICES[other]
+        is_run_once = other in DEMOS
+        assert how == {"condition": "service_completed_successfully" if is_run_once else "service_healthy"}
+        assert is_run_once or "healthcheck" in SERVICES[other]
 
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_each_profile_has_an_engine_its_ui_and_the_demo(profile: str) -> None:
-    own = [name for name, service in SERVICES.items() if service["profiles"] == [profile]]
+    own = [name for name, service in SERVICES.items() if service["profiles"] == [profile] and name not in GATES]
     assert len(own) == 3
     (demo,) = set(own) & set(DEMOS)
     given = DEMOS[demo]["environment"]
@@ -92,8 +94,22 @@ def test_the_head_of_the_file_names_every_profile_demo_and_port() -> None:
     head = COMPOSE_FILE.read_text(encoding="utf-8").split("x-check")[0]
     assert set(re.findall(r"--profile (\w+) up", head)) == set(PROFILES)
     assert set(re.findall(r"\b(\w+-demo)\b", head)) == set(DEMOS)
+    assert set(re.findall(r"\b(\w+-gate)\b", head)) == set(GATES)
     published = {":".join(port.split(":")[:2]) for each in SERVICES.values() for port in each.get("ports", [])}
     assert set(re.findall(r"http://(127\.0\.0\.1:\d+)", head)) == published
+
+
+@pytest.mark.parametrize("name", GATES)
+def test_a_gate_is_one_of_the_demo_with_a_token_and_a_folder_that_it_may_write(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate, engine = GATES[name], name.removesuffix("-gate")
+    check_line(shlex.join(gate["command"]), tmp_path, monkeypatch)
+    assert gate["environment"]["ES_SIMHASH_URL"] == DEMOS[f"{engine}-demo"]["environment"]["ES_SIMHASH_URL"]
+    assert gate["environment"]["ES_SIMHASH_GATE_TOKEN"] == "${ES_SIMHASH_GATE_TOKEN:-try-me}"
+    assert gate["volumes"] == [f"{name}:/state"]
+    assert gate["ports"][0].endswith(":9280")
+    assert "mkdir /state && chown nobody /state" in DOCKERFILE
 
 
 # ---- what is built
@@ -106,7 +122,7 @@ def copied() -> list[str]:
 
 
 def test_the_image_is_built_of_files_that_are_sent() -> None:
-    for service in DEMOS.values():
+    for service in (DEMOS | GATES).values():
         assert (ROOT / service["build"]["context"] / service["build"]["dockerfile"]).is_file()
     first, *rest = (ROOT / "compose" / "Dockerfile.dockerignore").read_text(encoding="utf-8").split()
     sent = [line.removeprefix("!") for line in rest if line.startswith("!")]
@@ -118,7 +134,7 @@ def test_the_image_is_built_of_files_that_are_sent() -> None:
 
 def test_the_image_has_one_python_both_clients_and_the_script() -> None:
     assert re.search(r"^FROM python:3\.\d+-slim$", DOCKERFILE, re.MULTILINE)
-    assert "[elasticsearch,opensearch]" in DOCKERFILE
+    assert "[elasticsearch,gate,metrics,opensearch]" in DOCKERFILE
     assert re.search("^USER nobody$", DOCKERFILE, re.MULTILINE)
     run = re.search(r'^CMD \["sh", "/demo/(.+)"\]$', DOCKERFILE, re.MULTILINE)
     assert run

@@ -29,6 +29,9 @@ LINES = {
     "search": f"search {INDEX} --query storm --distinct --paged",
     "check": f"check {INDEX} new.jsonl",
     "check --write": f"check {INDEX} new.jsonl --new --write",
+    "gate": f"gate {INDEX} --stdin --write --state gate",
+    "gate --mode advise": f"gate {INDEX} --stdin --write --state gate --mode advise",
+    "gate --mode tag": f"gate {INDEX} --stdin --write --state gate --mode tag",
     "explain": f"explain {INDEX} 1 2",
     "info": f"info {INDEX}",
     "dashboard": f"dashboard {INDEX} --output dashboard.ndjson",
@@ -114,7 +117,8 @@ def test_the_privileges_of_the_page_are_enough(
         "ES_SIMHASH_API_KEY": api_key(node, given),
         "XDG_STATE_HOME": str(tmp_path),
     }
-    done = CliRunner().invoke(app, LINES[given.command].split(), env=variables, standalone_mode=False)
+    line, document = LINES[given.command].split(), Path("new.jsonl").read_text(encoding="utf-8")
+    done = CliRunner().invoke(app, line, input=document, env=variables, standalone_mode=False)
     node.request("DELETE", f"/{COPY}")
     assert done.exception is None, done.output
     assert not done.return_value, done.output
