@@ -28,7 +28,18 @@ GATES = {name: service for name, service in SERVICES.items() if name.endswith("-
 SCRIPT = ROOT / "compose" / "demo.sh"
 DOCKERFILE = (ROOT / "compose" / "Dockerfile").read_text(encoding="utf-8")
 COMMANDS = [line for line in SCRIPT.read_text(encoding="utf-8").splitlines() if "es-simhash " in line]
-KEYS = {"image", "build", "profiles", "environment", "ports", "volumes", "healthcheck", "depends_on", "restart", "command"}
+KEYS = {
+    "image",
+    "build",
+    "profiles",
+    "environment",
+    "ports",
+    "volumes",
+    "healthcheck",
+    "depends_on",
+    "restart",
+    "command",
+}
 PROFILES = ("elasticsearch", "opensearch")
 
 
@@ -37,7 +48,9 @@ def test_the_file_has_only_what_compose_knows() -> None:
     for service in SERVICES.values():
         assert set(service) <= KEYS
         assert all(isinstance(value, str) for value in service["environment"].values())
-    for name, check in ((name, service["healthcheck"]) for name, service in SERVICES.items() if name not in DEMOS | GATES):
+    for name, check in (
+        (name, service["healthcheck"]) for name, service in SERVICES.items() if name not in DEMOS | GATES
+    ):
         assert set(check) == {"interval", "timeout", "retries", "test"}, name
         assert check["test"].startswith("curl --fail --silent ")
 

@@ -282,7 +282,7 @@ def test_a_list_with_an_unknown_answer_is_to_be_sent_again(gate: Gate) -> None:
     talk(gate, ask)
 
 
-def test_a_client_for_whom_there_is_no_room_is_to_come_later(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_without_room_is_to_come_later(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batching, "MOST_WAITING", 3)
     goes_on, begun = threading.Event(), threading.Event()
     answer = gate.answer
