@@ -413,7 +413,6 @@ def test_the_documented_keys_of_json_are_those_printed_by_every_command(loaded: 
     (loaded / "labels.jsonl").write_text('{"ids": ["4", "copy"]}\n{"ids": ["0", "3"]}\n', encoding="utf-8")
     # Agents read what mcp prints, and clients what a gate answers.
     assert {name.split()[0] for name in (*runs, *ON_SERVERS, "gate", "help", "mcp")} == set(COMMANDS)
-    assert {name.split()[0] for name in (*runs, *ON_SERVERS, "gate", "help", "mcp")} == set(COMMANDS)
     printed = [(name, line) for name, given in runs.items() for line in lines(run(*given, "--json", cwd=loaded))]
     shapes = list(dict.fromkeys((f"`{name}`", tuple(line)) for name, line in printed))
     servers_only = {f"`{name}`" for name in ON_SERVERS}
