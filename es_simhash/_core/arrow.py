@@ -6,7 +6,7 @@ The interface is that of Arrow's PyCapsules: whatever has ``__arrow_c_stream__``
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Protocol, TypeAlias, TypeGuard, TypeVar, cast, runtime_checkable
+from typing import Any, Protocol, TypeAlias, TypeGuard, TypeVar, cast
 
 from es_simhash.errors import EsSimhashError, InputError, MissingExtraError, TextError
 
@@ -17,7 +17,6 @@ MOST_ROWS = 4096
 ALONE = "text"
 
 
-@runtime_checkable
 class ArrowStream(Protocol):
     """A frame, or a column of one: of pandas, polars, DuckDB, pyarrow and others."""
 
@@ -25,7 +24,6 @@ class ArrowStream(Protocol):
         """Return the capsule of an Arrow stream."""
 
 
-@runtime_checkable
 class ArrowArray(Protocol):
     """One array of Arrow, which is a column."""
 
@@ -41,7 +39,7 @@ Texts: TypeAlias = Iterable[str] | ArrowStream | ArrowArray
 
 def is_arrow(given: object) -> TypeGuard[ArrowStream | ArrowArray]:
     """Return whether something is a frame or a column of Arrow."""
-    return isinstance(given, ArrowStream | ArrowArray)
+    return hasattr(given, "__arrow_c_stream__") or hasattr(given, "__arrow_c_array__")
 
 
 def pyarrow_module() -> Any:

@@ -112,8 +112,8 @@ def _rows(reader: Any, columns: Sequence[str]) -> Iterator[tuple[int, Json]]:
     position = 0
     for batch in small_batches(reader):
         for values in raw_rows(without_nanoseconds(batch.select(columns))):
-            if values is None:
-                raise DocumentError("has a text that is not valid UTF-8. Correct it.", position)
+            if isinstance(values, str):
+                raise DocumentError(values, position)
             yield position, values
             position += 1
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
+from es_simhash._core.arrow import one_line
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import DocumentError, InputError
 
@@ -27,22 +28,25 @@ def converts_of(schema: Any, columns: Sequence[str] | None = None) -> dict[str, 
     return {field.name: _column_convert(field) for field in schema if columns is None or field.name in columns}
 
 
-def raw_rows(batch: Any) -> Iterator[Json | None]:
-    """Yield the values of each row, as Python has them; None where a text is not valid UTF-8."""
+def raw_rows(batch: Any) -> Iterator[Json | str]:
+    """Yield the values of each row, as Python has them, or the problem of one that it cannot have."""
     try:
         rows = batch.to_pylist()
-    except UnicodeDecodeError:
-        # One of the rows has it; the others are good.
+    except Exception:  # whatever becomes of a value; one of the rows has it, and the others are good
         return map(_raw_row, (batch.slice(place, 1) for place in range(batch.num_rows)))
     return iter(rows)
 
 
-def _raw_row(row: Any) -> Json | None:
-    try:
-        [values] = row.to_pylist()
-    except UnicodeDecodeError:
-        return None
-    return dict(values)
+def _raw_row(row: Any) -> Json | str:
+    values: Json = {}
+    for name, column in zip(row.schema.names, row.columns, strict=True):
+        try:
+            [values[name]] = column.to_pylist()
+        except UnicodeDecodeError:
+            return f"has a text that is not valid UTF-8 in the column {name!r}. Correct it."
+        except Exception as error:  # a year after 9999, an unknown time zone
+            return f"has a value in the column {name!r} that Python does not know: {one_line(error)}. Write null."
+    return values
 
 
 def convert_row(values: Json, converts: dict[str, Convert]) -> Json:
@@ -66,12 +70,11 @@ def without_nanoseconds(batch: Any) -> Any:
     """Round timestamps to microseconds, which Python has."""
     import pyarrow
 
-    fields = [
-        field.with_type(pyarrow.timestamp("us", field.type.tz)) if _is_timestamp(field.type) else field
-        for field in batch.schema
-    ]
-    columns = [column.cast(field.type, safe=False) for column, field in zip(batch.columns, fields, strict=True)]
-    return pyarrow.RecordBatch.from_arrays(columns, schema=pyarrow.schema(fields))
+    for place, field in enumerate(batch.schema):
+        if _is_timestamp(field.type):
+            rounded = field.with_type(pyarrow.timestamp("us", field.type.tz))
+            batch = batch.set_column(place, rounded, batch.column(place).cast(rounded.type, safe=False))
+    return batch
 
 
 def _column_convert(field: Any) -> Convert:

@@ -73,8 +73,8 @@ def _batches(file: DataFile, opened: Any, group: int, first: int) -> Iterator[tu
 
 def _rows_of_batch(file: DataFile, batch: Any, first: int) -> Iterator[tuple[int, Json]]:
     for row, values in enumerate(raw_rows(batch), first):
-        if values is None:
-            file.reject(row, "The row has a text that is not valid UTF-8. Correct it.")
+        if isinstance(values, str):
+            file.reject(row, f"The row {values}")
         else:
             yield row, values
 

@@ -90,6 +90,10 @@ def test_a_value_becomes_one_of_json(tmp_path: Path, type: Any, value: Any, expe
         (pa.array([[1.0], [float("inf")], []]), "inf"),
         (pa.array([b"a", b"\xff", b"c"]), "binary value that is not valid UTF-8"),
         (pa.array([b"a", b"\xff", b"c"]).view(pa.string()), "text that is not valid UTF-8"),
+        (
+            pa.array([0, 2**62, 1], pa.timestamp("us")),
+            "value in the column 'value' that Python does not know",
+        ),
     ],
 )
 def test_a_row_that_json_cannot_hold_is_rejected_and_the_others_are_read(
