@@ -5,7 +5,7 @@ The path ``a.b`` is ``b`` in the object ``a``, or a field named ``a.b``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 Json: TypeAlias = dict[str, Any]
@@ -29,6 +29,26 @@ def values_at(value: Any, path: str) -> Iterator[Any]:
         for name, rest in splits(path):
             if name in value:
                 yield from values_at(value[name], rest)
+
+
+def column_at(documents: Sequence[Mapping[str, Any]], path: str) -> list[Any] | None:
+    """Return the value of each document at a path, None where there is none; None if arrays or several fields have any.
+
+    Where each document has one value at most, these are the values of `values_at`, in a fraction of the time.
+    """
+    if "." not in path:
+        return [document.get(path) for document in documents]
+    found: list[Any] | None = None
+    for name, rest in splits(path):
+        column: list[Any] | None = [document.get(name) for document in documents]
+        assert column is not None
+        kinds = set(map(type, column)) - {type(None)}
+        if kinds and rest:
+            column = column_at([each or {} for each in column], rest) if kinds == {dict} else None
+        if kinds and (column is None or found is not None):
+            return None
+        found = column if kinds else found
+    return [None] * len(documents) if found is None else found
 
 
 def value_at(value: Mapping[str, Any], path: str) -> Any:

@@ -17,7 +17,7 @@ from es_simhash.errors import StorageError
 from es_simhash.groups.of_index.document_refs import RefColumns
 from es_simhash.groups.of_index.stored_fingerprints import FingerprintRows
 from es_simhash.groups.pairs.condense import Condensed
-from es_simhash.groups.pairs.scope_columns import ScopeRows
+from es_simhash.groups.pairs.scope_rows import ScopeRows
 from es_simhash.plans.operations import Slice
 
 # The approximate number of documents of a part.

@@ -13,7 +13,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.groups.of_index.document_refs import RefColumns
 from es_simhash.groups.pairs.condense import Condensed, value_type
-from es_simhash.groups.pairs.scope_columns import ScopeRows
+from es_simhash.groups.pairs.scope_rows import ScopeRows
 from es_simhash.scheme import group_fields, own_fields
 from es_simhash.scheme.fingerprint import STATUSES
 from es_simhash.scheme.own_fields import StoredFingerprints

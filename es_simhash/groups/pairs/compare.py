@@ -115,26 +115,37 @@ class Comparison:
     def _by_fingerprints(self, codes: Numbers) -> tuple[Pairs, npt.NDArray[np.bool_]]:
         """Return the pairs with what fingerprints say of them, and which are near by their distance."""
         rows = PairRows(codes)
-        if not (asked := self._are_asked(rows)).all():
-            codes = codes[asked]
-            rows = PairRows(codes)
         pairs = _pairs(*positions(codes), self._criteria)
         are_near = np.zeros(len(pairs), dtype=np.bool_)
         if self._criteria.distance is not None:
             are_near |= self._are_near(pairs, rows)
+        may_count = are_near
         if self._criteria.similarity is not None:
             pairs["similarity"] = rows.estimates(self._store.values, self._store.value_bits, self._size)
             pairs["agreement"] = MET
-        return pairs, are_near
+            may_count = are_near | (pairs["similarity"] >= self._lowest)
+        stay = self._are_asked(codes, may_count)
+        return (pairs, are_near) if stay.all() else (pairs[stay], are_near[stay])
 
-    def _are_asked(self, rows: PairRows) -> npt.NDArray[np.bool_]:
-        """Return which pairs have values that agree, and are not paired before as equal texts."""
-        asked, scopes = np.ones(len(rows), dtype=np.bool_), self._store.scopes
-        if scopes and (agree := scopes.agree(rows)) is not None:
-            asked &= agree
-        if scopes and scopes.by_pairs:
-            asked &= ~_are_equal(self._store, rows)
+    def _are_asked(self, codes: Numbers, may_count: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """Return which pairs have values that agree, and are not paired before as equal texts, if they may count."""
+        asked, scopes = np.ones(len(codes), dtype=np.bool_), self._store.scopes
+        if scopes:
+            # Most pairs are no near-duplicates, whatever their scope.
+            rows = PairRows(codes[may_count])
+            agree = scopes.agree(rows)
+            asked[may_count] = True if agree is None else agree
+            if scopes.by_pairs:
+                asked[may_count] &= ~_are_equal(self._store, rows)
         return asked
+
+    @property
+    def _lowest(self) -> float:
+        """The lowest estimate of a pair that may count."""
+        criteria, minhash = self._criteria, self._store.settings.minhash
+        if self._exact is None or minhash is None:
+            return criteria.least
+        return min(criteria.least, lowest_estimate(criteria, minhash, self._store.value_bits))
 
     def _with_errors(self, pairs: Pairs) -> Pairs:
         """Fill in the standard errors of similarities, 0 for exact ones."""

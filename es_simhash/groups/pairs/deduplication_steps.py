@@ -19,7 +19,7 @@ from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.groups.pairs.linkage import Linkage, groups_among, groups_in_batches
 from es_simhash.groups.pairs.nearness import Nearness
 from es_simhash.groups.pairs.result import Counts, Duplicates
-from es_simhash.groups.pairs.scope_columns import ScopeRows
+from es_simhash.groups.pairs.scope_rows import ScopeRows
 from es_simhash.groups.pairs.spool import Spools, Strings
 from es_simhash.groups.pairs.text_similarity import CompareTexts, text_comparer, verifier
 from es_simhash.groups.pairs.worker_pool import condense_all

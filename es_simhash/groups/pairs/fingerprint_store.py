@@ -68,6 +68,7 @@ class FingerprintStore:
         """Finish appending. Documents with any features are compared, unless their scope is unknown."""
         self._has_text = np.concatenate([np.empty(0, dtype=np.bool_), *(each != _EMPTY for each in self._statuses)])
         self._statuses.clear()
+        self.contents.settle()
         self.compared = self._has_text.copy()
         if self.scopes:
             self.scopes.complete()
@@ -127,11 +128,9 @@ class FingerprintStore:
 
     def _entries(self, keys: Iterable[Rows]) -> Iterator[Numbers]:
         """Yield the entries of compared documents, whose keys are rows of numbers."""
-        plain = self._plain_entries(keys)
-        return self.scopes.mixed(plain) if self.scopes else plain
-
-    def _plain_entries(self, keys: Iterable[Rows]) -> Iterator[Numbers]:
         first = 0
         for rows in keys:
-            yield entries(rows, first, self.compared[first : first + len(rows)])
+            kept = self.compared[first : first + len(rows)]
+            found = entries(rows, first, kept)
+            yield self.scopes.mixed(found, first, kept) if self.scopes else found
             first += len(rows)

@@ -147,6 +147,8 @@ class Columns:
         self._spool = spools.spool()
         self._last = np.empty((0, width), dtype=self._dtype)
         self._column_bytes = _BLOCK * self._dtype.itemsize
+        self._is_settled = False
+        self._all_rows: Rows | None = None
         self._as_rows: dict[int, Rows] = {}
         self._most_as_rows = _KEPT_AS_ROWS * spools.limit // (self._column_bytes * width)
 
@@ -162,6 +164,10 @@ class Columns:
         self._spool.write(blocks.tobytes())
         self._last = rows[whole:].copy()
 
+    def settle(self) -> None:
+        """Finish appending: from now on, all rows are kept as such if they fit the memory for that."""
+        self._is_settled = self._blocks < self._most_as_rows
+
     def columns(self, first: int, stop: int) -> Iterator[Rows]:
         """Yield the columns from ``first`` up to ``stop`` of all rows, in batches of rows."""
         for block in range(self._blocks):
@@ -173,6 +179,10 @@ class Columns:
 
     def take(self, rows: Integers) -> Rows:
         """Return rows by their numbers, which must ascend."""
+        if self._is_settled:
+            if self._all_rows is None:
+                self._all_rows = np.concatenate([self._last[:0], *self.columns(0, self._width)])
+            return self._all_rows.take(rows, axis=0)
         taken = np.empty((len(rows), self._width), dtype=self._dtype)
         blocks = rows // _BLOCK
         for block in distinct_sorted(blocks).tolist():

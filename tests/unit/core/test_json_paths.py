@@ -1,10 +1,14 @@
-"""Settings are truth values, however a server writes them."""
+"""Settings are truth values, however a server writes them; the values at a path of many documents."""
 
 from __future__ import annotations
 
-import pytest
+from typing import Any
 
-from es_simhash._core.json_paths import is_false, is_true
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from es_simhash._core.json_paths import column_at, is_false, is_true, values_at
 
 
 @pytest.mark.parametrize(
@@ -23,3 +27,30 @@ from es_simhash._core.json_paths import is_false, is_true
 )
 def test_a_setting_is_read_as_a_value_or_as_text(written: object, is_on: bool, is_off: bool) -> None:
     assert (is_true(written), is_false(written)) == (is_on, is_off)
+
+
+OBJECTS = st.recursive(
+    st.none() | st.integers(0, 2) | st.just([]) | st.just([1, 2]),
+    lambda inner: st.dictionaries(st.sampled_from(["a", "b", "a.b", "b.a"]), inner, max_size=2),
+    max_leaves=6,
+)
+DOCUMENTS = st.lists(st.dictionaries(st.sampled_from(["a", "b", "a.b"]), OBJECTS, max_size=2), max_size=3)
+
+
+@given(DOCUMENTS, st.sampled_from(["a", "a.b", "a.b.a"]))
+def test_a_column_has_the_one_value_of_each_document_at_a_path(known: list[dict[str, Any]], path: str) -> None:
+    column = column_at(known, path)
+    if column is None:
+        assert "." in path
+        return
+    for document, value in zip(known, column, strict=True):
+        found = [each for each in values_at(document, path) if each is not None]
+        if not isinstance(value, list):
+            assert found == ([] if value is None else [value])
+
+
+def test_objects_and_dotted_names_make_one_column() -> None:
+    assert column_at([{"a": {"b": 1}}, {}, {"a": None}], "a.b") == [1, None, None]
+    assert column_at([{"a.b": 1}, {"a.b": 2}], "a.b") == [1, 2]
+    assert column_at([{"a.b": 1, "a": {"b": 2}}], "a.b") is None
+    assert column_at([{"a": [{"b": 1}]}], "a.b") is None

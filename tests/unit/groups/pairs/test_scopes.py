@@ -14,11 +14,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from es_simhash import Deduplicator, DocumentError, Scheme, Scope, Verification
-from es_simhash.groups.pairs import scope_columns
+from es_simhash.groups.pairs import scope_rows
 from es_simhash.groups.pairs.candidates import HotKeys, positions
 from es_simhash.groups.pairs.linkage import Linkage
 from es_simhash.groups.pairs.result import Duplicates
-from es_simhash.groups.pairs.scope_columns import ScopeColumns, ScopeRows
+from es_simhash.groups.pairs.scope_columns import ScopeColumns
+from es_simhash.groups.pairs.scope_rows import ScopeRows
 from es_simhash.groups.pairs.scoped_linker import ScopedLinker
 from es_simhash.groups.pairs.spool import Spools
 from es_simhash.scheme.verdict.rule import CLAUSES
@@ -230,16 +231,40 @@ SIMPLE = (
     st.none() | st.sampled_from(["a", "b", "1"]) | st.integers(0, 2) | st.booleans() | st.lists(st.sampled_from("ab"))
 )
 MOMENTS = st.none() | st.sampled_from(["2026-03-01", "never", 10**400, 1e300, -1e300, 1772366400000, 1.5, True])
+NUMBERS = st.none() | st.sampled_from([1, 1.0, True, 0, -0.0, float("nan")])
+TEAMS = st.none() | st.sampled_from([{"name": "x"}, {"name": "y"}, {}, {"name": ["x", "y"]}, [{"name": "x"}], "x"])
 READ = st.fixed_dictionaries(
-    {}, optional={"tenant": SIMPLE, "source": SIMPLE, "author": SIMPLE, "at": MOMENTS, "team": st.just({"name": "x"})}
+    {},
+    optional={
+        "tenant": SIMPLE | NUMBERS,
+        "source": SIMPLE,
+        "author": SIMPLE,
+        "at": MOMENTS,
+        "team": TEAMS,
+        "team.name": st.sampled_from(["x", None]),
+    },
 )
 
 
-@given(st.lists(READ, max_size=6), st.sampled_from(SCOPES), st.booleans())
-@example([{"at": 1e300}, {"at": -1e300}], SCOPES[2], False)
-def test_values_are_read_at_once_as_one_by_one(known: list[Any], scope: Scope, plain: bool) -> None:
-    if plain:
-        known = [{name: str(value) for name, value in own.items()} for own in known]
+def alike(values: list[Any], dates: list[Any]) -> st.SearchStrategy[list[Any]]:
+    """Documents with at most one plain value in each field."""
+    value = st.sampled_from([*values, None])
+    team = st.fixed_dictionaries({}, optional={"name": value})
+    optional = {"tenant": value, "source": value, "author": value, "at": st.sampled_from(dates), "team": team}
+    return st.lists(st.fixed_dictionaries({}, optional=optional), max_size=6)
+
+
+ALIKE = st.one_of(
+    alike(["a", "b"], ["2026-03-01T00:00:00Z", "2026-03-02T10:00:00Z"]),
+    alike(["a", 1, 0], [1772366400000, 5, None]),
+    alike([True, "1"], ["2026-03-01", None]),
+    alike([1.0, 0.5, float("nan")], [1.5, -0.0]),
+)
+
+
+@given(st.lists(READ, max_size=6) | ALIKE, st.sampled_from(SCOPES))
+@example([{"at": 1e300}, {"at": -1e300}], SCOPES[2])
+def test_values_are_read_at_once_as_one_by_one(known: list[Any], scope: Scope) -> None:
     one_by_one = ScopeRows.of([scope.values_of(own) for own in known])
     at_once = ScopeRows.read(scope, known)
     is_known = one_by_one.known
@@ -257,8 +282,8 @@ def _values(rows: ScopeRows) -> list[Any]:
 
 def test_what_is_hashed_alike_is_compared_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Documents of tenants whose hashes begin alike are neighbours, and no pairs."""
-    whole = scope_columns._one_agreeing
-    monkeypatch.setattr(scope_columns, "_one_agreeing", lambda values: bytes(8) + whole(values)[:8])
+    whole = scope_rows._agreeing
+    monkeypatch.setattr(scope_rows, "_agreeing", lambda values: bytes(8) + whole(values)[:8])
     texts = ["some words of a story", "Some words of a story", "SOME words of a story"]
     known = [(f"{tenant}{place}", text, {"tenant": tenant}) for place, text in enumerate(texts) for tenant in "ab"]
     with Deduplicator(PLAIN, scope=Scope(("tenant",)), threads=1, **BY_DISTANCE).run(known) as found:
@@ -275,7 +300,7 @@ def linked(dates: list[int], all: int, most: int | None, hot: HotKeys) -> tuple[
         columns = ScopeColumns(scope, spools)
         columns.add(ScopeRows.read(scope, [{"tenant": "a", "at": date} for date in dates]))
         columns.complete()
-        words = next(columns.mixed(iter([np.arange(len(dates), dtype=np.uint64)])))
+        words = columns.mixed(np.arange(len(dates), dtype=np.uint64), 0, np.ones(len(dates), dtype=np.bool_))
         linker = ScopedLinker(columns, all, 1, most, hot)
         found = [pair for codes in linker.pairs([np.sort(words)]) for pair in zip(*positions(codes), strict=True)]
     return sorted((int(a), int(b)) for a, b in found), linker

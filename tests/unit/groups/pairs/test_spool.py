@@ -34,6 +34,9 @@ def test_rows_and_columns_are_read_as_they_were_appended(spools: Spools, dtype: 
     assert np.array_equal(columns.take(rows), table[rows])
     assert np.array_equal(columns.take(np.arange(5_000)), table)
     assert columns.take(np.arange(0)).shape == (0, 3)
+    columns.settle()
+    assert np.array_equal(columns.take(rows), table[rows])
+    assert np.array_equal(columns.at(rows[::-1]), table[rows[::-1]])
 
 
 def test_columns_can_be_read_and_appended_in_turns(spools: Spools) -> None:
