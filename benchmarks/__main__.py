@@ -67,6 +67,7 @@ SECTIONS = {
     "grouping": Section(("opensearch-py",), ("opensearch",)),
     "scopes": Section(("opensearch-py",), ("opensearch",)),
     "dedup": Section(("rensa", "gaoya", "datasketch"), peers=tuple(PEERS)),
+    "titles": Section(),
     "key_join": Section(("duckdb",), page=DESIGN_PAGE),
     "embedded": Section(("tantivy",), page=DESIGN_PAGE),
     "million": Section(("tantivy", "elasticsearch"), ("elasticsearch",), DESIGN_PAGE),

@@ -141,15 +141,15 @@ def scores(removed: set[int], duplicates: Pairs) -> tuple[float, float]:
 
 def _english(count: int) -> tuple[list[str], Pairs]:
     texts = [text.lower().replace(".", "").strip() for text in english(count * 5 // 6)]
-    return _with_near_copies([text.split(" ") for text in texts], " ", count)
+    return with_near_copies([text.split(" ") for text in texts], " ", count)
 
 
 def _chinese(count: int) -> tuple[list[str], Pairs]:
     texts = chinese(count * 5 // 6)
-    return _with_near_copies([[text[i : i + 2] for i in range(0, len(text), 2)] for text in texts], "", count)
+    return with_near_copies([[text[i : i + 2] for i in range(0, len(text), 2)] for text in texts], "", count)
 
 
-def _with_near_copies(originals: list[list[str]], space: str, count: int) -> tuple[list[str], Pairs]:
+def with_near_copies(originals: list[list[str]], space: str, count: int) -> tuple[list[str], Pairs]:
     """Generate ``count`` texts of these words, near copies among them, and list the pairs."""
     rng = np.random.default_rng(count)
     words = originals[0] + originals[1]
