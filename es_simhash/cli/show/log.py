@@ -80,7 +80,8 @@ def write(level: Level, event: Event, message: str = "", **fields: Any) -> None:
 def print_stderr(line: str) -> None:
     """Print a line on standard error; ignore that its reader has gone away."""
     with suppress(BrokenPipeError):
-        print(line, file=sys.stderr, flush=True)
+        sys.stderr.write(f"{line}\n")  # at once, since other threads may write, too
+        sys.stderr.flush()
 
 
 @contextmanager
