@@ -100,3 +100,12 @@ def test_the_command_that_installs_a_missing_client_is_named(monkeypatch: pytest
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
     with pytest.raises(MissingExtraError, match=r"prometheus-client is not installed.*es-simhash\[metrics\]"):
         Metrics(ALL)
+
+
+def test_each_counter_is_one_series() -> None:
+    metrics = Metrics(ALL)
+    metrics.add(REQUESTS, status="200")
+    assert [line for line in metrics.exposition().decode().splitlines() if line.startswith("es_simhash_requests")] == [
+        'es_simhash_requests_total{status="200"} 1.0'
+    ]
+    assert "_created" not in metrics.exposition().decode()
