@@ -40,10 +40,10 @@ tests:
       - series: 'es_simhash_last_success_timestamp_seconds{{verb="group", index="news"}}'
         values: '-172000x60'
     promql_expr_test:
-      - expr: round(es_simhash:documents:rate5m * 60)
+      - expr: round(es_simhash:documents:rate5m{{verb="backfill"}} * 60)
         eval_time: 10m
         exp_samples: [{{labels: '{{verb="backfill", index="news"}}', value: 10}}]
-      - expr: round(es_simhash:seconds_left)
+      - expr: round(es_simhash:seconds_left{{verb="backfill"}})
         eval_time: 10m
         exp_samples: [{{labels: '{{verb="backfill", index="news"}}', value: 1200}}]
     alert_rule_test:
