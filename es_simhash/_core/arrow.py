@@ -77,7 +77,7 @@ def small_batches(reader: Any) -> Iterator[Any]:
         except EsSimhashError:
             raise
         except Exception as error:  # whatever a foreign library raises
-            problem = f"The frame breaks off behind row {row:,} ({one_line(error)}). Correct what makes it."
+            problem = f"The frame breaks off after row {row:,} ({one_line(error)}). Correct what makes it."
             raise InputError(problem) from error
         row += batch.num_rows
         size = rows_at_once(batch.num_rows, batch.get_total_buffer_size())

@@ -60,7 +60,7 @@ class Documents:
             action["_source"] for action in self.actions({"_source": document} for document in documents_of(documents))
         )
 
-    def actions(self, actions: Iterable[Document], on_reject: OnReject | None = None) -> Iterator[Json]:
+    def actions(self, actions: Iterable[Document] | AnyFrame, on_reject: OnReject | None = None) -> Iterator[Json]:
         """Yield actions, as either client's ``helpers.bulk`` takes them, with the fields.
 
         Documents that are indexed or created get them, and so do updates that give all source fields. An update that
@@ -70,14 +70,16 @@ class Documents:
 
         While a batch is being sent, a thread makes the next one.
         """
-        for batch in prefetched(self._prepared, chunks(actions, _BATCH)):
+        for batch in prefetched(self._prepared, chunks(documents_of(actions), _BATCH)):
             yield from kept(batch, on_reject)
 
-    async def async_actions(self, actions: Items[Document], on_reject: OnReject | None = None) -> AsyncIterator[Json]:
+    async def async_actions(
+        self, actions: Items[Document] | AnyFrame, on_reject: OnReject | None = None
+    ) -> AsyncIterator[Json]:
         """Yield the same for ``helpers.async_bulk``."""
         import asyncio  # see `es_simhash.engines.base`
 
-        async for chunk in async_chunks(actions, _BATCH):
+        async for chunk in async_chunks(documents_of(actions), _BATCH):
             for done in kept(await asyncio.to_thread(self._prepared, chunk), on_reject):
                 yield done
 

@@ -63,7 +63,7 @@ def test_every_exception_is_public_and_below_one_root() -> None:
 def test_the_core_works_with_numpy_alone() -> None:
     """A process in which no optional library can be imported."""
     clients = ["elasticsearch", "opensearchpy", "tantivy"]
-    optional = [*clients, "es_simhash_native", "mmh3", "jieba", "rjieba", "selectolax"]
+    optional = [*clients, "es_simhash_native", "mmh3", "jieba", "rjieba", "selectolax", "pyarrow"]
     program = (
         f"import sys; sys.modules.update(dict.fromkeys({optional}))\n"
         "from es_simhash import Scheme\n"

@@ -101,3 +101,10 @@ def test_an_asynchronous_index_takes_frames(tmp_path: Path) -> None:
 def test_fields_are_added_to_rows_for_a_client_to_write() -> None:
     documents = Documents(Scheme(), ["title", "body"])
     assert list(documents.add_fields_to_all(FRAME)) == list(documents.add_fields_to_all(FRAME.to_dicts()))
+    actions = [{"_id": str(row["sku"]), **row} for row in FRAME.to_dicts()]
+    assert list(documents.actions(Frame(FRAME, id_field="sku"))) == list(documents.actions(actions))
+
+    async def asynchronous() -> list[Any]:
+        return [each async for each in documents.async_actions(Frame(FRAME, id_field="sku"))]
+
+    assert asyncio.run(asynchronous()) == list(documents.actions(actions))

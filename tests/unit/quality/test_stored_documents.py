@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import polars
 import pytest
 
 from es_simhash.errors import DocumentError, InputError
@@ -20,6 +21,13 @@ def test_documents_are_read_again_as_they_were() -> None:
         assert stored.texts_at([3, 0, 3]) == ["日本" * 100_000, "one", "日本" * 100_000]
         assert stored.add("f", "new")
         assert stored.texts_at([5]) == ["new"]
+
+
+def test_the_rows_of_a_frame_are_documents() -> None:
+    pytest.importorskip("pyarrow")
+    frame = polars.DataFrame({"id": ["a", "b"], "body": ["one", None]})
+    with StoredDocuments.of(frame) as stored:
+        assert list(stored) == [("a", "one"), ("b", "")]
 
 
 def test_an_id_is_taken_once() -> None:

@@ -158,6 +158,14 @@ def test_values_that_json_does_not_know_are_left_for_the_writer_to_reject() -> N
     assert second == {"_id": "b", "price": 1.5}
 
 
+def test_a_frame_without_rows_has_no_documents() -> None:
+    empty = TABLE.slice(0, 0)
+    for frame in (empty, polars.DataFrame(empty), empty.to_pandas(types_mapper=pandas.ArrowDtype), empty.to_reader()):
+        assert pairs(Frame(frame)) == []
+    assert list(Frame(empty, fields=["by.name"]).texts()) == []
+    assert list(Frame(empty).documents()) == []
+
+
 def test_fields_of_a_scope_come_beside_the_text() -> None:
     table = pa.table({"id": ["a"], "body": ["x"], "meta": [{"tenant": 7, "more": "y"}]})
     [(id, text, values)] = Frame(table, fields=["body"]).pairs_with(["meta.tenant", "not there"])
@@ -196,7 +204,7 @@ def test_what_another_package_raises_becomes_an_error_of_ours() -> None:
         raise ValueError("a broken pipe")
 
     reader = pa.RecordBatchReader.from_batches(pa.schema({"body": pa.string()}), batches())
-    with pytest.raises(InputError, match=r"breaks off behind row 1 \(.*a broken pipe"):
+    with pytest.raises(InputError, match=r"breaks off after row 1 \(.*a broken pipe"):
         pairs(Frame(reader))
     with pytest.raises(InputError, match="column body with type object"):
         pairs(Frame(pandas.DataFrame({"body": ["x", 3]}, dtype=object)))
