@@ -142,7 +142,7 @@ class Tools:
     def groups(
         self,
         size: Annotated[int, Field(ge=1, le=50, description="Number of groups to show")] = 10,
-        members: Annotated[int, Field(ge=1, le=50, description="Number of documents to show of each")] = 5,
+        members: Annotated[int, Field(ge=1, le=20, description="Number of documents to show of each")] = 5,
         similarity: _Similarity = None,
         filter: _Filter = None,
         fields: _Fields = None,

@@ -207,7 +207,7 @@ def mcp(team: Team, name: str) -> Iterator[set[str]]:
             yield {each["id"], *ids(each["in_index"]), *ids(each["earlier"])}
         pair = {"a": "acme-0-whole", "b": "zeta-0-whole"}
         yield set(pair.values()) if asked("explain", **pair)["are_duplicates"] else {pair["a"]}
-        for each in asked("groups", members=50)["largest"]:
+        for each in asked("groups", members=20)["largest"]:
             yield ids(each["members"])
         for each in asked("sample", pairs=50)["pairs"]:
             yield {each["a"], each["b"]}

@@ -20,13 +20,14 @@ from es_simhash import Index, Policy, Scope
 from es_simhash.testing.corpus import corpus, edited
 from tests import ROOT
 from tests.support.frameworks import needs
-from tests.support.rest_engines import new_name
 from tools.nodes import Node
 
 needs("mcp")
 
 import jsonschema
 from mcp import Client, StdioServerParameters, stdio_client
+
+from tests.support.rest_engines import new_name
 
 DOCUMENTS = [{"_id": str(i), **each, "n": i} for i, each in enumerate(corpus(9))]
 COPY = {"_id": "copy", **edited(corpus(9)[4]), "n": 4}
