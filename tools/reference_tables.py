@@ -11,10 +11,12 @@ from typing import get_args
 from es_simhash._core import environment
 from es_simhash._core.json_paths import Json
 from es_simhash.cli.show import exits
+from es_simhash.gate import measures
 from es_simhash.scheme import group_fields, own_fields
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import KeyForm, Layout
-from es_simhash.telemetry.job_metrics import METRICS
+from es_simhash.telemetry import job_metrics
+from es_simhash.telemetry.metric import Metric
 from tests.layers import LAYERS
 from tools import ROOT
 
@@ -50,8 +52,16 @@ def _layout(form: KeyForm) -> Iterable[tuple[str, ...]]:
         yield f"`{form}`", named, _parameters(keys[names[0]])
 
 
-def _metrics() -> str:
-    names = {each: ", ".join(f"`{label}`" for label in each.labels) for each in METRICS}
+def _metrics_of_jobs() -> str:
+    return _metrics(job_metrics.METRICS)
+
+
+def _metrics_of_gates() -> str:
+    return _metrics(measures.METRICS)
+
+
+def _metrics(metrics: Iterable[Metric]) -> str:
+    names = {each: ", ".join(f"`{label}`" for label in each.labels) for each in metrics}
     rows = ((f"`{each.name}`", each.kind, labels, each.help) for each, labels in names.items())
     return _table(("metric", "type", "labels", "what it is"), rows)
 
@@ -87,7 +97,7 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 TABLES: dict[Path, dict[str, Callable[[], str]]] = {
     FOLDER / "exit-codes-and-environment.md": {"exit codes": _exit_codes, "environment": _environment},
-    ROOT / "docs" / "how-to" / "monitoring.md": {"metrics": _metrics},
+    ROOT / "docs" / "how-to" / "monitoring.md": {"metrics": _metrics_of_jobs, "metrics of gates": _metrics_of_gates},
     ROOT / "docs" / "architecture.md": {"tree": _tree},
     FOLDER / "fields.md": {"fingerprint": _fingerprint, "layouts": _layouts, "group": _group},
 }

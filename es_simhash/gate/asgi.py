@@ -29,25 +29,32 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import Receive, Scope, Send
 
+    from es_simhash.telemetry.metrics import Metrics
+
 # Seconds after which a client may ask again when the engine is away.
 _AWAY = 5
 _NDJSON = "application/x-ndjson"
 
 
 def application(
-    gate: Gate, *, token: str | None = None, id_field: str = ID_FIELD, max_body: int = MOST_OF_ONE
+    gate: Gate,
+    *,
+    token: str | None = None,
+    id_field: str = ID_FIELD,
+    max_body: int = MOST_OF_ONE,
+    metrics: Metrics | None = None,
 ) -> Starlette:
     """Return the ASGI application of a gate, which stays open: close it when the application has ended.
 
     With a ``token``, requests need it as ``Authorization: Bearer …``, except for ``/health``. Mounted in another
-    application, its lifespan must be run by that one.
+    application, its lifespan must be run by that one. It counts in ``metrics`` of a run, or else in its own.
     """
     try:
         from starlette.applications import Starlette
         from starlette.routing import Route
     except ImportError:
         raise MissingExtraError("starlette", "gate") from None
-    service = _Service(gate, token, id_field, Bodies(max_body))
+    service = _Service(gate, token, id_field, Bodies(max_body), Measures(gate, metrics))
     routes = [
         Route("/check", partial(service.documents, writes=False), methods=["POST"]),
         Route("/add", partial(service.documents, writes=True), methods=["POST"]),
@@ -62,12 +69,12 @@ def application(
 class _Service:
     """What the routes share."""
 
-    def __init__(self, gate: Gate, token: str | None, id_field: str, bodies: Bodies) -> None:
+    def __init__(self, gate: Gate, token: str | None, id_field: str, bodies: Bodies, measures: Measures) -> None:
         self.gate = gate
         self.id_field = id_field
         self.bodies = bodies
         self._token = None if token is None else f"Bearer {token}".encode()
-        self.measures = Measures(gate)
+        self.measures = measures
         self.batcher: Batcher | None = None
 
     @asynccontextmanager

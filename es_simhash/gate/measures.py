@@ -9,6 +9,7 @@ from es_simhash.errors import MissingExtraError
 from es_simhash.gate.gate import Gate
 from es_simhash.gate.requests import Answer
 from es_simhash.gate.verdict import Verdict
+from es_simhash.telemetry.job_metrics import OF_RUNS
 from es_simhash.telemetry.metric import Metric
 from es_simhash.telemetry.metrics import Metrics
 
@@ -16,25 +17,35 @@ DOCUMENTS = Metric(
     "es_simhash_gate_documents_total", "counter", "Documents answered, by verdict.", ("operation", "verdict")
 )
 REQUESTS = Metric("es_simhash_gate_requests_total", "counter", "Requests answered, by status.", ("path", "status"))
-BATCHES = Metric("es_simhash_gate_batch_seconds", "histogram", "Time to judge, note and write a batch of documents.")
+BATCHES = Metric(
+    "es_simhash_gate_batch_duration_seconds", "histogram", "Time to judge, note and write a batch of documents."
+)
 PENDING = Metric("es_simhash_gate_pending_documents", "gauge", "Accepted documents that the index does not show yet.")
 WAITING = Metric("es_simhash_gate_waiting_documents", "gauge", "Documents that wait to be judged.")
 JOURNAL = Metric("es_simhash_gate_journal_bytes", "gauge", "Size of the journal.")
-EXPIRED = Metric("es_simhash_gate_expired_total", "counter", "Accepted documents forgotten before the index had them.")
+EXPIRED = Metric(
+    "es_simhash_gate_expired_documents_total", "counter", "Accepted documents forgotten before the index had them."
+)
+
+METRICS = (DOCUMENTS, REQUESTS, BATCHES, PENDING, WAITING, JOURNAL, EXPIRED)
+
+
+def metrics_of(index: str) -> Metrics:
+    """Return the metrics of the gate of an index, and of the engine that it works on; nothing is counted yet."""
+    return Metrics((*METRICS, *OF_RUNS), verb="gate", index=index)
 
 
 class Measures:
-    """The values of the metrics of one gate."""
+    """The values of the metrics of one gate, which count in ``metrics``, or by default in new ones."""
 
     content_type = Metrics.content_type
 
-    def __init__(self, gate: Gate) -> None:
+    def __init__(self, gate: Gate, metrics: Metrics | None = None) -> None:
         self._gate = gate
         self._missing: MissingExtraError | None = None
-        self._metrics: Metrics | None = None
+        self._metrics = metrics
         try:
-            every = (DOCUMENTS, REQUESTS, BATCHES, PENDING, WAITING, JOURNAL, EXPIRED)
-            self._metrics = Metrics(every, index=gate.name)
+            self._metrics = metrics or metrics_of(gate.name)
         except MissingExtraError as error:
             self._missing = error
 

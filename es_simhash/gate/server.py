@@ -60,6 +60,7 @@ def serve(application: Starlette, at: socket.socket, on_start: Callable[[str], o
     host, port = at.getsockname()[:2]
     config = uvicorn.Config(
         application,
+        log_config=None,  # what it warns of goes where the warnings of other libraries go
         log_level="warning",
         access_log=False,
         lifespan="on",

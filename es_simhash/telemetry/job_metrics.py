@@ -1,4 +1,4 @@
-"""The metrics of jobs: what became of documents, and where the time went."""
+"""The metrics of runs, of engines and of jobs: what became of documents, and where the time went."""
 
 from __future__ import annotations
 
@@ -52,6 +52,8 @@ SUCCEEDED = Metric(
     "es_simhash_last_success_timestamp_seconds", "gauge", "When a run last ended with the exit code 0; 0 for never."
 )
 
+# What every run shows that publishes metrics, and what a job shows as well.
+OF_RUNS = (OPERATION_SECONDS, OPERATION_ERRORS, INFO, STARTED)
 METRICS = (
     DOCUMENTS,
     REMAINING,
@@ -59,10 +61,7 @@ METRICS = (
     REFUSALS,
     CHARACTERS,
     STAGE_SECONDS,
-    OPERATION_SECONDS,
-    OPERATION_ERRORS,
-    INFO,
-    STARTED,
+    *OF_RUNS,
     ENDED,
     EXIT_CODE,
     SUCCEEDED,

@@ -39,6 +39,7 @@ class Run:
         self.verb = verb
         self.counts: dict[str, int] = {}
         self.metrics: Metrics | None = None
+        self._of_engine: Metrics | None = None
         self.on_stage: Callable[[Stage, float], object] = _nothing
         self.on_change: Callable[[], object] = _nothing
         self.on_end: Callable[[], object] = _nothing
@@ -55,11 +56,16 @@ class Run:
         with spans.span(f"es-simhash {self.verb}", {"es_simhash.run.id": self.id}), watched(self._stage):
             yield
 
-    def publish(self, metrics: Metrics) -> None:
-        """Count in ``metrics`` from now on."""
-        self.metrics = metrics
+    def appear(self, metrics: Metrics) -> None:
+        """Show the run in ``metrics``, and the operations of an engine that is opened from now on."""
+        self._of_engine = metrics
         metrics.set(INFO, 1, run_id=self.id, version=__version__)
         metrics.set(STARTED, time() - self.seconds)
+
+    def publish(self, metrics: Metrics) -> None:
+        """Count in ``metrics`` what the job of the run does."""
+        self.appear(metrics)
+        self.metrics = metrics
         metrics.set(ENDED, 0)
         metrics.set(EXIT_CODE, -1)
         metrics.set(SUCCEEDED, 0)
@@ -78,11 +84,11 @@ class Run:
 
     def engine(self, engine: Engine, place: str) -> Engine:
         """Return an engine whose operations are watched, if anybody watches."""
-        if not self.metrics and not spans.are_wanted():
+        if not self._of_engine and not spans.are_wanted():
             return engine
         from es_simhash.telemetry.engine import WatchedEngine, Watching
 
-        return WatchedEngine(engine, Watching(engine, place, self.metrics))
+        return WatchedEngine(engine, Watching(engine, place, self._of_engine))
 
     def ended(self, exit_code: int) -> None:
         """Note how the run has ended."""

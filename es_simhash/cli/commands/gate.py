@@ -20,6 +20,7 @@ from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.gate.gate import Gate
+    from es_simhash.telemetry.metrics import Metrics
 
 _FOUND_BY = ("by", "distance", "similarity", "estimate", "scope")
 
@@ -95,6 +96,7 @@ def command(
         raise click.UsageError("--write is for --stdin. Over HTTP, /add and /bulk write. Leave it out.")
     find = {name: value for name in _FOUND_BY if (value := found_by[name]) not in (None, False)}
     options = GateOptions(mode, divert_to, remember, syncs=not no_sync, find=find)  # type: ignore[arg-type]
+    metrics = None if by_lines else _metrics(index, output)
     with target.opened(output) as engine:
         documents_of(engine, index, known, dry_run=False)
         with Gate(index, engine, state=Path(state), options=options, prefix=known["prefix"]) as gate:
@@ -104,8 +106,21 @@ def command(
                 count = answer_lines(gate, write, id_field)
                 output.note(f"{counted(count, 'document was', 'documents were')} answered.")
             else:
-                _serve(gate, host, port, _token(token_file), id_field, max_body, output)
+                _serve(gate, host, port, _token(token_file), id_field, max_body, metrics, output)
     return FINE
+
+
+def _metrics(index: str, output: Output) -> Metrics | None:
+    """Return metrics, which show the run and its engine as well; without their extra there are none."""
+    from es_simhash.errors import MissingExtraError
+    from es_simhash.gate.measures import metrics_of
+
+    try:
+        metrics = metrics_of(index)
+    except MissingExtraError:
+        return None
+    output.run.appear(metrics)
+    return metrics
 
 
 def _token(file: str | None) -> str | None:
@@ -114,11 +129,20 @@ def _token(file: str | None) -> str | None:
     return os.environ.get(GATE_TOKEN) or None
 
 
-def _serve(gate: Gate, host: str, port: int, token: str | None, id_field: str, max_body: int, output: Output) -> None:
+def _serve(
+    gate: Gate,
+    host: str,
+    port: int,
+    token: str | None,
+    id_field: str,
+    max_body: int,
+    metrics: Metrics | None,
+    output: Output,
+) -> None:
     from es_simhash.gate.asgi import application
     from es_simhash.gate.server import listening, serve
 
-    made = application(gate, token=token, id_field=id_field, max_body=max_body)
+    made = application(gate, token=token, id_field=id_field, max_body=max_body, metrics=metrics)
     with listening(host, port, token is not None) as at:
 
         def started(address: str) -> None:

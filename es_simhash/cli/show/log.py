@@ -92,7 +92,8 @@ def _library_warnings() -> Iterator[None]:
     class Handler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             level: Level = "error" if record.levelno >= logging.ERROR else "warning"
-            write(level, "library", record.getMessage(), logger=record.name)
+            more = {"traceback": logging.Formatter().formatException(record.exc_info)} if record.exc_info else {}
+            write(level, "library", record.getMessage(), logger=record.name, **more)
 
     root, handler = logging.getLogger(), Handler(logging.WARNING)
     root.addHandler(handler)

@@ -20,6 +20,7 @@ from es_simhash.gate.gate import Asked
 from es_simhash.gate.requests import BATCH
 from es_simhash.gate.server import is_loopback, listening
 from es_simhash.testing.corpus import corpus, edited
+from tests.support import promtool
 
 TEXTS = corpus(40)
 Ask = Callable[[httpx.AsyncClient], Awaitable[None]]
@@ -355,14 +356,15 @@ def test_metrics_are_those_of_what_was_answered(gate: Gate) -> None:
         await client.post("/check", content=b"{")
         text = (await client.get("/metrics")).text
         for line in (
-            'es_simhash_gate_documents_total{index="news",operation="add",verdict="equal"} 1.0',
-            'es_simhash_gate_documents_total{index="news",operation="add",verdict="rejected"} 1.0',
-            'es_simhash_gate_requests_total{index="news",path="check",status="400"} 1.0',
-            'es_simhash_gate_batch_seconds_count{index="news"} 1.0',
-            'es_simhash_gate_pending_documents{index="news"} 1.0',
-            'es_simhash_gate_expired_total{index="news"} 0.0',
+            'es_simhash_gate_documents_total{index="news",operation="add",verb="gate",verdict="equal"} 1.0',
+            'es_simhash_gate_documents_total{index="news",operation="add",verb="gate",verdict="rejected"} 1.0',
+            'es_simhash_gate_requests_total{index="news",path="check",status="400",verb="gate"} 1.0',
+            'es_simhash_gate_batch_duration_seconds_count{index="news",verb="gate"} 1.0',
+            'es_simhash_gate_pending_documents{index="news",verb="gate"} 1.0',
+            'es_simhash_gate_expired_documents_total{index="news",verb="gate"} 0.0',
         ):
             assert line in text
+        assert promtool.of_metrics(text.encode()) == ""
 
     talk(gate, ask)
 
