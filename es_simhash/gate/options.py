@@ -13,7 +13,7 @@ Mode: TypeAlias = Literal["refuse", "advise", "tag", "divert"]
 
 # Seconds: for as long as a queue before the index may hold a document back.
 REMEMBERED = 900.0
-# About as many as fit 500 MB with texts of 1.3 kB.
+# About as many as fit 300 MB with texts of 1.3 kB.
 MOST_PENDING = 50_000
 
 

@@ -43,7 +43,7 @@ class Pending:
 
     def items(self) -> Iterator[tuple[Key, Accepted]]:
         """Yield all documents, the oldest first."""
-        return iter(list(self._accepted.items()))
+        yield from tuple(self._accepted.items())
 
     def add(self, key: Key, accepted: Accepted, wanted: QueryDocument, made: tuple[Fingerprint, Json]) -> None:
         """Remember a document; it replaces one with the same key."""

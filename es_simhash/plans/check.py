@@ -51,6 +51,36 @@ class Checked:
         return self.in_index.missing
 
 
+class KeyPlaces:
+    """The places of documents by their keys; nearly every key has one, which then takes no list."""
+
+    def __init__(self) -> None:
+        self._by_field: dict[str, dict[str, int | list[int]]] = {}
+
+    def add(self, term: tuple[str, str], place: int) -> None:
+        """Add a place to those of a key."""
+        by_key = self._by_field.setdefault(term[0], {})
+        held = by_key.setdefault(term[1], place)
+        if isinstance(held, list):
+            held.append(place)
+        elif held != place:
+            by_key[term[1]] = [held, place]
+
+    def remove(self, term: tuple[str, str], place: int) -> None:
+        """Remove a place from those of a key."""
+        by_key = self._by_field[term[0]]
+        held = by_key.get(term[1])
+        if isinstance(held, list) and len(held) > 1:
+            held.remove(place)
+        else:
+            by_key.pop(term[1], None)
+
+    def places(self, term: tuple[str, str]) -> Sequence[int]:
+        """Return the places of a key."""
+        held = self._by_field.get(term[0], {}).get(term[1])
+        return () if held is None else held if isinstance(held, list) else (held,)
+
+
 @dataclass
 class SeenDocuments:
     """The documents of a list so far, searchable by their keys; ``count`` includes rejected ones.
@@ -62,7 +92,7 @@ class SeenDocuments:
     count: int = 0
     _hits: dict[int, Json] = field(default_factory=dict)
     _texts: dict[int, str] = field(default_factory=dict)
-    _by_key: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+    _by_key: KeyPlaces = field(default_factory=KeyPlaces)
     _by_id: dict[str, list[int]] = field(default_factory=dict)
     _next: int = 0
 
@@ -111,8 +141,8 @@ class SeenDocuments:
         if fingerprint.status == "empty":
             return
         place, self._next = self._next, self._next + 1
-        for term in _keys(stored):
-            self._by_key.setdefault(term, []).append(place)
+        for term in self._keys(stored):
+            self._by_key.add(term, place)
         scoped = self._scoped.part_of(dict(wanted.document)) if self.terms.scope else {}
         self._hits[place] = {"_index": "", "_id": id_, "_source": scoped | {self.terms.documents.prefix: stored}}
         self._texts[place] = wanted.text
@@ -122,11 +152,8 @@ class SeenDocuments:
         """Forget the documents with an id so far: a later one replaces them."""
         for place in self._by_id.pop(id, ()):
             del self._texts[place]
-            for term in _keys(self._hits.pop(place)["_source"][self.terms.documents.prefix]):
-                places = self._by_key[term]
-                places.remove(place)
-                if not places:
-                    del self._by_key[term]
+            for term in self._keys(self._hits.pop(place)["_source"][self.terms.documents.prefix]):
+                self._by_key.remove(term, place)
 
     def _candidates(self, fields: Json, criteria: Criteria) -> list[int]:
         scheme = self.terms.documents.scheme
@@ -141,11 +168,13 @@ class SeenDocuments:
 
     def _shared(self, terms: Iterable[tuple[str, str]]) -> Counter[int]:
         """Count how many of the keys each document so far has."""
-        return Counter(place for term in terms for place in self._by_key.get(term, ()))
+        return Counter(place for term in terms for place in self._by_key.places(term))
 
-
-def _keys(stored: Json) -> list[tuple[str, str]]:
-    return own_fields.terms_in(stored, "block") + own_fields.terms_in(stored, "band")
+    def _keys(self, stored: Json) -> list[tuple[str, str]]:
+        """Return the keys by which a document may be found."""
+        criteria = self.terms.criteria
+        blocks = [] if criteria.distance is None else own_fields.terms_in(stored, "block")
+        return blocks + ([] if criteria.similarity is None else own_fields.terms_in(stored, "band"))
 
 
 def check(seen: SeenDocuments, documents: Sequence[Document], on_reject: OnReject | None = None) -> Plan[list[Checked]]:

@@ -89,6 +89,7 @@ def command(
 
     Example: es-simhash gate articles --field title --field body
     """
+    from es_simhash._core.garbage import rarely_collected
     from es_simhash.gate.gate import Gate
     from es_simhash.gate.options import GateOptions
 
@@ -99,7 +100,11 @@ def command(
     metrics = None if by_lines else _metrics(index, output)
     with target.opened(output) as engine:
         documents_of(engine, index, known, dry_run=False)
-        with Gate(index, engine, state=Path(state), options=options, prefix=known["prefix"]) as gate:
+        with (
+            Gate(index, engine, state=Path(state), options=options, prefix=known["prefix"]) as gate,
+            # What is remembered lives for long, and is in no cycle.
+            rarely_collected(),
+        ):
             if by_lines:
                 from es_simhash.cli.jobs.gate_lines import answer_lines
 
