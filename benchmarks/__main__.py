@@ -70,6 +70,7 @@ SECTIONS = {
     "titles": Section(),
     "key_join": Section(("duckdb",), page=DESIGN_PAGE),
     "embedded": Section(("tantivy",), page=DESIGN_PAGE),
+    "gate": Section(("tantivy", "starlette", "uvicorn")),
     "million": Section(("tantivy", "elasticsearch"), ("elasticsearch",), DESIGN_PAGE),
     "growth": Section(("elasticsearch",), ("elasticsearch",)),
     "quality": Section(("datasketch", "elasticsearch"), ("elasticsearch",), QUALITY_PAGE),

@@ -46,6 +46,7 @@ class Batcher:
         self._has_room = asyncio.Event()
         self._has_room.set()
         self._stops = False
+        self._is_idle = False
         self._rate = float(BATCH)
         self.waiting = 0
         # The error of the last batch, if it had one.
@@ -65,6 +66,7 @@ class Batcher:
         elif self.waiting >= MOST_WAITING:
             raise BusyError(self.waiting, self.seconds_to_wait())
         job = _Job(asked, asyncio.get_running_loop().create_future())
+        self._is_idle = False
         self._jobs.append(job)
         self._count(len(asked))
         self._has_jobs.set()
@@ -76,17 +78,25 @@ class Batcher:
 
     async def run(self) -> None:
         """Answer until `stop`."""
+        watching = asyncio.create_task(self._watch())
         while not (self._stops and not self._jobs):
-            try:
-                await asyncio.wait_for(self._has_jobs.wait(), _IDLE)
-            except asyncio.TimeoutError:
-                await self._settle()
-                continue
+            await self._has_jobs.wait()
             if batch := self._next():
                 await self._answer(batch)
+            elif self._is_idle:
+                await self._settle()
             if not self._jobs and not self._stops:
                 self._has_jobs.clear()
+        watching.cancel()
         self._thread.shutdown()
+
+    async def _watch(self) -> None:
+        """Notice when nobody has asked for a while."""
+        while True:
+            self._is_idle = True
+            await asyncio.sleep(_IDLE)
+            if self._is_idle:
+                self._has_jobs.set()
 
     def stop(self) -> None:
         """Answer what waits, then end."""

@@ -36,8 +36,9 @@ def listening(host: str, port: int, has_token: bool) -> socket.socket:
             "--token-file, or set ES_SIMHASH_GATE_TOKEN; or leave --host out."
         )
     try:
-        [(family, *_, address), *_] = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        found = socket.socket(family, socket.SOCK_STREAM)
+        [(family, kind, _, _, address), *_] = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        # asyncio sends at once what a client waits for only where the protocol is named; else 40 ms later.
+        found = socket.socket(family, kind, socket.IPPROTO_TCP)
         try:
             found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             found.bind(address)

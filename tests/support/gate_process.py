@@ -120,10 +120,12 @@ class History:
             self._changed.wait_for(lambda: False, seconds)
 
 
-def with_kills(gate: GateProcess, path: str, documents: Sequence[Any], kills: int, seed: int) -> History:
-    """Ask for documents by four clients, one or a few at a time, while the process is killed at random moments."""
+def with_kills(
+    gate: GateProcess, path: str, documents: Sequence[Any], kills: int, seed: int, clients: int = 4
+) -> History:
+    """Ask for documents by some clients, one or a few at a time, while the process is killed at random moments."""
     rng, history = random.Random(seed), History()
-    clients = [list(documents[number::4]) for number in range(4)]
+    shares = [list(documents[number::clients]) for number in range(clients)]
     failures: list[BaseException] = []
 
     def go(own: list[Any], sizes: random.Random) -> None:
@@ -137,7 +139,7 @@ def with_kills(gate: GateProcess, path: str, documents: Sequence[Any], kills: in
             raise
 
     gate.start()
-    threads = [Thread(target=go, args=(own, random.Random(f"{seed} {own[0]}")), daemon=True) for own in clients]
+    threads = [Thread(target=go, args=(own, random.Random(f"{seed} {own[0]}")), daemon=True) for own in shares]
     for each in threads:
         each.start()
     moments = sorted(rng.sample(range(len(documents) * 9 // 10), kills))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -335,6 +336,18 @@ def test_bodies_that_do_not_fit_together_are_to_come_later(gate: Gate, monkeypat
     talk(gate, ask, max_body=1000)
 
 
+def test_a_gate_that_nobody_asks_looks_into_the_index_by_itself(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batching, "_IDLE", 0.01)
+
+    async def ask(client: httpx.AsyncClient) -> None:
+        assert (await client.post("/add", json=document("a", 0))).status_code == 201
+        while (await client.get("/health")).json()["pending"]:
+            await asyncio.sleep(0)
+        assert (await client.post("/check", json=document("b", 0))).json()["verdict"] == "equal"
+
+    talk(gate, ask)
+
+
 def test_when_it_ends_all_that_waits_is_answered(gate: Gate) -> None:
     async def run() -> None:
         app = application(gate)
@@ -372,6 +385,12 @@ def test_metrics_are_those_of_what_was_answered(gate: Gate) -> None:
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.9.9.9"])
 def test_addresses_of_this_machine_need_no_token(host: str) -> None:
     assert is_loopback(host)
+
+
+def test_what_is_sent_does_not_wait_for_more() -> None:
+    """asyncio sets TCP_NODELAY for sockets that name their protocol."""
+    with listening("127.0.0.1", 0, has_token=False) as at:
+        assert at.proto == socket.IPPROTO_TCP
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "gate.example"])
