@@ -82,7 +82,7 @@ def after_kills(name: str, place: str, tmp_path: Path, path: str) -> History:
 
 
 def test_many_clients_at_once_are_all_answered(name: str, place: str, tmp_path: Path) -> None:
-    """By sixteen connections, each of which goes on at once; what cannot be taken yet is sent again."""
+    """Sixteen send one request after the other; what cannot be taken yet is sent again."""
     documents = families(seed=7)
     gate = GateProcess(name, "--url", place, "--state", str(tmp_path / "state"), cwd=tmp_path)
     history = with_kills(gate, "/add", documents, kills=0, seed=7, clients=16)
