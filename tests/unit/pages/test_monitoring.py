@@ -9,6 +9,7 @@ from typing import get_args
 import pytest
 
 from es_simhash.cli.show.log import Event
+from es_simhash.gate import measures
 from es_simhash.telemetry.job_metrics import METRICS
 from tests import ROOT
 from tests.support import promtool
@@ -39,6 +40,10 @@ tests:
         values: '7x60'
       - series: 'es_simhash_last_success_timestamp_seconds{{verb="group", index="news"}}'
         values: '-172000x60'
+      - series: 'es_simhash_gate_requests_total{{verb="gate", index="news", path="add", status="429"}}'
+        values: '0x20 1+1x40'
+      - series: 'es_simhash_gate_requests_total{{verb="gate", index="news", path="add", status="201"}}'
+        values: '0+60x60'
     promql_expr_test:
       - expr: round(es_simhash:documents:rate5m{{verb="backfill"}} * 60)
         eval_time: 10m
@@ -56,6 +61,12 @@ tests:
       - alertname: EsSimhashOverdue
         eval_time: 20m
         exp_alerts: [{{exp_labels: {{verb: group, index: news}}}}]
+      - alertname: EsSimhashGateBusy
+        eval_time: 20m
+        exp_alerts: []
+      - alertname: EsSimhashGateBusy
+        eval_time: 30m
+        exp_alerts: [{{exp_labels: {{verb: gate, index: news}}}}]
       - alertname: EsSimhashStalled
         eval_time: 30m
         exp_alerts: []
@@ -85,7 +96,11 @@ def test_the_rules_compute_and_alert_as_they_should(rules: Path) -> None:
 
 def test_the_rules_ask_for_metrics_that_there_are(rules: Path) -> None:
     asked = set(re.findall(r"\bes_simhash_\w+", rules.read_text(encoding="utf-8")))
-    there = {metric.name + end for metric in METRICS for end in (("_bucket",) if metric.kind == "histogram" else ("",))}
+    there = {
+        metric.name + end
+        for metric in (*METRICS, *measures.METRICS)
+        for end in (("_bucket",) if metric.kind == "histogram" else ("",))
+    }
     assert asked
     assert asked - there == set()
 

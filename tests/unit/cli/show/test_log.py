@@ -98,10 +98,16 @@ def test_what_libraries_warn_of_is_an_object() -> None:
             with warnings.catch_warnings():
                 warnings.simplefilter("always")
                 warnings.warn("That is old.", stacklevel=1)
-    first, second = map(json.loads, said)
+            try:
+                raise ZeroDivisionError("no")
+            except ZeroDivisionError:
+                logging.getLogger("their.library").exception("It failed")
+    first, second, third = map(json.loads, said)
     assert (first["event"], first["logger"], first["message"]) == ("library", "their.library", "Connection 7 lost")
     assert (first["run_id"], second["logger"]) == ("run-1", "py.warnings")
     assert "That is old." in second["message"]
+    assert (third["level"], third["message"]) == ("error", "It failed")
+    assert third["traceback"].endswith("ZeroDivisionError: no")
     assert not log.is_json()
 
 
