@@ -12,6 +12,7 @@ from es_simhash.documents.source_filter import SourceFilter
 from es_simhash.gate.judging import Judged
 from es_simhash.gate.options import GateOptions
 from es_simhash.gate.pending import OWN, Accepted, Key, Pending
+from es_simhash.gate.repeated import Repeated
 from es_simhash.gate.verdict import Verdict
 from es_simhash.scheme.group_fields import GROUP
 from es_simhash.scheme.own_fields import DUPLICATE_OF
@@ -67,29 +68,23 @@ class Accepting:
     options: GateOptions
     documents: Documents
     pending: Pending
+    repeated: Repeated
 
     def decide(self, judged: Judged, action: Json, writes: bool, at: float) -> Decision:
         """Decide about a document as it is judged."""
         id_, content = str(action["_id"]), str(judged.made[1]["content"])
-        verdict = self._repeated(id_, content) or self._verdict(judged, id_, writes)
+        verdict = self.repeated.verdict(judged) or self._verdict(judged, id_, writes)
         target = self._target(verdict, writes)
         if target is None:
             return Decision(verdict, (OWN, id_), action)
         if writes:
             action = self._tagged(action, verdict)
         key = (target, id_)
-        accepted = Accepted(verdict, content, at, writes)
+        values = self.pending.seen.terms.values_of(judged.wanted.document)
+        accepted = Accepted(verdict, content, values, at, writes)
         self.pending.add(key, accepted, judged.wanted, judged.made)
         event = Event.accepted(key, accepted, action if writes else self._compared(action))
         return Decision(verdict, key, action, event, target if writes else None)
-
-    def _repeated(self, id_: str, content: str) -> Verdict | None:
-        """Return the verdict on the same document, if it was accepted before: a client that asks again missed it."""
-        for target in (OWN, self.options.divert_to):
-            known = None if target is None else self.pending.get((target, id_))
-            if known and known.content == content:
-                return known.verdict
-        return None
 
     def _verdict(self, judged: Judged, id_: str, writes: bool) -> Verdict:
         found = Verdict(id_, judged.kind, True, None, judged.duplicates, judged.complete, judged.missing)

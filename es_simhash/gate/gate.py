@@ -24,6 +24,7 @@ from es_simhash.gate.judging import Judge
 from es_simhash.gate.options import GateOptions
 from es_simhash.gate.pending import Key, Pending
 from es_simhash.gate.recovery import Recovery
+from es_simhash.gate.repeated import Repeated
 from es_simhash.gate.settling import Settling
 from es_simhash.gate.state_folder import StateFolder
 from es_simhash.gate.verdict import Verdict
@@ -87,7 +88,8 @@ class Gate:
         request = self.options.request(source)
         self._pending = Pending(run(self._plans.seen(request), self._engine))
         self._judge = Judge(self._pending)
-        self._accepting = Accepting(self.options, documents, self._pending)
+        self._repeated = Repeated(self._pending, self.options)
+        self._accepting = Accepting(self.options, documents, self._pending, self._repeated)
         self._writing = Writing(self._plans, self._engine, self.options, documents)
         self._journal = Journal(self._folder.journal, self.options.syncs)
         durable_at_once = run(is_server(), self._engine)
@@ -150,7 +152,8 @@ class Gate:
                 # What is in doubt, or not shown, is in the journal.
                 with suppress(UnreachableError, UnavailableError):
                     self.settle()
-                self._recovery.compact()
+                if not self._doubts_all:
+                    self._recovery.compact()
             finally:
                 self._journal.close()
                 self._folder.close()
@@ -220,6 +223,7 @@ class Gate:
 
         wanted = query_documents(documents, list(actions.values()), 0, reject)
         made = made_of(documents, wanted, reject)
+        run(self._repeated.look(list(actions.values())), self._engine)
         judged = run(self._judge.judge({place: wanted[place] for place in made}, made), self._engine)
         found = {}
         for each in judged:

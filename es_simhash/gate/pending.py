@@ -10,6 +10,7 @@ from es_simhash.gate.verdict import Verdict
 from es_simhash.plans.check import SeenDocuments
 from es_simhash.plans.query_documents import QueryDocument
 from es_simhash.scheme.fingerprint import Fingerprint
+from es_simhash.scheme.scope import ScopeValues
 
 # The index that a document is written to ("": the gate's own), and its id.
 Key = tuple[str, str]
@@ -18,10 +19,11 @@ OWN = ""
 
 @dataclass(frozen=True)
 class Accepted:
-    """An accepted document: its verdict, a hash of its text, when it was accepted, and whether the gate writes it."""
+    """An accepted document: its verdict, a hash of its text, its values in the scope, when, and who writes it."""
 
     verdict: Verdict
     content: str
+    values: ScopeValues | None
     at: float
     writes: bool
 

@@ -100,7 +100,8 @@ class Recovery:
             key, event = keys[place], events[keys[place]]
             if key not in forgotten:
                 verdict = Event.verdict_of(event)
-                accepted = Accepted(verdict, contents[key], event["at"], event["writes"])
+                values = self._pending.seen.terms.values_of(wanted[place].document)
+                accepted = Accepted(verdict, contents[key], values, event["at"], event["writes"])
                 self._pending.add(key, accepted, wanted[place], each)
         return gone
 

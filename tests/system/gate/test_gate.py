@@ -329,6 +329,22 @@ def test_tagged_duplicates_name_their_original_and_are_in_its_group(index: Index
     assert index.engine.perform(Count(index.name, {"term": {"dedup.duplicate_of": "a"}})) == 1
 
 
+def test_an_original_does_not_become_the_duplicate_of_its_copies(index: Index, tmp_path: Path) -> None:
+    """Not even when its client asks again for it after all are in the index."""
+    with gate_of(index, tmp_path / "state", mode="tag") as gate:
+        gate.add([document("a", 0), document("b", 0, 2), document("c", 0)])
+        index.refresh()
+        gate.settle()
+        assert gate.pending == 0
+        again = gate.add([document("c", 0), document("b", 0, 2), document("a", 0), document("d", 0)])
+        assert kinds(again) == ["equal", "near-duplicate", "new", "equal"]
+        assert [each.tags["duplicate_of"] if each.tags else None for each in again[:3]] == ["a", "a", None]
+        # With another text it is another document.
+        gate.add([document("e", 1)])
+        [moved] = gate.add([document("a", 1)])
+        assert (moved.kind, moved.duplicates[0].id) == ("equal", "e")
+
+
 def test_the_answer_to_a_check_has_the_tags_to_write(index: Index, tmp_path: Path) -> None:
     with gate_of(index, tmp_path / "state", mode="tag") as gate:
         gate.add([document("a", 0)])
@@ -397,6 +413,12 @@ def test_the_scope_and_the_groups_of_the_index_apply(scoped: Index, tmp_path: Pa
         ]
 
 
+def test_the_same_text_in_another_scope_is_judged_anew(scoped: Index, tmp_path: Path) -> None:
+    with gate_of(scoped, tmp_path / "state") as gate:
+        assert kinds(gate.check([document("a", 0, tenant="one"), document("b", 0, tenant="two")])) == ["new", "new"]
+        assert kinds(gate.check([document("a", 0, tenant="two")])) == ["equal"]
+
+
 def test_a_scope_may_be_narrowed(index: Index, tmp_path: Path) -> None:
     with gate_of(index, tmp_path / "state", find={"scope": Scope.of(across="site")}) as gate:
         found = gate.check([document("a", 0, site="x"), document("b", 0, site="x"), document("c", 0, site="y")])
@@ -448,6 +470,25 @@ def test_a_journal_that_cannot_be_written_accepts_nothing(
             with pytest.raises(StorageError):
                 gate.check([document("b", 1)])
         assert kinds(gate.check([document("c", 1), document("d", 0)])) == ["new", "equal"]
+
+
+def test_a_gate_that_ends_while_its_engine_is_away_keeps_what_it_remembers(index: Index, tmp_path: Path) -> None:
+    engine = Meddler(index.engine)
+
+    def away(operation: object) -> None:
+        raise UnreachableError("It is away. Wait.")
+
+    with gate_of(index, tmp_path / "state", engine, patience=0.0) as gate:
+        gate.check([document("a", 0)])
+        gate.add([document("b", 1)])
+        # What is remembered is in doubt as a whole, and cannot be read again.
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(type(gate._journal), "append", lambda *_, **__: 1 // 0)
+            with pytest.raises(ZeroDivisionError):
+                gate.check([document("c", 2)])
+        engine.before = away
+    with gate_of(index, tmp_path / "state") as gate:
+        assert kinds(gate.check([document("d", 0), document("e", 1), document("f", 2)])) == ["equal", "equal", "new"]
 
 
 def test_one_gate_at_a_time_has_the_state(index: Index, tmp_path: Path) -> None:
