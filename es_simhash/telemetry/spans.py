@@ -12,6 +12,9 @@ from es_simhash._version import __version__
 if TYPE_CHECKING:
     from opentelemetry.trace import Span
 
+# Seconds that a run which has done its work waits for a collector.
+_PATIENTLY = 5.0
+
 Attributes: TypeAlias = Mapping[str, str | int]
 
 
@@ -52,12 +55,17 @@ def _span(name: str, attributes: Attributes, of_client: bool) -> Iterator[Span]:
             raise
 
 
-def flush() -> None:
-    """Send the spans that wait to be sent, since a process that ends with threads does not."""
+def flush(in_haste: bool) -> None:
+    """Send the spans that wait to be sent, since a process that ends with threads does not; ``in_haste`` for a moment.
+
+    A collector that does not answer keeps no process from ending.
+    """
     if not are_wanted():
         return
     from opentelemetry import trace
 
     provider = trace.get_tracer_provider()
     if hasattr(provider, "force_flush"):
-        provider.force_flush()
+        from es_simhash._core.prefetch import MOMENT, in_a_moment
+
+        in_a_moment(provider.force_flush, MOMENT if in_haste else _PATIENTLY)

@@ -107,7 +107,7 @@ class Verb(click.Command):
         finally:
             run.ended(code)
             output.note("", event="finished", exit_code=code, seconds=round(run.seconds, 3), **run.counts)
-            spans.flush()
+            spans.flush(in_haste=code not in (exits.FINE, exits.SOME_FAILED))
 
     def connected(self, connection: Given) -> Mapping[str, Any]:
         """Refuse connection options before the verb."""

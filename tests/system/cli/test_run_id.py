@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.support.commands import run
-from tests.support.http_server import Answer, Request, listening
+from tests.support.http_server import Answer, Request, listening, proxy
 from tests.support.rest_engines import new_name
 from tests.support.traces import collected
 from tools.nodes import Node
@@ -84,3 +84,22 @@ def test_the_task_of_a_cluster_keeps_the_mark_by_which_it_is_found(node: Node, i
     others = {each.headers["x-opaque-id"] for each in heard if "_search" in each.path}
     assert len(marks) == 1
     assert not marks & others
+
+
+def test_writes_that_are_refused_and_tried_again_are_counted(node: Node, index: str) -> None:
+    run("load", index, "news.jsonl", "--field", "body", "--url", node.url)
+    run("remove", index, "--yes", "--url", node.url)
+    full = Answer({"error": {"type": "es_rejected_execution_exception", "reason": "full"}, "status": 429}, 429)
+    refusals = [full]
+
+    def refused_once(name: str) -> Answer | None:
+        return refusals.pop() if "_bulk" in name and refusals else None
+
+    with proxy(node, refused_once) as url:
+        run("backfill", index, "--field", "body", "--metrics-file", "m", "--url", url)
+    assert not refusals
+    text = Path("m").read_text(encoding="utf-8")
+    own = f'index="{index}"'
+    assert f'es_simhash_refusals_total{{{own},verb="backfill"}} 60.0' in text
+    assert f'{{error_type="UnavailableError",{own},operation="bulk",verb="backfill"}} 1.0' in text
+    assert f'es_simhash_documents_total{{{own},outcome="written",verb="backfill"}} 60.0' in text

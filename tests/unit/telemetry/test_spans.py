@@ -6,8 +6,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 
 import pytest
+from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 from opentelemetry.trace import SpanKind, StatusCode, get_tracer
 
 from es_simhash.cli.process import run
@@ -135,6 +137,23 @@ def test_nothing_is_loaded_where_nothing_is_asked_for() -> None:
 
 def test_a_run_without_the_api_is_as_ever() -> None:
     assert "40 written" in run_alone("load", "news", "news.jsonl", "--field", "body").out
+
+
+def test_a_collector_that_does_not_answer_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, answered = Event(), Event()
+
+    class Stuck(SpanProcessor):
+        def force_flush(self, timeout_millis: int = 0) -> bool:
+            asked.set()
+            return answered.wait()
+
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(Stuck())
+    monkeypatch.setattr("opentelemetry.trace.get_tracer_provider", lambda: provider)
+    assert run(["info", "nowhere"]) == 3
+    assert asked.is_set()
+    assert not answered.is_set()
+    answered.set()
 
 
 def test_the_api_alone_makes_no_spans() -> None:
