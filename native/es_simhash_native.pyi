@@ -134,6 +134,7 @@ def plausible_pairs(
     simhashes: npt.NDArray[np.uint64] | None,
     values: npt.NDArray[np.uint32] | None,
     start: int,
+    wanted: int | None,
     distance: int,
     least: float,
     value_bits: int,

@@ -67,27 +67,26 @@ class Folding:
         self._columns: Columns | None = None
         self._seen: set[tuple[str, str, str | None]] = set()
 
-    def add(self, hits: Sequence[Json], texts: Sequence[str | None], enough: int | None = None) -> None:
-        """Take the next hits of the list, with their texts as far as these are known.
+    def add(self, hits: Sequence[Json], enough: int | None = None) -> None:
+        """Take the next hits of the list.
 
         Where more than ``enough`` are shown then, the last ones are folded under those only; nothing can be added.
         """
-        ranked, known = [], []
-        for rank, (hit, text) in enumerate(zip(hits, texts, strict=True), self.read):
+        ranked = []
+        for rank, hit in enumerate(hits, self.read):
             # A list that changes meanwhile may show a document again, further down.
             name = hit["_index"], hit["_id"], hit.get("_routing")
             if name not in self._seen:
                 self._seen.add(name)
                 values = self._scope.values_of(hit.get("_source") or {}) if self._scope else None
                 ranked.append(ShownHit(hit, rank, values))
-                known.append(text)
         self.read += len(hits)
         if self.rule is None:
             self.shown += ranked
         elif isinstance(self.rule, GroupRule):
             self._fold_groups(self.rule, ranked)
         elif ranked:
-            self._fold(self.rule, ranked, known, enough)
+            self._fold(self.rule, ranked, enough)
 
     def begin_at(self, rank: int) -> None:
         """Go on at a rank of the list; the hits so far stand on pages before."""
@@ -118,39 +117,38 @@ class Folding:
     def _are_in_scope(self, one: ShownHit, other: ShownHit) -> bool:
         return self._scope is None or self._scope.in_scope(one.values, other.values)
 
-    def _fold(
-        self, rule: FoldingRule, ranked: Sequence[ShownHit], texts: Sequence[str | None], enough: int | None
-    ) -> None:
-        objects = [(each.hit.get("_source") or {}).get(rule.prefix) for each in ranked]
-        reasons: list[Apart | None] = [
-            _why_apart(rule, own) or ("unscoped" if self._is_unscoped(each) else None)
-            for own, each in zip(objects, ranked, strict=True)
-        ]
-        stored = own_fields.read_all(rule.settings, rule.scheme_id, objects)
-        new = Columns.of(rule, stored, texts)
+    def _fold(self, rule: FoldingRule, ranked: Sequence[ShownHit], enough: int | None) -> None:
+        sources = [each.hit.get("_source") or {} for each in ranked]
+        objects = [source.get(rule.prefix) for source in sources]
+        reasons: list[Apart | None] = [_why_apart(rule, own) for own in objects]
+        if self._scope:
+            reasons = [reason or self._why_unscoped(each) for reason, each in zip(reasons, ranked, strict=True)]
+        compared = [own if reason is None else None for own, reason in zip(objects, reasons, strict=True)]
+        stored = own_fields.read_all(rule.settings, rule.scheme_id, compared)
+        new = Columns.of(rule, stored, [sources[place] for place in stored.places])
         columns = new if self._columns is None else self._columns + new
         first = len(self.compared)
-        rows = {place: first + row for row, place in enumerate(stored.places) if reasons[place] is None}
-        hits = dict(enumerate(self.compared)) | {row: ranked[place] for place, row in rows.items()}
-        leaders = Leaders(rule, columns, first)
-        beyond = None if enough is None else leaders.row_of(enough + 1 - len(self.shown), rows.values())
+        rows = {place: row for row, place in enumerate(stored.places, first)}
+        hits = dict(enumerate([*self.compared, *(ranked[place] for place in stored.places)]))
+        wanted = None if enough is None else enough + 1 - len(self.shown)
 
-        def may_lead(row: int, other: int) -> bool:
-            if row not in hits or other not in hits or (beyond is not None and row > beyond <= other):
-                return False
+        def are_in_scope(row: int, other: int) -> bool:
             return self._are_in_scope(hits[other], hits[row])
 
-        folded = leaders.of(may_lead)
+        folded = Leaders(rule, columns, first, wanted).of(are_in_scope if self._scope else None)
         for place, each in enumerate(ranked):
             row = rows.get(place)
             if row is None:
                 self.apart.append((each.rank, reasons[place] or "unreadable"))
             elif row in folded:
-                hits.pop(row)
+                del hits[row]
                 hits[folded[row].row].similar.append(folded[row].match(rule, each.hit))
                 continue
             self.shown.append(each)
         self.compared, self._columns = list(hits.values()), columns.at(list(hits))
+
+    def _why_unscoped(self, one: ShownHit) -> Apart | None:
+        return "unscoped" if self._is_unscoped(one) else None
 
 
 def _group_of(rule: GroupRule, shown: ShownHit) -> str | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
 from es_simhash._core.bit_codes import Codes
@@ -32,7 +32,7 @@ from es_simhash.sketches.minhash.estimate import estimates, standard_error
 class FoldingRule:
     """When a hit is folded under another: by fingerprints; by texts where there is a ``verifier`` and both are known.
 
-    No criteria have a `Crowding`.
+    ``text_of`` reads the text of a document; it returns None where that is not known. No criteria have a `Crowding`.
     """
 
     settings: Settings
@@ -41,6 +41,7 @@ class FoldingRule:
     by_fingerprints: Criteria
     by_texts: Criteria | None = None
     verifier: Verifier | None = None
+    text_of: Callable[[Json], str | None] | None = None
 
     @property
     def value_bits(self) -> int:
@@ -50,21 +51,21 @@ class FoldingRule:
 
 @dataclass(eq=False)
 class Columns:
-    """What is compared of some hits; a text that is not known is None."""
+    """What is compared of some hits."""
 
     simhashes: Codes | None
     values: Signatures | None
     contents: list[str | None]
-    texts: list[str | None]
+    sources: list[Json]
 
     @classmethod
-    def of(cls, rule: FoldingRule, stored: StoredFingerprints, texts: Sequence[str | None]) -> Columns:
-        """Return the columns of the fingerprints that were read of documents with these texts."""
+    def of(cls, rule: FoldingRule, stored: StoredFingerprints, sources: list[Json]) -> Columns:
+        """Return the columns of the fingerprints that were read of documents with these sources."""
         return cls(
             None if rule.by_fingerprints.distance is None else stored.simhashes,
             None if rule.by_fingerprints.similarity is None else stored.values,
             stored.contents,
-            [texts[place] for place in stored.places],
+            sources,
         )
 
     def __add__(self, other: Columns) -> Columns:
@@ -72,7 +73,7 @@ class Columns:
             _joined(self.simhashes, other.simhashes),
             _joined(self.values, other.values),
             self.contents + other.contents,
-            self.texts + other.texts,
+            self.sources + other.sources,
         )
 
     def at(self, rows: list[int]) -> Columns:
@@ -81,7 +82,7 @@ class Columns:
             _at(self.simhashes, rows),
             _at(self.values, rows),
             [self.contents[row] for row in rows],
-            [self.texts[row] for row in rows],
+            [self.sources[row] for row in rows],
         )
 
 
@@ -103,7 +104,7 @@ class NearRow:
         """Return the hit as a match of this row."""
         error = None
         if self.similarity is not None and not self.is_exact and rule.settings.minhash:
-            error = standard_error(self.similarity, *estimated_by(rule.settings))
+            error = _standard_error(self.similarity, *estimated_by(rule.settings))
         return Match(
             hit["_index"],
             hit["_id"],
@@ -116,104 +117,147 @@ class NearRow:
         )
 
 
+# Estimates are shares of the positions, so few differ.
+_standard_error = lru_cache(maxsize=4096)(standard_error)
+
+
 class Leaders:
     """Which rows are folded under which: each under the first before it that leads, and that it is near.
 
     The rows before ``start`` lead, and so do those that are folded under none. Fingerprints are compared at once. Texts
     are compared in rounds, as few as possible: a row that is folded leads no other, so nothing is compared with it.
+    Once as many rows from ``start`` on are near none as are ``wanted``, later rows are folded under those before the
+    last of these only.
     """
 
-    def __init__(self, rule: FoldingRule, columns: Columns, start: int) -> None:
+    def __init__(self, rule: FoldingRule, columns: Columns, start: int, wanted: int | None = None) -> None:
         self._rule = rule
         self._columns = columns
-        self._pairs, self._distances, estimated = _plausible(rule, columns, start)
+        self._pairs, self._distances, estimated = _plausible(rule, columns, start, wanted)
         self._measures = PairMeasures.of_similarities(estimated)
         self._found = clauses(rule.by_fingerprints, Near(self._distances, self._measures))
-        self._is_exact = _have_texts(rule, columns, self._pairs)
+        self._texts: dict[int, str | None] = {}
+        if rule.verifier and rule.text_of:
+            rows = dict.fromkeys(self._pairs.ravel().tolist())
+            self._texts = {row: rule.text_of(columns.sources[row]) for row in rows}
 
-    def row_of(self, count: int, rows: Iterable[int]) -> int | None:
-        """Return the row up to which ``count`` of these rows are near none, and so lead; None if too few are."""
-        near_none = sorted(set(rows) - set(self._pairs[0].tolist()))
-        return near_none[count - 1] if 0 < count <= len(near_none) else None
-
-    def of(self, may_lead: Callable[[int, int], bool]) -> dict[int, NearRow]:
+    def of(self, may_lead: Callable[[int, int], bool] | None = None) -> dict[int, NearRow]:
         """Return what each row is folded under; ``may_lead`` says whether a row may be folded under one before it."""
         firsts, others = self._pairs.tolist()
         waiting: dict[int, list[int]] = defaultdict(list)
-        for place, (row, other) in enumerate(zip(firsts, others, strict=True)):
-            if may_lead(row, other):
+        for place, row in enumerate(firsts):
+            if may_lead is None or may_lead(row, others[place]):
                 waiting[row].append(place)
-        to_measure, near = self._is_exact.tolist(), are_near(self._found).tolist()
-        folded: dict[int, NearRow] = {}
+        to_measure, near = self._have_texts(firsts, others), are_near(self._found).tolist()
+        folded: dict[int, int] = {}
+        self._is_exact = np.array(to_measure, dtype=np.bool_)
         while waiting:
             asked, undecided = [], {}
             for row, places in waiting.items():
                 for i, place in enumerate(places):
                     other = others[place]
-                    if other in undecided or (other not in folded and to_measure[place]):
+                    if other in folded:
+                        continue
+                    if other in undecided or to_measure[place]:
                         undecided[row] = places[i:]
                         asked += [] if other in undecided else [place]
                         break
-                    if other not in folded and near[place]:
-                        folded[row] = self._near_row(place, row, other)
+                    if near[place]:
+                        folded[row] = place
                         break
-            for place, is_near in zip(asked, self._measured(asked), strict=True):
+            for place, is_near in zip(asked, self._measured(asked, firsts, others), strict=True):
                 to_measure[place], near[place] = False, is_near
             waiting = undecided
-        return folded
+        places = list(folded.values())
+        return self._near_rows(list(folded), [others[place] for place in places], places)
 
-    def _measured(self, places: list[int]) -> list[bool]:
+    def _have_texts(self, firsts: list[int], others: list[int]) -> list[bool]:
+        """Return which pairs are compared by their texts."""
+        if not self._texts:
+            return [False] * len(firsts)
+        texts = self._texts
+        return [texts[a] is not None and texts[b] is not None for a, b in zip(firsts, others, strict=True)]
+
+    def _measured(self, places: list[int], firsts: list[int], others: list[int]) -> list[bool]:
         """Compare the texts of some pairs; return which are near."""
         if not places:
             return []
         assert self._rule.verifier
         assert self._rule.by_texts
-        rows, ends = np.unique(self._pairs[:, places], return_inverse=True)
-        texts = [self._columns.texts[row] or "" for row in rows.tolist()]
-        measured = self._rule.verifier.measures(texts, ends.reshape(2, -1), self._rule.by_texts.least)
+        numbers: dict[int, int] = {}
+        ends = [[numbers.setdefault(rows[place], len(numbers)) for place in places] for rows in (firsts, others)]
+        texts = [self._texts[row] or "" for row in numbers]
+        measured = self._rule.verifier.measures(texts, np.array(ends), self._rule.by_texts.least)
         self._measures.similarities[places] = measured.similarities
         self._measures.agreements[places] = measured.agreements
         self._found[places] = clauses(self._rule.by_texts, Near(_at(self._distances, places), measured))
         is_near: list[bool] = are_near(self._found[places]).tolist()
         return is_near
 
-    def _near_row(self, place: int, row: int, other: int) -> NearRow:
-        contents, measures = self._columns.contents, self._measures
-        similarity = 0.0 if measures.agreements[place] == DIFFER else float(measures.similarities[place])
-        return NearRow(
-            other,
-            EQUAL if contents[row] == contents[other] else int(self._found[place]),
-            None if self._distances is None else int(self._distances[place]),
-            None if math.isnan(similarity) else similarity,
-            bool(self._is_exact[place]),
+    def _near_rows(self, rows: list[int], others: list[int], places: list[int]) -> dict[int, NearRow]:
+        """Return how near rows are to those that they are folded under, given the places of these pairs."""
+        contents, measures = self._columns.contents, self._measures[places]
+        unknown = [None] * len(places)
+        distances = unknown if self._distances is None else self._distances[places].tolist()
+        similarities = np.where(measures.agreements == DIFFER, 0.0, measures.similarities).tolist()
+        columns = zip(
+            rows,
+            others,
+            self._found[places].tolist(),
+            distances,
+            similarities,
+            self._is_exact[places].tolist(),
+            strict=True,
         )
+        return {
+            row: NearRow(
+                other,
+                EQUAL if contents[row] == contents[other] else clause,
+                distance,
+                None if math.isnan(similarity) else similarity,
+                is_exact,
+            )
+            for row, other, clause, distance, similarity, is_exact in columns
+        }
 
 
-def _plausible(rule: FoldingRule, columns: Columns, start: int) -> tuple[Integers, Integers | None, Similarities]:
-    """Return the pairs of a row from ``start`` on and one before it that may be near: distances and estimates, too."""
+def _plausible(
+    rule: FoldingRule, columns: Columns, start: int, wanted: int | None
+) -> tuple[Integers, Integers | None, Similarities]:
+    """Return the pairs of a row from ``start`` on and one before it that may be near: distances and estimates, too.
+
+    Once as many rows from ``start`` on as are ``wanted`` are near none, later ones are compared with those before the
+    last of these only.
+    """
     distance, least = rule.by_fingerprints.distance or 0, _lowest_estimate(rule)
-    given = columns.simhashes, columns.values, start, distance, least, rule.value_bits
+    given = columns.simhashes, columns.values, start, wanted, distance, least, rule.value_bits
     compiled = by_kernels(lambda kernels: kernels.plausible_pairs(*given))
     if compiled is not None:
         return np.stack(compiled[:2]), *compiled[2:]
-    return _plausible_by_numpy(rule, columns, start, distance, least)
+    return _plausible_by_numpy(rule, columns, start, wanted, distance, least)
 
 
 def _plausible_by_numpy(
-    rule: FoldingRule, columns: Columns, start: int, distance: int, least: float
+    rule: FoldingRule, columns: Columns, start: int, wanted: int | None, distance: int, least: float
 ) -> tuple[Integers, Integers | None, Similarities]:
     kept: list[tuple[Integers, Integers | None, Similarities]] = []
+    end: int | None = None
+    near_none = 0
     for row in range(start, len(columns.contents)):
-        distances, counts = None, np.zeros(row, dtype=np.bool_)
+        before = slice(row if end is None else end)
+        distances, counts = None, np.zeros(len(range(row)[before]), dtype=np.bool_)
         if columns.simhashes is not None:
-            distances = hamming.distances(columns.simhashes[row : row + 1], columns.simhashes[:row]).astype(np.int64)
+            distances = hamming.distances(columns.simhashes[row : row + 1], columns.simhashes[before]).astype(np.int64)
             counts |= distances <= distance
-        estimated = np.full(row, np.nan)
+        estimated = np.full(len(counts), np.nan)
         if columns.values is not None:
-            estimated = estimates(columns.values[row], columns.values[:row], rule.value_bits)
+            estimated = estimates(columns.values[row], columns.values[before], rule.value_bits)
             counts |= estimated >= least
         places = np.flatnonzero(counts)
         kept.append((np.stack([np.full_like(places, row), places]), _at(distances, places), estimated[places]))
+        near_none += not len(places)
+        if end is None and near_none == wanted:
+            end = row
     pairs = np.concatenate([np.empty((2, 0), dtype=np.int64), *(pairs for pairs, _, _ in kept)], axis=1)
     found = [each for _, each, _ in kept if each is not None]
     distances = None if columns.simhashes is None else np.concatenate([np.empty(0, dtype=np.int64), *found])
@@ -228,15 +272,6 @@ def _lowest_estimate(rule: FoldingRule) -> float:
         return rule.by_fingerprints.similarity
     by_texts = lowest_estimate(rule.by_texts, rule.settings.minhash, rule.value_bits)
     return min(rule.by_fingerprints.similarity, by_texts)
-
-
-def _have_texts(rule: FoldingRule, columns: Columns, pairs: Integers) -> npt.NDArray[np.bool_]:
-    """Return which pairs are compared by their texts."""
-    if rule.verifier is None:
-        return np.zeros(pairs.shape[1], dtype=np.bool_)
-    known = np.array([text is not None for text in columns.texts], dtype=np.bool_)
-    have: npt.NDArray[np.bool_] = known[pairs[0]] & known[pairs[1]]
-    return have
 
 
 def _at(column: Any, places: Any) -> Any:

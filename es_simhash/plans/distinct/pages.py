@@ -157,14 +157,14 @@ def _page(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Plan[D
     reader: Reader | None = None
     if request.cursor is not None:
         cursor = Cursor.from_text(request.cursor, search)
-        reader = yield from _resume(terms, asked, folding, cursor)
+        reader = yield from _resume(terms.index, asked, folding, cursor)
     elif request.paged:
         _check_pages(asked)
         reader = yield OpenReader(terms.index, searched=True)
     first_rank, first = folding.read, len(folding.shown) + (0 if request.cursor else asked.skipped)
     last = first + asked.size
     try:
-        done = yield from _read_on(terms, asked, folding, last, reader)
+        done = yield from _read_on(terms.index, asked, folding, last, reader)
     except EngineError:
         if reader and request.cursor is None:
             yield CloseReader(reader)
@@ -210,18 +210,23 @@ def _rule(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Plan[F
     if verifier is None:
         return rule
     by_texts = replace(terms.criteria, verification=replace(verifier.verification, crowding=None))
-    return replace(rule, by_texts=by_texts, verifier=verifier)
+    return replace(
+        rule,
+        by_texts=by_texts,
+        verifier=verifier,
+        text_of=lambda source: readable_text(documents, source) or None,
+    )
 
 
-def _resume(terms: SearchTerms, asked: SearchBody, folding: Folding, cursor: Cursor) -> Plan[Reader]:
+def _resume(index: str, asked: SearchBody, folding: Folding, cursor: Cursor) -> Plan[Reader]:
     """Read again what earlier pages show, since what duplicates that is not shown again; return the reader."""
     reader = cursor.reader
     if cursor.shown:
-        reply = yield Search(terms.index, asked.of_documents(cursor.shown), reader)
+        reply = yield Search(index, asked.of_documents(cursor.shown), reader)
         reader = _of_reply(reader, reply) or reader
         found = {(hit["_index"], hit["_id"]): hit for hit in reply["hits"]["hits"]}
         hits = [found[each] for each in cursor.shown if each in found]
-        folding.add(hits, _texts(terms, asked, hits))
+        folding.add(hits)
     folding.begin_at(cursor.rank)
     return reader
 
@@ -236,9 +241,7 @@ class _ReadOn:
     limit: str | None
 
 
-def _read_on(
-    terms: SearchTerms, asked: SearchBody, folding: Folding, enough: int, reader: Reader | None
-) -> Plan[_ReadOn]:
+def _read_on(index: str, asked: SearchBody, folding: Folding, enough: int, reader: Reader | None) -> Plan[_ReadOn]:
     """Read hits until enough are shown, or no more can be read."""
     first: Json | None = None
     most = MOST_CANDIDATES
@@ -246,7 +249,7 @@ def _read_on(
         wanted = max(asked.window, enough - len(folding.shown)) if enough else 0
         size = min(wanted, asked.end.hits - folding.read, most)
         try:
-            reply: Json = yield Search(terms.index, asked.part(folding.read, size), reader)
+            reply: Json = yield Search(index, asked.part(folding.read, size), reader)
         except TooLargeError:
             # The index's owner may have set a smaller window than the engine's.
             most = size // 2
@@ -256,19 +259,13 @@ def _read_on(
                 raise
             return _ReadOn(first or {"hits": {}}, reader, False, "index.max_result_window")
         hits = reply["hits"]["hits"]
-        folding.add(hits, _texts(terms, asked, hits), enough)
+        folding.add(hits, enough)
         reader, first = _of_reply(reader, reply), first or reply
         at_end = len(hits) < size and not asked.end.at_once
         is_over = not at_end and (asked.end.at_once or folding.read >= asked.end.hits)
         limit = asked.end.reason if is_over else None
         if at_end or limit or len(folding.shown) >= enough:
             return _ReadOn(first, reader, at_end, limit)
-
-
-def _texts(terms: SearchTerms, asked: SearchBody, hits: Sequence[Json]) -> list[str | None]:
-    if not asked.has_texts:
-        return [None] * len(hits)
-    return [readable_text(terms.documents, hit.get("_source") or {}) or None for hit in hits]
 
 
 def _of_reply(reader: Reader | None, reply: Json) -> Reader | None:

@@ -17,13 +17,15 @@ type Pairs<'py> = (
 );
 
 /// Return the pairs of a row from `start` on and one before it that may be near: within a distance of their SimHashes, or
-/// from an estimate by the lowest `value_bits` bits of their values on.
+/// from an estimate by the lowest `value_bits` bits of their values on. Once as many rows as are `wanted` are near none,
+/// later ones are compared with those before the last of these only.
 #[pyfunction]
 pub fn plausible_pairs<'py>(
     py: Python<'py>,
     simhashes: Option<PyReadonlyArrayDyn<'py, u64>>,
     values: Option<PyReadonlyArray2<'py, u32>>,
     start: usize,
+    wanted: Option<usize>,
     distance: u32,
     least: f64,
     value_bits: u32,
@@ -39,7 +41,7 @@ pub fn plausible_pairs<'py>(
         values: values.as_ref().map_or(Ok(&[][..]), |array| array.as_slice())?,
         value_bits,
     };
-    let found = work::run(py, count * count, || Ok(rows.plausible(start, &Bounds { distance, least })))?;
+    let found = work::run(py, count * count, || Ok(rows.plausible(start, wanted, &Bounds { distance, least })))?;
     let column = |of: fn(&_) -> i64| found.iter().map(of).collect::<Vec<_>>().into_pyarray(py);
     Ok((
         column(|pair| pair.first as i64),

@@ -45,8 +45,7 @@ def hits_of(scheme: Scheme, documents: list[Json]) -> list[Json]:
 def folded(rule: FoldingRule, hits: list[Json], step: int = 100) -> dict[str, list[tuple[str, Any]]]:
     folding = Folding(rule)
     for start in range(0, len(hits), step):
-        some = hits[start : start + step]
-        folding.add(some, [None] * len(some))
+        folding.add(hits[start : start + step])
     return {each.hit["_id"]: [(match.id, match.similarity) for match in each.similar] for each in folding.shown}
 
 
@@ -84,18 +83,14 @@ def by_texts(scheme: Scheme) -> tuple[FoldingRule, Counted]:
     verification = replace(scheme.verification, crowding=None, measure="jaccard")
     verifier = Counted(scheme, verification)
     texts = Criteria.of(scheme, verification=verification)
-    return replace(rule_of(scheme), by_texts=texts, verifier=verifier), verifier
-
-
-def texts_of(documents: list[Json]) -> list[str | None]:
-    return [each["body"] for each in documents]
+    return replace(rule_of(scheme), by_texts=texts, verifier=verifier, text_of=lambda source: source["body"]), verifier
 
 
 def test_what_is_folded_is_compared_with_one_that_leads_and_with_no_other() -> None:
     documents = [edited(original, edits) for edits in (0, 1, 2, 3, 4) for original in corpus(5)]
     rule, verifier = by_texts(Scheme())
     folding = Folding(rule)
-    folding.add(hits_of(Scheme(), documents), texts_of(documents))
+    folding.add(hits_of(Scheme(), documents))
     assert [len(each.similar) for each in folding.shown] == [4] * 5
     assert verifier.pairs == 20
 
@@ -105,12 +100,12 @@ def test_where_enough_are_shown_the_rest_is_folded_under_those(has_texts: bool) 
     rng, documents = random.Random(2), list(DOCUMENTS)
     rng.shuffle(documents)
     documents.insert(3, {"title": "", "body": ""})
-    hits, texts = hits_of(Scheme(), documents), texts_of(documents) if has_texts else [None] * len(documents)
+    hits = hits_of(Scheme(), documents)
 
     def fold(enough: int | None) -> tuple[list[Any], int]:
         rule, verifier = by_texts(Scheme())
-        folding = Folding(rule)
-        folding.add(hits, texts, enough)
+        folding = Folding(rule if has_texts else replace(rule, text_of=lambda _: None))
+        folding.add(hits, enough)
         return [(each.rank, each.similar) for each in folding.shown], verifier.pairs
 
     whole, pairs = fold(None)
@@ -145,7 +140,7 @@ def test_a_document_that_comes_again_is_no_near_duplicate_of_itself() -> None:
     hits = hits_of(scheme, DOCUMENTS[:5])
     folding = Folding(rule_of(scheme))
     for some in (hits[:3], hits[1:]):
-        folding.add(some, [None] * len(some))
+        folding.add(some)
     assert [(each.hit["_id"], each.similar) for each in folding.shown] == [(hit["_id"], []) for hit in hits]
 
 
@@ -165,16 +160,16 @@ def test_the_kernels_find_the_pairs_that_numpy_finds(data: st.DataObject) -> Non
         simhashes if has_simhash else None,
         table(4, np.uint32).reshape(count, 4) if has_values else None,
         [None] * count,
-        [None] * count,
+        [{}] * count,
     )
     criteria = Criteria(data.draw(few) if has_simhash else None, 0.5 if has_values else None)
     rule = replace(rule_of(Scheme()), by_fingerprints=criteria)
-    start = data.draw(st.integers(0, count))
+    start, wanted = data.draw(st.integers(0, count)), data.draw(st.none() | st.integers(1, 3))
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv(NATIVE, raising=False)
-        found = _plausible(rule, columns, start)
+        found = _plausible(rule, columns, start, wanted)
         patch.setenv(NATIVE, "0")
-        expected = _plausible(rule, columns, start)
+        expected = _plausible(rule, columns, start, wanted)
     for one, other in zip(found, expected, strict=True):
         assert (one is None) == (other is None)
         if one is not None and other is not None:
@@ -219,7 +214,7 @@ def test_hits_are_folded_under_the_first_that_is_near_and_in_scope(
             expected[place] = []
     folding = Folding(GroupRule("dedup") if by_groups else rule_of(SCHEMES[0]), scope)
     for start in range(0, len(hits), step):
-        folding.add(hits[start : start + step], [None] * len(hits[start : start + step]))
+        folding.add(hits[start : start + step])
     found = {int(each.hit["_id"]): [int(match.id) for match in each.similar] for each in folding.shown}
     assert found == expected
     apart = [(place, "unscoped") for place, each in enumerate(documents) if scope.missing(each)]

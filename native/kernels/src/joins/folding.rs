@@ -27,17 +27,23 @@ pub struct Plausible {
 }
 
 impl Rows<'_> {
-    /// Compare each row from a place on with those before it.
-    pub fn plausible(&self, start: usize, bounds: &Bounds) -> Vec<Plausible> {
-        let mut found = Vec::new();
+    /// Compare each row from a place on with those before it. Once as many of them as are `wanted` are near none, later
+    /// ones are compared with those before the last of these only.
+    pub fn plausible(&self, start: usize, wanted: Option<usize>, bounds: &Bounds) -> Vec<Plausible> {
+        let (mut found, mut near_none, mut end) = (Vec::new(), 0, usize::MAX);
         for first in start..self.count {
-            for second in 0..first {
-                stop::look();
+            stop::look();
+            let before = found.len();
+            for second in 0..first.min(end) {
                 let distance = self.distance(first, second);
                 let estimate = self.estimate(first, second);
                 if distance.is_some_and(|bits| bits <= bounds.distance) || estimate >= bounds.least {
                     found.push(Plausible { first, second, distance: distance.unwrap_or(0), estimate });
                 }
+            }
+            near_none += usize::from(found.len() == before);
+            if end == usize::MAX && Some(near_none) == wanted {
+                end = first;
             }
         }
         found
@@ -65,10 +71,22 @@ mod tests {
         let rows = Rows { count: 3, simhashes: &[0, 1, 0xFF], values: &[1, 2, 1, 3, 1, 2], value_bits: 8 };
         let pairs = |distance, least| -> Vec<_> {
             let bounds = Bounds { distance, least };
-            rows.plausible(1, &bounds).iter().map(|pair| (pair.first, pair.second)).collect()
+            rows.plausible(1, None, &bounds).iter().map(|pair| (pair.first, pair.second)).collect()
         };
         assert_eq!(pairs(1, 1.0), [(1, 0), (2, 0)]);
         assert_eq!(pairs(0, 0.4), [(1, 0), (2, 0), (2, 1)]);
         assert_eq!(pairs(0, 1.1), []);
+    }
+    #[test]
+    fn once_enough_are_near_none_later_rows_meet_those_before_the_last_of_these() {
+        let rows = Rows { count: 6, simhashes: &[0, 7, 7, 63, 63, 0], values: &[], value_bits: 8 };
+        let pairs = |wanted| -> Vec<_> {
+            let found = rows.plausible(0, wanted, &Bounds { distance: 0, least: 2.0 });
+            found.iter().map(|pair| (pair.first, pair.second)).collect()
+        };
+        assert_eq!(pairs(None), [(2, 1), (4, 3), (5, 0)]);
+        assert_eq!(pairs(Some(3)), [(2, 1), (5, 0)]);
+        assert_eq!(pairs(Some(2)), [(5, 0)]);
+        assert_eq!(pairs(Some(1)), []);
     }
 }
