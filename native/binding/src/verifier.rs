@@ -1,6 +1,6 @@
 //! `Verifier`: the exact similarities of texts.
 
-use es_simhash_kernels::compare::comparer::{Comparable, Comparer, Pair, Scratch};
+use es_simhash_kernels::compare::comparer::{Comparable, Comparer, Held, Pair, Scratch};
 use es_simhash_kernels::compare::conditions::{Agreement, Conditions};
 use es_simhash_kernels::compare::feature_weights::FeatureWeights;
 use es_simhash_kernels::compare::kept::Kept;
@@ -75,7 +75,7 @@ impl Verifier {
         self.each(texts, 1, |text| comparable.push(text))?;
         let pairs = read_pairs(texts.py(), &first, &second, &least)?;
         let text = |number: i64| usize::try_from(number).ok().and_then(|place| comparable.get(place));
-        compare(texts.py(), &self.comparer, text, &pairs, pairs.len())
+        compare(texts.py(), &self.comparer, text, &pairs, pairs.numbered.len())
     }
 
     /// Measure each text and the others, None for what is not known, as `measures` does; these have the similarity NaN.
@@ -102,7 +102,7 @@ impl Verifier {
                     own.push(Numbered { first, second: number(other)?, least: least[place], place });
                 }
             }
-            pairs.push(own);
+            pairs.push(Pairs { numbered: own, held: Held::First });
         }
         let mut comparable = Vec::with_capacity(texts.len());
         self.each(&texts, 1, |text| comparable.push(text))?;
@@ -176,7 +176,7 @@ impl KeptTexts {
     fn measures<'py>(&self, first: Numbers<'py>, second: Numbers<'py>, least: Floats<'py>) -> PyResult<Measures<'py>> {
         let py = first.py();
         let pairs = read_pairs(py, &first, &second, &least)?;
-        compare(py, &self.verifier.get().comparer, |number| self.kept.get(number), &pairs, pairs.len())
+        compare(py, &self.verifier.get().comparer, |number| self.kept.get(number), &pairs, pairs.numbered.len())
     }
 
     /// Drop the texts that came first, as far as all take too much memory.
@@ -240,25 +240,34 @@ struct Numbered {
     place: usize,
 }
 
-/// Return the pairs, those with the same first text together.
-fn read_pairs(
-    py: Python<'_>,
-    first: &Numbers<'_>,
-    second: &Numbers<'_>,
-    least: &Floats<'_>,
-) -> PyResult<Vec<Numbered>> {
+/// Pairs, those with the same held text together.
+struct Pairs {
+    numbered: Vec<Numbered>,
+    held: Held,
+}
+
+/// Return the pairs, with those texts held of which there are fewer.
+fn read_pairs(py: Python<'_>, first: &Numbers<'_>, second: &Numbers<'_>, least: &Floats<'_>) -> PyResult<Pairs> {
     let (first, second, least) = (first.as_array(), second.as_array(), least.as_array());
     if first.len() != second.len() || first.len() != least.len() {
         return Err(refused(Refused));
     }
     work::run(py, first.len().saturating_mul(PASSES), || {
-        let mut order = Vec::new();
-        stop::extend(&mut order, first.iter().copied().zip(0..first.len()));
-        stop::sort::<(i64, usize)>(&mut order);
-        let mut pairs = Vec::new();
-        let pair = |(first, place)| Numbered { first, second: second[place], least: least[place], place };
-        stop::extend(&mut pairs, order.into_iter().map(pair));
-        Ok(pairs)
+        let [by_first, by_second] = [first, second].map(|numbers| {
+            let mut order = Vec::new();
+            stop::extend(&mut order, numbers.iter().copied().zip(0..numbers.len()));
+            stop::sort::<(i64, usize)>(&mut order);
+            order
+        });
+        let texts = |order: &[(i64, usize)]| order.chunk_by(|a, b| a.0 == b.0).count();
+        let (order, held) = match texts(&by_second) < texts(&by_first) {
+            true => (by_second, Held::Second),
+            false => (by_first, Held::First),
+        };
+        let mut numbered = Vec::new();
+        let pair = |(_, place)| Numbered { first: first[place], second: second[place], least: least[place], place };
+        stop::extend(&mut numbered, order.into_iter().map(pair));
+        Ok(Pairs { numbered, held })
     })
 }
 
@@ -267,17 +276,17 @@ fn compare<'py, 'a>(
     py: Python<'py>,
     comparer: &Comparer,
     text: impl Fn(i64) -> Option<&'a Comparable>,
-    pairs: &[Numbered],
+    pairs: &Pairs,
     count: usize,
 ) -> PyResult<Measures<'py>> {
     let (mut similarities, mut agreements) = (vec![f64::NAN; count], vec![Agreement::Met as u8; count]);
-    for some in pairs.chunks(PAIRS) {
+    for some in pairs.numbered.chunks(PAIRS) {
         let with_texts = some
             .iter()
             .map(|pair| Some(Pair { first: text(pair.first)?, second: text(pair.second)?, least: pair.least }));
         let with_texts = with_texts.collect::<Option<Vec<_>>>().ok_or_else(|| refused(Refused))?;
         let features = with_texts.iter().map(|pair| pair.first.features() + pair.second.features()).sum();
-        let measured = work::run(py, features, || Ok(comparer.compare(&with_texts)))?;
+        let measured = work::run(py, features, || Ok(comparer.compare(&with_texts, pairs.held)))?;
         for (pair, measured) in some.iter().zip(measured) {
             (similarities[pair.place], agreements[pair.place]) = (measured.similarity, measured.agreement as u8);
         }

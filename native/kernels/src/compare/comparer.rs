@@ -48,6 +48,23 @@ pub struct Pair<'a> {
     pub least: f64,
 }
 
+/// Which text of a pair is held in a table, in which the features of the other one are looked up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    First,
+    Second,
+}
+
+impl<'a> Pair<'a> {
+    fn held(&self, held: Held) -> &'a Comparable {
+        if held == Held::First { self.first } else { self.second }
+    }
+
+    fn looked_up(&self, held: Held) -> &'a Comparable {
+        if held == Held::First { self.second } else { self.first }
+    }
+}
+
 /// The similarity of a pair, 0 if it does not count, and how far the texts agree otherwise.
 #[derive(Clone, Copy)]
 pub struct Measured {
@@ -94,21 +111,23 @@ impl Comparer {
         })
     }
 
-    /// Measure each pair; it is quickest where pairs with the same first text follow one another.
-    pub fn compare(&self, pairs: &[Pair<'_>]) -> Vec<Measured> {
+    /// Measure each pair; it is quickest where pairs with the same held text follow one another.
+    pub fn compare(&self, pairs: &[Pair<'_>], held: Held) -> Vec<Measured> {
         let mut found = Vec::with_capacity(pairs.len());
         let mut table = WeightTable::default();
-        for run in pairs.chunk_by(|a, b| std::ptr::eq(a.first, b.first)) {
+        for run in pairs.chunk_by(|a, b| std::ptr::eq(a.held(held), b.held(held))) {
             let mut is_filled = false;
-            for &Pair { first, second, least } in run {
+            for pair in run {
                 stop::look();
+                let Pair { first, second, least } = *pair;
                 let mut similarity = self.most_similar(first, second);
                 if similarity >= least && similarity > 0.0 {
                     if !is_filled {
-                        table.fill(&first.features.hashes, &first.features.weights, 0);
+                        let features = &pair.held(held).features;
+                        table.fill(&features.hashes, &features.weights, 0);
                         is_filled = true;
                     }
-                    similarity = self.similarity(&table, first, second);
+                    similarity = self.similarity(&table, pair, held);
                 }
                 found.push(match similarity >= least && similarity > 0.0 {
                     true => Measured { similarity, agreement: self.agreement(first, second) },
@@ -128,11 +147,11 @@ impl Comparer {
         self.measure.similarity(self.measure.most_shared(first, second), first, second)
     }
 
-    /// The similarity, given a table with the features of the first text.
-    fn similarity(&self, table: &WeightTable, first: &Comparable, second: &Comparable) -> f64 {
-        match (first.features.total, second.features.total) {
+    /// The similarity, given a table with the features of the held text.
+    fn similarity(&self, table: &WeightTable, pair: &Pair<'_>, held: Held) -> f64 {
+        match (pair.first.features.total, pair.second.features.total) {
             (0, 0) => self.of_empty,
-            (a, b) => self.measure.similarity(self.measure.shared(table, &second.features), a, b),
+            (a, b) => self.measure.similarity(self.measure.shared(table, &pair.looked_up(held).features), a, b),
         }
     }
 

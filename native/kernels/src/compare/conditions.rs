@@ -1,13 +1,15 @@
 //! What texts must have in common besides features (defined in `es_simhash.scheme.verdict.conditions`).
 
 use super::digits::is_digit;
-use crate::stop;
 use crate::text::normalise::{Steps, normalise};
 use crate::text::points::points;
 use crate::text::{Refused, Text};
+use crate::{for_each_cpu, stop};
 
 const N: usize = 3;
 const MANY: usize = 3;
+/// Bytes that are looked through for digits at once.
+const PART: usize = 1 << 8;
 
 /// The least agreement in each trait; 0 is off.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,12 +58,16 @@ impl Conditions {
     /// The traits of a text.
     pub fn traits(&self, steps: Steps, text: Text<'_>) -> Result<Traits, Refused> {
         let mut traits = Traits::default();
-        if self.lengths != 0.0 || self.numbers != 0.0 {
+        // Normalisation leaves the digits of ASCII as they are.
+        let raw = if let Text::Ascii(bytes) = text { Some(bytes) } else { None };
+        if self.lengths != 0.0 || (self.numbers != 0.0 && raw.is_none()) {
             let points = normalised(steps, text)?;
             traits.length = points.len();
             if self.numbers != 0.0 {
                 traits.numbers = numbers(&points);
             }
+        } else if let Some(bytes) = raw.filter(|_| self.numbers != 0.0) {
+            traits.numbers = ascii_numbers(bytes);
         }
         if self.first_lines != 0.0 {
             traits.first_line = first_line(steps, text)?;
@@ -145,6 +151,32 @@ fn numbers(points: &[u32]) -> Box<[Box<[u32]>]> {
     let runs =
         points.chunk_by(|&a, &b| is_digit(a) == is_digit(b)).enumerate().inspect(|&(place, _)| stop::look_at(place));
     in_order(runs.filter(|(_, run)| is_digit(run[0])).map(|(_, run)| Box::from(run)).collect())
+}
+
+/// The same of a text of ASCII; most have few digits, or none.
+fn ascii_numbers(bytes: &[u8]) -> Box<[Box<[u32]>]> {
+    let (mut found, mut rest) = (Vec::new(), bytes);
+    while let Some(start) = first_digit(rest) {
+        stop::look();
+        let (_, from) = rest.split_at(start);
+        let end = from.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(from.len());
+        let (run, behind) = from.split_at(end);
+        found.push(run.iter().map(|&digit| u32::from(digit)).collect());
+        rest = behind;
+    }
+    in_order(found)
+}
+
+fn first_digit(bytes: &[u8]) -> Option<usize> {
+    let parts = bytes.chunks(PART);
+    let part = parts.enumerate().find(|(_, part)| has_digit(part)).map(|(place, _)| place * PART)?;
+    bytes[part..].iter().position(u8::is_ascii_digit).map(|place| part + place)
+}
+
+for_each_cpu! {
+    fn has_digit(bytes: &[u8]) -> bool {
+        bytes.iter().fold(false, |found, byte| found | byte.is_ascii_digit())
+    }
 }
 
 /// The n-grams of the first line that is not blank; of a shorter one, the line itself.
