@@ -9,10 +9,13 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count, islice
+from typing import TYPE_CHECKING, cast
 
 from es_simhash._core.batched import Items, async_chunks, chunks
 from es_simhash._core.json_paths import Json
+from es_simhash._core.native import by_kernels
 from es_simhash._core.prefetch import prefetched
+from es_simhash._core.search_hits import are_made_when_asked_for
 from es_simhash.documents.actions import Document, Slot, Target, Task
 from es_simhash.documents.arrow.frame import AnyFrame, documents_of
 from es_simhash.documents.rejected import OnReject, Rejected
@@ -23,6 +26,9 @@ from es_simhash.scheme.fingerprint import Fingerprint, Fingerprints
 from es_simhash.scheme.mapping import DEFAULT_PREFIX, check_prefix
 from es_simhash.scheme.policy import Policy
 from es_simhash.scheme.scheme import Scheme
+
+if TYPE_CHECKING:
+    from es_simhash_native import SearchHits
 
 # Actions that are fingerprinted at once: as many as the clients send at a time.
 _BATCH = 500
@@ -192,6 +198,15 @@ def readable_text(documents: Documents, source: Json) -> str | None:
         return documents.text_of(source)
     except DocumentError:
         return None
+
+
+def text_of_hit(documents: Documents, hits: Sequence[Json], place: int) -> str | None:
+    """Return the text of one of some hits; None if it has no readable one."""
+    if are_made_when_asked_for(hits):
+        text = by_kernels(lambda _: cast("SearchHits", hits).text(place, documents.fields))
+        if text is not None:
+            return text
+    return readable_text(documents, hits[place].get("_source") or {})
 
 
 def unchanged_text(documents: Documents, source: Json) -> str | None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from es_simhash.engines.rest.engine import AsyncRestEngine, Dumps, RestEngine, content_type, dumps_of
 from es_simhash.engines.rest.errors import no_connection, timed_out, unreadable
+from es_simhash.engines.rest.kernel_replies import is_for_kernels, with_kernel_replies
 from es_simhash.engines.rest.requests import Reply, Request
-from es_simhash.engines.rest.text_replies import with_text_replies
 from es_simhash.errors import ClientVersionError
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class ElasticsearchEngine(_OverElasticsearch["Elasticsearch"], RestEngine):
 
     def _send(self, request: Request, body: bytes | None) -> Reply:
         try:
-            client = _with_text_replies(self._client_for(request), request)
+            client = _with_kernel_replies(self._client_for(request), request)
             response = client.perform_request(**_arguments(request, body))
         except Exception as error:
             return self._reply_to(error)
@@ -100,14 +100,14 @@ class AsyncElasticsearchEngine(_OverElasticsearch["AsyncElasticsearch"], AsyncRe
         return Reply(response.meta.status, response.body)
 
 
-def _with_text_replies(client: Elasticsearch, request: Request) -> Elasticsearch:
-    """Return the client, or for replies with texts, a copy over a copy of its transport."""
-    if request.texts is None:
+def _with_kernel_replies(client: Elasticsearch, request: Request) -> Elasticsearch:
+    """Return the client, or for replies that the kernels read, a copy over a copy of its transport."""
+    if not is_for_kernels(request):
         return client
     from elasticsearch.serializer import CompatibilityModeJsonSerializer, JsonSerializer
 
     standard = (JsonSerializer, CompatibilityModeJsonSerializer)
-    serializers = with_text_replies(client.transport.serializers.serializers, standard, request.texts)
+    serializers = with_kernel_replies(client.transport.serializers.serializers, standard, request)
     if serializers is None:
         return client
     reading, transport = copy(client), copy(client.transport)

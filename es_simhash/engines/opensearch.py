@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from es_simhash.engines.rest.engine import AsyncRestEngine, Dumps, RestEngine, content_type, dumps_of
 from es_simhash.engines.rest.errors import no_connection, timed_out, unreadable
+from es_simhash.engines.rest.kernel_replies import is_for_kernels, with_kernel_replies
 from es_simhash.engines.rest.requests import Reply, Request
-from es_simhash.engines.rest.text_replies import with_text_replies
 
 if TYPE_CHECKING:
     from opensearchpy import AsyncOpenSearch, OpenSearch
@@ -75,7 +75,7 @@ class OpenSearchEngine(_OverOpenSearch["OpenSearch"], RestEngine):
 
     def _send(self, request: Request, body: bytes | None) -> Reply:
         try:
-            transport = _with_text_replies(self._transport_for(request), request)
+            transport = _with_kernel_replies(self._transport_for(request), request)
             decoded = transport.perform_request(**_arguments(request, body))
         except Exception as error:
             return self._reply_to(error)
@@ -100,13 +100,13 @@ class AsyncOpenSearchEngine(_OverOpenSearch["AsyncOpenSearch"], AsyncRestEngine)
         return Reply(200, decoded)
 
 
-def _with_text_replies(transport: Any, request: Request) -> Any:
-    """Return the transport, or for replies with texts, a copy that shares its connections."""
-    if request.texts is None:
+def _with_kernel_replies(transport: Any, request: Request) -> Any:
+    """Return the transport, or for replies that the kernels read, a copy that shares its connections."""
+    if not is_for_kernels(request):
         return transport
     from opensearchpy.serializer import JSONSerializer
 
-    serializers = with_text_replies(transport.deserializer.serializers, (JSONSerializer,), request.texts)
+    serializers = with_kernel_replies(transport.deserializer.serializers, (JSONSerializer,), request)
     if serializers is None:
         return transport
     reading = _copied(transport)

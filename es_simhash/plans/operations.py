@@ -204,12 +204,14 @@ class Reader:
 class Search(Operation[Json]):
     """Run one search request; the result is its whole reply.
 
-    With a ``reader`` it sees the index as that does, and the reply's ``pit_id`` names it from then on.
+    With a ``reader`` it sees the index as that does, and the reply's ``pit_id`` names it from then on. Its hits are a
+    list; where they may be ``lazy``, perhaps another sequence (`es_simhash._core.search_hits`).
     """
 
     index: str
     body: Json
     reader: Reader | None = None
+    lazy: bool = False
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from es_simhash._core.json_paths import Json
+from es_simhash._core.search_hits import Name, names_of, values_of
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.folding_rule import Columns, FoldingRule, Leaders
 from es_simhash.scheme.group_fields import GROUP
@@ -41,13 +42,21 @@ class GroupRule:
 class ShownHit:
     """A hit that is shown, its ``rank`` in the engine's list, from 0, and the near-duplicates folded under it.
 
-    ``values`` are those in the fields of a scope.
+    It is given by its place among those that were read with it, and the name of its document. ``values`` are those in
+    the fields of a scope.
     """
 
-    hit: Json
+    hits: Sequence[Json]
+    place: int
+    name: Name
     rank: int
     values: ScopeValues | None
     similar: list[Match] = field(default_factory=list)
+
+    @property
+    def hit(self) -> Json:
+        """The hit as the engine returned it."""
+        return self.hits[self.place]
 
 
 class Folding:
@@ -73,36 +82,35 @@ class Folding:
         Where more than ``enough`` are shown then, the last ones are folded under those only; nothing can be added.
         """
         ranked = []
-        for rank, hit in enumerate(hits, self.read):
+        for place, name in enumerate(names_of(hits)):
             # A list that changes meanwhile may show a document again, further down.
-            name = hit["_index"], hit["_id"], hit.get("_routing")
             if name not in self._seen:
                 self._seen.add(name)
-                values = self._scope.values_of(hit.get("_source") or {}) if self._scope else None
-                ranked.append(ShownHit(hit, rank, values))
+                values = self._scope.values_of(hits[place].get("_source") or {}) if self._scope else None
+                ranked.append(ShownHit(hits, place, name, self.read + place, values))
         self.read += len(hits)
         if self.rule is None:
             self.shown += ranked
         elif isinstance(self.rule, GroupRule):
-            self._fold_groups(self.rule, ranked)
+            self._fold_groups(self.rule, ranked, values_of(hits, self.rule.prefix))
         elif ranked:
-            self._fold(self.rule, ranked, enough)
+            self._fold(self.rule, ranked, values_of(hits, self.rule.prefix), enough)
 
     def begin_at(self, rank: int) -> None:
         """Go on at a rank of the list; the hits so far stand on pages before."""
         self.read, self.apart = rank, []
-        self.compared = [ShownHit(each.hit, -1, each.values) for each in self.compared]
+        self.compared = [replace(each, rank=-1, similar=[]) for each in self.compared]
         self.shown = list(self.compared)
 
-    def _fold_groups(self, rule: GroupRule, ranked: Sequence[ShownHit]) -> None:
+    def _fold_groups(self, rule: GroupRule, ranked: Sequence[ShownHit], objects: Sequence[Any]) -> None:
         leaders: dict[str | None, list[ShownHit]] = defaultdict(list)
         for each in self.compared:
-            leaders[_group_of(rule, each)].append(each)
+            leaders[_group_of((each.hit.get("_source") or {}).get(rule.prefix))].append(each)
         for each in ranked:
-            group = _group_of(rule, each)
+            group = _group_of(objects[each.place])
             leader = next((one for one in leaders[group] if self._are_in_scope(one, each)), None)
             if leader is not None:
-                leader.similar.append(Match(each.hit["_index"], each.hit["_id"], None, None))
+                leader.similar.append(Match(each.name[0], each.name[1], None, None))
                 continue
             self.shown.append(each)
             if group is None or self._is_unscoped(each):
@@ -117,15 +125,14 @@ class Folding:
     def _are_in_scope(self, one: ShownHit, other: ShownHit) -> bool:
         return self._scope is None or self._scope.in_scope(one.values, other.values)
 
-    def _fold(self, rule: FoldingRule, ranked: Sequence[ShownHit], enough: int | None) -> None:
-        sources = [each.hit.get("_source") or {} for each in ranked]
-        objects = [source.get(rule.prefix) for source in sources]
+    def _fold(self, rule: FoldingRule, ranked: Sequence[ShownHit], objects: Sequence[Any], enough: int | None) -> None:
+        objects = [objects[each.place] for each in ranked]
         reasons: list[Apart | None] = [_why_apart(rule, own) for own in objects]
         if self._scope:
             reasons = [reason or self._why_unscoped(each) for reason, each in zip(reasons, ranked, strict=True)]
         compared = [own if reason is None else None for own, reason in zip(objects, reasons, strict=True)]
         stored = own_fields.read_all(rule.settings, rule.scheme_id, compared)
-        new = Columns.of(rule, stored, [sources[place] for place in stored.places])
+        new = Columns.of(rule, stored)
         columns = new if self._columns is None else self._columns + new
         first = len(self.compared)
         rows = {place: row for row, place in enumerate(stored.places, first)}
@@ -135,14 +142,17 @@ class Folding:
         def are_in_scope(row: int, other: int) -> bool:
             return self._are_in_scope(hits[other], hits[row])
 
-        folded = Leaders(rule, columns, first, wanted).of(are_in_scope if self._scope else None)
+        def text_of(row: int) -> str | None:
+            return rule.text_of(hits[row].hits, hits[row].place) if rule.text_of else None
+
+        folded = Leaders(rule, columns, first, wanted, text_of).of(are_in_scope if self._scope else None)
         for place, each in enumerate(ranked):
             row = rows.get(place)
             if row is None:
                 self.apart.append((each.rank, reasons[place] or "unreadable"))
             elif row in folded:
                 del hits[row]
-                hits[folded[row].row].similar.append(folded[row].match(rule, each.hit))
+                hits[folded[row].row].similar.append(folded[row].match(rule, each.name))
                 continue
             self.shown.append(each)
         self.compared, self._columns = list(hits.values()), columns.at(list(hits))
@@ -151,8 +161,7 @@ class Folding:
         return "unscoped" if self._is_unscoped(one) else None
 
 
-def _group_of(rule: GroupRule, shown: ShownHit) -> str | None:
-    own = (shown.hit.get("_source") or {}).get(rule.prefix)
+def _group_of(own: Any) -> str | None:
     group = own.get(GROUP) if isinstance(own, dict) else None
     return group if isinstance(group, str) else None
 

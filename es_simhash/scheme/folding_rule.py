@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -15,6 +15,7 @@ from es_simhash._core.arrays import Integers
 from es_simhash._core.bit_codes import Codes
 from es_simhash._core.json_paths import Json
 from es_simhash._core.native import by_kernels
+from es_simhash._core.search_hits import Name
 from es_simhash.scheme.own_fields import StoredFingerprints, estimated_by
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import Match
@@ -32,7 +33,8 @@ from es_simhash.sketches.minhash.estimate import estimates, standard_error
 class FoldingRule:
     """When a hit is folded under another: by fingerprints; by texts where there is a ``verifier`` and both are known.
 
-    ``text_of`` reads the text of a document; it returns None where that is not known. No criteria have a `Crowding`.
+    ``text_of`` reads the text of a hit, given by its place among others; it returns None where that is not known. No
+    criteria have a `Crowding`.
     """
 
     settings: Settings
@@ -41,7 +43,7 @@ class FoldingRule:
     by_fingerprints: Criteria
     by_texts: Criteria | None = None
     verifier: Verifier | None = None
-    text_of: Callable[[Json], str | None] | None = None
+    text_of: Callable[[Sequence[Json], int], str | None] | None = None
 
     @property
     def value_bits(self) -> int:
@@ -56,16 +58,14 @@ class Columns:
     simhashes: Codes | None
     values: Signatures | None
     contents: list[str | None]
-    sources: list[Json]
 
     @classmethod
-    def of(cls, rule: FoldingRule, stored: StoredFingerprints, sources: list[Json]) -> Columns:
-        """Return the columns of the fingerprints that were read of documents with these sources."""
+    def of(cls, rule: FoldingRule, stored: StoredFingerprints) -> Columns:
+        """Return the columns of the fingerprints that were read."""
         return cls(
             None if rule.by_fingerprints.distance is None else stored.simhashes,
             None if rule.by_fingerprints.similarity is None else stored.values,
             stored.contents,
-            sources,
         )
 
     def __add__(self, other: Columns) -> Columns:
@@ -73,7 +73,6 @@ class Columns:
             _joined(self.simhashes, other.simhashes),
             _joined(self.values, other.values),
             self.contents + other.contents,
-            self.sources + other.sources,
         )
 
     def at(self, rows: list[int]) -> Columns:
@@ -82,7 +81,6 @@ class Columns:
             _at(self.simhashes, rows),
             _at(self.values, rows),
             [self.contents[row] for row in rows],
-            [self.sources[row] for row in rows],
         )
 
 
@@ -100,14 +98,14 @@ class NearRow:
     similarity: float | None
     is_exact: bool
 
-    def match(self, rule: FoldingRule, hit: Json) -> Match:
-        """Return the hit as a match of this row."""
+    def match(self, rule: FoldingRule, name: Name) -> Match:
+        """Return the document of that name as a match of this row."""
         error = None
         if self.similarity is not None and not self.is_exact and rule.settings.minhash:
             error = _standard_error(self.similarity, *estimated_by(rule.settings))
         return Match(
-            hit["_index"],
-            hit["_id"],
+            name[0],
+            name[1],
             self.distance,
             self.similarity,
             is_exact=self.is_exact,
@@ -127,19 +125,25 @@ class Leaders:
     The rows before ``start`` lead, and so do those that are folded under none. Fingerprints are compared at once. Texts
     are compared in rounds, as few as possible: a row that is folded leads no other, so nothing is compared with it.
     Once as many rows from ``start`` on are near none as are ``wanted``, later rows are folded under those before the
-    last of these only.
+    last of these only. ``text_of`` reads the text of a row.
     """
 
-    def __init__(self, rule: FoldingRule, columns: Columns, start: int, wanted: int | None = None) -> None:
+    def __init__(
+        self,
+        rule: FoldingRule,
+        columns: Columns,
+        start: int,
+        wanted: int | None = None,
+        text_of: Callable[[int], str | None] | None = None,
+    ) -> None:
         self._rule = rule
         self._columns = columns
         self._pairs, self._distances, estimated = _plausible(rule, columns, start, wanted)
         self._measures = PairMeasures.of_similarities(estimated)
         self._found = clauses(rule.by_fingerprints, Near(self._distances, self._measures))
         self._texts: dict[int, str | None] = {}
-        if rule.verifier and rule.text_of:
-            rows = dict.fromkeys(self._pairs.ravel().tolist())
-            self._texts = {row: rule.text_of(columns.sources[row]) for row in rows}
+        if rule.verifier and text_of:
+            self._texts = {row: text_of(row) for row in dict.fromkeys(self._pairs.ravel().tolist())}
 
     def of(self, may_lead: Callable[[int, int], bool] | None = None) -> dict[int, NearRow]:
         """Return what each row is folded under; ``may_lead`` says whether a row may be folded under one before it."""

@@ -12,6 +12,7 @@ from http import HTTPStatus
 from typing import Any, TypeVar
 
 from es_simhash._core.json_paths import Json
+from es_simhash._core.search_hits import are_made_when_asked_for
 from es_simhash.engines.rest import point_in_time, settings_and_aliases, tasks
 from es_simhash.engines.rest.errors import refusal
 from es_simhash.engines.rest.reply_checks import as_many, document, hits_of, of_id, typed
@@ -159,15 +160,20 @@ def _search_for_ids(operation: GetDocuments) -> Conversation[list[Json]]:
 
 def _search(operation: Search) -> Conversation[Json]:
     if operation.reader is None:
-        reply = yield Request("POST", path_of(operation.index, "_search"), WHOLE_ANSWER, operation.body)
+        path = path_of(operation.index, "_search")
+        reply = yield Request("POST", path, WHOLE_ANSWER, operation.body, lazy=operation.lazy)
     else:
         body = point_in_time.at_point_in_time(operation.reader, operation.body)
-        reply = yield Request("POST", "/_search", {"allow_partial_search_results": "false"}, body)
+        whole_answer = {"allow_partial_search_results": "false"}
+        reply = yield Request("POST", "/_search", whole_answer, body, lazy=operation.lazy)
     return _searched(operation, reply)
 
 
 def _searched(operation: Search | MultiSearch, reply: Json) -> Json:
-    hits_of(whole(operation, reply))
+    whole(operation, reply)
+    # The kernels have checked those.
+    if not are_made_when_asked_for(reply["hits"]["hits"]):
+        hits_of(reply)
     return reply
 
 

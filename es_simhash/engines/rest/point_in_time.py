@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from es_simhash._core.json_paths import Json
+from es_simhash.engines.rest.kernel_replies import LENGTH
 from es_simhash.engines.rest.reply_checks import hits_of, typed
 from es_simhash.engines.rest.requests import (
     SOMETHING,
@@ -28,7 +29,6 @@ from es_simhash.engines.rest.requests import (
     path_of,
     whole,
 )
-from es_simhash.engines.rest.text_replies import LENGTH
 from es_simhash.errors import EngineError, IndexStateError
 from es_simhash.plans.operations import (
     CloseReader,

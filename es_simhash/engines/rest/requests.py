@@ -57,8 +57,8 @@ class Request:
     """One HTTP request; a list as the body stands for lines (NDJSON).
 
     A request that is not ``repeatable`` must be sent once only: a client's own retry could write a document twice, or
-    report its own change as a conflict. Hits of ``texts`` may be read as `TextHit`. A task that begins is shown with
-    the ``mark``.
+    report its own change as a conflict. Hits of ``texts`` may be read as `TextHit`, and those that are ``lazy`` as
+    `es_simhash._core.search_hits` says. A task that begins is shown with the ``mark``.
     """
 
     method: str
@@ -67,6 +67,7 @@ class Request:
     body: Json | list[Json] | None = None
     repeatable: bool = True
     texts: TextSource | None = None
+    lazy: bool = False
     mark: str | None = None
 
     @property

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TypedDict, overload
 
 from es_simhash._core.json_paths import Json
-from es_simhash.documents.documents import readable_text
+from es_simhash.documents.documents import text_of_hit
 from es_simhash.errors import EngineError, InputError, ReaderLostError, TooLargeError
 from es_simhash.plans.distinct.cursor import Cursor
 from es_simhash.plans.distinct.search_body import SearchBody
@@ -176,7 +176,7 @@ def _page(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Plan[D
     if done.reader and is_last:
         yield CloseReader(done.reader)
     elif done.reader:
-        shown = [(each.hit["_index"], each.hit["_id"]) for each in folding.compared if each.rank < end]
+        shown = [each.name[:2] for each in folding.compared if each.rank < end]
         next_page = Cursor(done.reader, end, shown).to_text(search)
     return DistinctPage(
         tuple(DistinctHit(asked.as_asked(each.hit), tuple(each.similar)) for each in folding.shown[first:last]),
@@ -214,7 +214,7 @@ def _rule(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Plan[F
         rule,
         by_texts=by_texts,
         verifier=verifier,
-        text_of=lambda source: readable_text(documents, source) or None,
+        text_of=lambda hits, place: text_of_hit(documents, hits, place) or None,
     )
 
 
@@ -249,7 +249,7 @@ def _read_on(index: str, asked: SearchBody, folding: Folding, enough: int, reade
         wanted = max(asked.window, enough - len(folding.shown)) if enough else 0
         size = min(wanted, asked.end.hits - folding.read, most)
         try:
-            reply: Json = yield Search(index, asked.part(folding.read, size), reader)
+            reply: Json = yield Search(index, asked.part(folding.read, size), reader, lazy=True)
         except TooLargeError:
             # The index's owner may have set a smaller window than the engine's.
             most = size // 2

@@ -7,4 +7,4 @@ mod replies;
 
 pub use bytes::json_bytes;
 pub use line::JsonLine;
-pub use replies::search_reply;
+pub use replies::{SearchHits, search_hits, search_reply};

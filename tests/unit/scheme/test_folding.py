@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -78,12 +79,17 @@ class Counted(Verifier):
         return super().measures(texts, pairs, least)
 
 
+def body_of(hits: Sequence[Json], place: int) -> str:
+    body: str = hits[place]["_source"]["body"]
+    return body
+
+
 def by_texts(scheme: Scheme) -> tuple[FoldingRule, Counted]:
     assert scheme.verification
     verification = replace(scheme.verification, crowding=None, measure="jaccard")
     verifier = Counted(scheme, verification)
     texts = Criteria.of(scheme, verification=verification)
-    return replace(rule_of(scheme), by_texts=texts, verifier=verifier, text_of=lambda source: source["body"]), verifier
+    return replace(rule_of(scheme), by_texts=texts, verifier=verifier, text_of=body_of), verifier
 
 
 def test_what_is_folded_is_compared_with_one_that_leads_and_with_no_other() -> None:
@@ -104,7 +110,7 @@ def test_where_enough_are_shown_the_rest_is_folded_under_those(has_texts: bool) 
 
     def fold(enough: int | None) -> tuple[list[Any], int]:
         rule, verifier = by_texts(Scheme())
-        folding = Folding(rule if has_texts else replace(rule, text_of=lambda _: None))
+        folding = Folding(rule if has_texts else replace(rule, text_of=lambda *_: None))
         folding.add(hits, enough)
         return [(each.rank, each.similar) for each in folding.shown], verifier.pairs
 
@@ -160,7 +166,6 @@ def test_the_kernels_find_the_pairs_that_numpy_finds(data: st.DataObject) -> Non
         simhashes if has_simhash else None,
         table(4, np.uint32).reshape(count, 4) if has_values else None,
         [None] * count,
-        [{}] * count,
     )
     criteria = Criteria(data.draw(few) if has_simhash else None, 0.5 if has_values else None)
     rule = replace(rule_of(Scheme()), by_fingerprints=criteria)

@@ -22,7 +22,8 @@ pub fn dictionary<'py>(py: Python<'py>, json: &[u8], members: &[Member]) -> PyRe
     Ok(dictionary)
 }
 
-fn object<'py>(py: Python<'py>, json: &[u8], value: &Span) -> PyResult<Bound<'py, PyAny>> {
+/// Return the object of a value.
+pub fn object<'py>(py: Python<'py>, json: &[u8], value: &Span) -> PyResult<Bound<'py, PyAny>> {
     let token = &json[value.clone()];
     Ok(match token[0] {
         b'"' => string(py, inside(json, value))?.into_any(),

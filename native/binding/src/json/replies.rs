@@ -1,12 +1,16 @@
 //! Replies to searches, whose hits become Python's objects only as far as they are wanted.
 
+use std::mem::take;
+
 use es_simhash_kernels::json::replies::{Hit, Reply};
 use es_simhash_kernels::json::values::members_at;
+use es_simhash_kernels::text as kernels;
+use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
-use super::objects::dictionary;
-use crate::texts::refused;
+use super::objects::{dictionary, object as any};
+use crate::texts::{Refused, refused};
 use crate::work;
 
 /// Return what `json.loads` makes of the reply to a search, but for its usual hits.
@@ -30,11 +34,79 @@ pub fn search_reply<'py>(
         }
         hits.append(dictionary(py, bytes, &last.members)?)?;
     }
-    let about_hits = dictionary(py, bytes, &reply.about_hits)?;
+    whole(py, bytes, &reply, hits.as_any())
+}
+
+/// Return what `json.loads` makes of the reply to a search, but for its hits, which are read as they are asked for.
+///
+/// A reply with an unusual hit is refused.
+#[pyfunction]
+pub fn search_hits<'py>(json: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyDict>> {
+    let (py, bytes) = (json.py(), json.as_bytes());
+    let mut reply = work::run(py, bytes.len(), || {
+        let reply = Reply::read(bytes)?;
+        let are_usual = reply.hits.iter().all(|hit| hit.names(bytes).is_some());
+        are_usual.then_some(reply).ok_or(kernels::Refused)
+    })?;
+    let hits = SearchHits { json: json.clone().unbind(), hits: take(&mut reply.hits) };
+    whole(py, bytes, &reply, Bound::new(py, hits)?.as_any())
+}
+
+/// Return the object of a reply with these hits.
+fn whole<'py>(py: Python<'py>, json: &[u8], reply: &Reply, hits: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+    let about_hits = dictionary(py, json, &reply.about_hits)?;
     about_hits.set_item("hits", hits)?;
-    let whole = dictionary(py, bytes, &reply.members)?;
+    let whole = dictionary(py, json, &reply.members)?;
     whole.set_item("hits", about_hits)?;
     Ok(whole)
+}
+
+/// The hits of a reply, a sequence of objects that are made as they are asked for.
+#[pyclass(frozen, sequence)]
+pub struct SearchHits {
+    json: Py<PyBytes>,
+    hits: Vec<Hit>,
+}
+
+#[pymethods]
+impl SearchHits {
+    fn __len__(&self) -> usize {
+        self.hits.len()
+    }
+
+    fn __getitem__<'py>(&self, py: Python<'py>, place: usize) -> PyResult<Bound<'py, PyDict>> {
+        let hit = self.hits.get(place).ok_or_else(|| PyIndexError::new_err("there are fewer hits"))?;
+        dictionary(py, self.json.as_bytes(py), &hit.members)
+    }
+
+    /// Return the index, id and routing of each document.
+    fn names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let (json, named) = (self.json.as_bytes(py), PyList::empty(py));
+        let mut names = Names { py, last: None };
+        for hit in work::each(py, &self.hits) {
+            let found = hit?.names(json).ok_or_else(|| Refused::new_err(()))?;
+            let routing = found.routing.map(|routing| PyString::from_bytes(py, routing)).transpose()?;
+            named.append((names.of(found.index)?, PyString::from_bytes(py, found.id)?, routing))?;
+        }
+        Ok(named)
+    }
+
+    /// Return what each document has under a name, None where it has nothing.
+    fn values<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
+        let (json, values) = (self.json.as_bytes(py), PyList::empty(py));
+        for hit in work::each(py, &self.hits) {
+            let value = hit?.value(json, name).map_err(refused)?;
+            values.append(value.map(|value| any(py, json, &value)).transpose()?)?;
+        }
+        Ok(values)
+    }
+
+    /// Return the text of a document in fields; refuse one that has none.
+    fn text<'py>(&self, py: Python<'py>, place: usize, fields: Vec<String>) -> PyResult<Bound<'py, PyString>> {
+        let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
+        let hit = self.hits.get(place).ok_or_else(|| Refused::new_err(()))?;
+        PyString::from_bytes(py, &hit.text(self.json.as_bytes(py), &fields).map_err(refused)?)
+    }
 }
 
 fn object<'py, 'a>(

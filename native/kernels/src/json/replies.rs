@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::mem::replace;
 
-use super::paths::{inside, text_of};
+use super::paths::{find, inside, text_of};
 use super::values::{Member, Span, member_at, read_elements, read_members};
 use crate::text::Refused;
 
@@ -23,6 +23,13 @@ pub struct Reply {
 pub struct Hit {
     pub members: Vec<Member>,
     source: Option<Vec<Member>>,
+}
+
+/// What names a document, as it stands in the JSON.
+pub struct Names<'a> {
+    pub index: &'a [u8],
+    pub id: &'a [u8],
+    pub routing: Option<&'a [u8]>,
 }
 
 /// What names a document and its version, as it stands in the JSON, its text, and our object of it.
@@ -95,6 +102,37 @@ fn read_hits(json: &[u8], start: usize, hits: &mut Vec<Hit>) -> Result<usize, Re
 }
 
 impl Hit {
+    /// Return what names the document; None if the hit is anyhow unusual.
+    pub fn names<'a>(&self, json: &'a [u8]) -> Option<Names<'a>> {
+        let [mut index, mut id, mut routing, mut source] = [const { None }; 4];
+        for Member { name, value } in &self.members {
+            let found = match &json[name.clone()] {
+                b"_index" => &mut index,
+                b"_id" => &mut id,
+                b"_routing" => &mut routing,
+                b"_source" => &mut source,
+                name if name.contains(&b'\\') => return None,
+                _ => continue,
+            };
+            if found.replace(value).is_some() {
+                return None;
+            }
+        }
+        let routing = routing.map_or(Some(None), |value| plain(json, value).map(Some))?;
+        let is_object = source.is_some() == self.source.is_some();
+        is_object.then_some(Names { index: plain(json, index?)?, id: plain(json, id?)?, routing })
+    }
+
+    /// Return the value of that name in the source.
+    pub fn value(&self, json: &[u8], name: &str) -> Result<Option<Span>, Refused> {
+        find(json, self.source.as_deref().unwrap_or_default(), name.as_bytes())
+    }
+
+    /// Return the text in fields of the source.
+    pub fn text<'a>(&self, json: &'a [u8], fields: &[&str]) -> Result<Cow<'a, [u8]>, Refused> {
+        text_of(json, self.source.as_deref().unwrap_or_default(), fields)
+    }
+
     /// Return the hit with the text in fields, and the object under a prefix; None if it is anyhow unusual.
     pub fn text_hit<'a>(&self, json: &'a [u8], fields: &[&str], prefix: &str) -> Option<TextHit<'a>> {
         let source = self.source.as_ref()?;
@@ -206,6 +244,37 @@ mod tests {
         let own = read.hits[0].text_hit(json.as_bytes(), &["a"], "own").unwrap().own.unwrap();
         assert_eq!(&json[own], "{\"c\":1}");
         assert!(text(&HIT.replace("{\"_index\"", "{\"_routing\":\"r\",\"_index\"")).is_some());
+    }
+
+    #[test]
+    fn a_usual_hit_names_its_document() {
+        let names = |hit: &str| {
+            let json = reply(hit);
+            let read = Reply::read(json.as_bytes()).unwrap();
+            let found = read.hits[0].names(json.as_bytes())?;
+            Some(
+                [found.index, found.id, found.routing.unwrap_or(b"-")]
+                    .map(|part| str::from_utf8(part).unwrap().to_owned()),
+            )
+        };
+        assert_eq!(names(HIT).unwrap(), ["i", "1", "-"]);
+        assert_eq!(names(&HIT.replace("\"_seq_no\":7", "\"_routing\":\"r\"")).unwrap(), ["i", "1", "r"]);
+        assert_eq!(names(r#"{"_id":"1","_index":"i"}"#).unwrap(), ["i", "1", "-"]);
+        for (usual, unusual) in [
+            ("\"1\"", "\"\\u0031\""),
+            ("\"1\"", "1"),
+            ("\"_id\"", "\"_i\\u0064\""),
+            ("\"_seq_no\"", "\"_s\\u0065q_no\""),
+            ("\"_seq_no\":7", "\"_id\":\"2\""),
+            ("\"_source\":{\"a\":\"x\\ny\",\"b\":5}", "\"_source\":null"),
+            ("\"_seq_no\":7", "\"_source\":7"),
+            ("\"_seq_no\"", "\"_routing\""),
+            ("\"_index\":\"i\",", ""),
+        ] {
+            let changed = HIT.replacen(usual, unusual, 1);
+            assert_ne!(changed, HIT, "{usual}");
+            assert_eq!(names(&changed), None, "{changed}");
+        }
     }
 
     #[test]
