@@ -71,6 +71,14 @@ class Fields:
         tuple[_Words, npt.NDArray[np.uint32], npt.NDArray[np.uint32]],
         _Similarities | None,
     ]: ...
+    def read_hits(
+        self, hits: SearchHits, prefix: str
+    ) -> tuple[
+        list[int],
+        list[str | None],
+        tuple[_Words, npt.NDArray[np.uint32], npt.NDArray[np.uint32]],
+        None,
+    ]: ...
 
 def hash_tokens(tokens: list[str], name: str, bits: int) -> _Words: ...
 def normalise(texts: list[str], steps: tuple[bool, bool, bool]) -> list[str]: ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -60,6 +60,11 @@ class SearchTerms:
     def criteria(self) -> Criteria:
         """What a match is."""
         return self.options.criteria(self.documents.scheme)
+
+    @cached_property
+    def criteria_of_fingerprints(self) -> Criteria:
+        """What a match is where no texts are compared."""
+        return replace(self.options, estimate=True).criteria(self.documents.scheme)
 
     def verifier(self) -> Plan[Verifier | None]:
         """Return what compares texts; None where none are compared."""

@@ -13,7 +13,7 @@ shown, and so are those of texts too short to be compared by it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
@@ -22,6 +22,7 @@ from es_simhash._core.search_hits import Name, names_of, values_of
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.folding_rule import Columns, FoldingRule, Leaders
 from es_simhash.scheme.group_fields import GROUP
+from es_simhash.scheme.own_fields import StoredFingerprints
 from es_simhash.scheme.rerank import Match
 from es_simhash.scheme.scope import Scope, ScopeValues
 
@@ -43,7 +44,7 @@ class ShownHit:
     """A hit that is shown, its ``rank`` in the engine's list, from 0, and the near-duplicates folded under it.
 
     It is given by its place among those that were read with it, and the name of its document. ``values`` are those in
-    the fields of a scope.
+    the fields of a scope, and ``group`` is that of a hit that is folded by groups.
     """
 
     hits: Sequence[Json]
@@ -52,11 +53,26 @@ class ShownHit:
     rank: int
     values: ScopeValues | None
     similar: list[Match] = field(default_factory=list)
+    group: str | None = None
 
     @property
     def hit(self) -> Json:
         """The hit as the engine returned it."""
         return self.hits[self.place]
+
+
+@dataclass(frozen=True, eq=False)
+class _Ranked:
+    """Hits that were read at once, and their names; the first has the rank ``first``."""
+
+    hits: Sequence[Json]
+    names: Sequence[Name]
+    first: int
+    values: dict[int, ScopeValues | None]
+
+    def shown(self, place: int) -> ShownHit:
+        """Return one of the hits as shown."""
+        return ShownHit(self.hits, place, self.names[place], self.first + place, self.values.get(place))
 
 
 class Folding:
@@ -79,22 +95,30 @@ class Folding:
     def add(self, hits: Sequence[Json], enough: int | None = None) -> None:
         """Take the next hits of the list.
 
-        Where more than ``enough`` are shown then, the last ones are folded under those only; nothing can be added.
+        Where more than ``enough`` are shown then, later ones are folded under those only, or left out; nothing can be
+        added.
         """
-        ranked = []
-        for place, name in enumerate(names_of(hits)):
-            # A list that changes meanwhile may show a document again, further down.
-            if name not in self._seen:
-                self._seen.add(name)
-                values = self._scope.values_of(hits[place].get("_source") or {}) if self._scope else None
-                ranked.append(ShownHit(hits, place, name, self.read + place, values))
-        self.read += len(hits)
+        names = names_of(hits)
+        new = self._new(names)
+        ranked = _Ranked(hits, names, self.read, {})
+        if self._scope:
+            ranked.values.update((place, self._scope.values_of(hits[place].get("_source") or {})) for place in new)
+        self.read += len(names)
         if self.rule is None:
-            self.shown += ranked
+            self.shown += map(ranked.shown, new)
         elif isinstance(self.rule, GroupRule):
-            self._fold_groups(self.rule, ranked, values_of(hits, self.rule.prefix))
-        elif ranked:
-            self._fold(self.rule, ranked, values_of(hits, self.rule.prefix), enough)
+            self._fold_groups(values_of(hits, self.rule.prefix), ranked, new)
+        elif new:
+            self._fold(self.rule, ranked, new, enough)
+
+    def _new(self, names: Sequence[Name]) -> Sequence[int]:
+        """Return the places of documents that did not come before: a list that changes may show one again."""
+        if len(set(names)) == len(names) and self._seen.isdisjoint(names):
+            self._seen.update(names)
+            return range(len(names))
+        firsts = {name: place for place, name in reversed(list(enumerate(names))) if name not in self._seen}
+        self._seen.update(names)
+        return sorted(firsts.values())
 
     def begin_at(self, rank: int) -> None:
         """Go on at a rank of the list; the hits so far stand on pages before."""
@@ -102,63 +126,98 @@ class Folding:
         self.compared = [replace(each, rank=-1, similar=[]) for each in self.compared]
         self.shown = list(self.compared)
 
-    def _fold_groups(self, rule: GroupRule, ranked: Sequence[ShownHit], objects: Sequence[Any]) -> None:
+    def _fold_groups(self, objects: Sequence[Any], ranked: _Ranked, places: Sequence[int]) -> None:
         leaders: dict[str | None, list[ShownHit]] = defaultdict(list)
-        for each in self.compared:
-            leaders[_group_of((each.hit.get("_source") or {}).get(rule.prefix))].append(each)
-        for each in ranked:
-            group = _group_of(objects[each.place])
-            leader = next((one for one in leaders[group] if self._are_in_scope(one, each)), None)
-            if leader is not None:
-                leader.similar.append(Match(each.name[0], each.name[1], None, None))
+        for leader in self.compared:
+            leaders[leader.group].append(leader)
+        for place in places:
+            one = ranked.shown(place)
+            one.group = _group_of(objects[place])
+            near = next((each for each in leaders[one.group] if self._are_in_scope(each.values, one.values)), None)
+            if near is not None:
+                near.similar.append(Match(one.name[0], one.name[1], None, None))
                 continue
-            self.shown.append(each)
-            if group is None or self._is_unscoped(each):
-                self.apart.append((each.rank, "no group" if group is None else "unscoped"))
+            self.shown.append(one)
+            if one.group is None or self._is_unscoped(one.values):
+                self.apart.append((one.rank, "no group" if one.group is None else "unscoped"))
             else:
-                leaders[group].append(each)
-                self.compared.append(each)
+                leaders[one.group].append(one)
+                self.compared.append(one)
 
-    def _is_unscoped(self, one: ShownHit) -> bool:
-        return self._scope is not None and one.values is None
+    def _is_unscoped(self, values: ScopeValues | None) -> bool:
+        return self._scope is not None and values is None
 
-    def _are_in_scope(self, one: ShownHit, other: ShownHit) -> bool:
-        return self._scope is None or self._scope.in_scope(one.values, other.values)
+    def _are_in_scope(self, one: ScopeValues | None, other: ScopeValues | None) -> bool:
+        return self._scope is None or self._scope.in_scope(one, other)
 
-    def _fold(self, rule: FoldingRule, ranked: Sequence[ShownHit], objects: Sequence[Any], enough: int | None) -> None:
-        objects = [objects[each.place] for each in ranked]
-        reasons: list[Apart | None] = [_why_apart(rule, own) for own in objects]
-        if self._scope:
-            reasons = [reason or self._why_unscoped(each) for reason, each in zip(reasons, ranked, strict=True)]
-        compared = [own if reason is None else None for own, reason in zip(objects, reasons, strict=True)]
-        stored = own_fields.read_all(rule.settings, rule.scheme_id, compared)
-        new = Columns.of(rule, stored)
-        columns = new if self._columns is None else self._columns + new
+    def _fold(self, rule: FoldingRule, ranked: _Ranked, places: Sequence[int], enough: int | None) -> None:
+        stored, reasons = self._stored(rule, ranked, places)
+        columns = Columns.of(rule, stored)
+        if self._columns is not None:
+            columns = self._columns + columns
         first = len(self.compared)
-        rows = {place: row for row, place in enumerate(stored.places, first)}
-        hits = dict(enumerate([*self.compared, *(ranked[place] for place in stored.places)]))
-        wanted = None if enough is None else enough + 1 - len(self.shown)
-
-        def are_in_scope(row: int, other: int) -> bool:
-            return self._are_in_scope(hits[other], hits[row])
+        hits: dict[int, ShownHit] = dict(enumerate(self.compared))
 
         def text_of(row: int) -> str | None:
-            return rule.text_of(hits[row].hits, hits[row].place) if rule.text_of else None
+            if rule.text_of is None:
+                return None
+            if row < first:
+                return rule.text_of(hits[row].hits, hits[row].place)
+            return rule.text_of(ranked.hits, stored.places[row - first])
 
+        def are_in_scope(row: int, other: int) -> bool:
+            return self._are_in_scope(
+                *(
+                    hits[each].values if each < first else ranked.values[stored.places[each - first]]
+                    for each in (other, row)
+                )
+            )
+
+        wanted = None if enough is None else enough + 1 - len(self.shown)
         folded = Leaders(rule, columns, first, wanted, text_of).of(are_in_scope if self._scope else None)
-        for place, each in enumerate(ranked):
-            row = rows.get(place)
-            if row is None:
-                self.apart.append((each.rank, reasons[place] or "unreadable"))
-            elif row in folded:
-                del hits[row]
-                hits[folded[row].row].similar.append(folded[row].match(rule, each.name))
-                continue
-            self.shown.append(each)
+        rows = dict(zip(stored.places, range(first, first + len(stored.places)), strict=True))
+        for place in places:
+            row = rows.get(place, -1)
+            if row in folded:
+                leader = hits.get(folded[row].row)
+                if leader is not None:
+                    leader.similar.append(folded[row].match(rule, ranked.names[place]))
+            elif enough is None or len(self.shown) <= enough:
+                one = ranked.shown(place)
+                self.shown.append(one)
+                if row < 0:
+                    self.apart.append((one.rank, reasons.get(place) or "unreadable"))
+                else:
+                    hits[row] = one
         self.compared, self._columns = list(hits.values()), columns.at(list(hits))
 
-    def _why_unscoped(self, one: ShownHit) -> Apart | None:
-        return "unscoped" if self._is_unscoped(one) else None
+    def _stored(
+        self, rule: FoldingRule, ranked: _Ranked, places: Sequence[int]
+    ) -> tuple[StoredFingerprints, Mapping[int, Apart]]:
+        """Return the fingerprints of the hits that are compared, by their places, and why each other one is not."""
+        if self._scope is None and len(places) == len(ranked.names):
+            stored = own_fields.read_hits(rule.settings, rule.scheme_id, ranked.hits, rule.prefix)
+            if stored is not None:
+                others = sorted(set(places).difference(stored.places))
+                reasons = {place: _why_apart(rule, _own(rule, ranked.hits[place])) for place in others}
+                if None not in reasons.values():
+                    return stored, {place: reason for place, reason in reasons.items() if reason}
+        objects: list[Any] = [None] * len(ranked.names)
+        apart: dict[int, Apart] = {}
+        own = values_of(ranked.hits, rule.prefix)
+        for place in places:
+            reason = _why_apart(rule, own[place])
+            if reason is None and self._is_unscoped(ranked.values.get(place)):
+                reason = "unscoped"
+            if reason is None:
+                objects[place] = own[place]
+            else:
+                apart[place] = reason
+        return own_fields.read_all(rule.settings, rule.scheme_id, objects), apart
+
+
+def _own(rule: FoldingRule, hit: Json) -> Any:
+    return (hit.get("_source") or {}).get(rule.prefix)
 
 
 def _group_of(own: Any) -> str | None:

@@ -247,9 +247,17 @@ def read_all(
 ) -> StoredFingerprints:
     """Read the fingerprints in the fields of documents; a ``signature`` may be compared with theirs at once."""
     compiled = compiled_fields.read(settings, scheme_id, tuple(_properties(settings)), objects, signature)
-    if compiled is None:
-        return _read_all(settings, scheme_id, objects)
-    places, contents, (simhashes, keyed, signatures), similarities = compiled
+    return _read_all(settings, scheme_id, objects) if compiled is None else _of_columns(settings, compiled)
+
+
+def read_hits(settings: Settings, scheme_id: str, hits: Sequence[Json], prefix: str) -> StoredFingerprints | None:
+    """Read the fingerprints in hits, if the kernels read these: usual ones of the status ``ok``."""
+    compiled = compiled_fields.read_hits(settings, scheme_id, tuple(_properties(settings)), hits, prefix)
+    return None if compiled is None else _of_columns(settings, compiled)
+
+
+def _of_columns(settings: Settings, columns: compiled_fields.Columns) -> StoredFingerprints:
+    places, contents, (simhashes, keyed, signatures), similarities = columns
     return StoredFingerprints(
         places,
         simhashes if settings.simhash else None,

@@ -204,18 +204,16 @@ def _rule(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Plan[F
     if not request.distinct:
         return None
     documents = terms.documents
-    by_fingerprints = replace(terms.options, estimate=True).criteria(documents.scheme)
-    rule = FoldingRule(documents.scheme, documents.scheme.id, documents.prefix, by_fingerprints)
+    given = documents.scheme, documents.scheme.id, documents.prefix, terms.criteria_of_fingerprints
     verifier = (yield from terms.verifier()) if asked.has_texts else None
     if verifier is None:
-        return rule
+        return FoldingRule(*given)
     by_texts = replace(terms.criteria, verification=replace(verifier.verification, crowding=None))
-    return replace(
-        rule,
-        by_texts=by_texts,
-        verifier=verifier,
-        text_of=lambda hits, place: text_of_hit(documents, hits, place) or None,
-    )
+
+    def text_of(hits: Sequence[Json], place: int) -> str | None:
+        return text_of_hit(documents, hits, place) or None
+
+    return FoldingRule(*given, by_texts, verifier, text_of)
 
 
 def _resume(index: str, asked: SearchBody, folding: Folding, cursor: Cursor) -> Plan[Reader]:

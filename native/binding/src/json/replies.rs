@@ -68,6 +68,17 @@ pub struct SearchHits {
     hits: Vec<Hit>,
 }
 
+impl SearchHits {
+    /// The whole reply.
+    pub fn json<'a>(&'a self, py: Python<'a>) -> &'a [u8] {
+        self.json.as_bytes(py)
+    }
+
+    pub fn hits(&self) -> &[Hit] {
+        &self.hits
+    }
+}
+
 #[pymethods]
 impl SearchHits {
     fn __len__(&self) -> usize {

@@ -8,3 +8,4 @@ pub mod fingerprinting;
 pub mod passages;
 pub mod settings;
 pub mod stored;
+pub mod stored_json;
