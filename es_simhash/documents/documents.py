@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, cast
 
 from es_simhash._core.batched import Items, async_chunks, chunks
 from es_simhash._core.json_paths import Json
-from es_simhash._core.native import by_kernels
 from es_simhash._core.prefetch import prefetched
 from es_simhash._core.search_hits import are_made_when_asked_for
 from es_simhash.documents.actions import Document, Slot, Target, Task
@@ -200,13 +199,15 @@ def readable_text(documents: Documents, source: Json) -> str | None:
         return None
 
 
-def text_of_hit(documents: Documents, hits: Sequence[Json], place: int) -> str | None:
-    """Return the text of one of some hits; None if it has no readable one."""
+def texts_of_hits(documents: Documents, hits: Sequence[Json], places: Sequence[int]) -> list[str | None]:
+    """Return the texts of some hits, None for one that has no readable text."""
+    texts: Sequence[str | None] = [None] * len(places)
     if are_made_when_asked_for(hits):
-        text = by_kernels(lambda _: cast("SearchHits", hits).text(place, documents.fields))
-        if text is not None:
-            return text
-    return readable_text(documents, hits[place].get("_source") or {})
+        texts = cast("SearchHits", hits).texts(places, documents.fields)
+    return [
+        readable_text(documents, hits[place].get("_source") or {}) if text is None else text
+        for place, text in zip(places, texts, strict=True)
+    ]
 
 
 def unchanged_text(documents: Documents, source: Json) -> str | None:

@@ -158,12 +158,12 @@ class Folding:
         first = len(self.compared)
         hits: dict[int, ShownHit] = dict(enumerate(self.compared))
 
-        def text_of(row: int) -> str | None:
-            if rule.text_of is None:
-                return None
-            if row < first:
-                return rule.text_of(hits[row].hits, hits[row].place)
-            return rule.text_of(ranked.hits, stored.places[row - first])
+        def texts_of(rows: list[int]) -> list[str | None]:
+            if rule.texts_of is None:
+                return [None] * len(rows)
+            leaders = [hits[row] for row in rows if row < first]
+            before = [text for each in leaders for text in rule.texts_of(each.hits, [each.place])]
+            return before + rule.texts_of(ranked.hits, [stored.places[row - first] for row in rows[len(leaders) :]])
 
         def are_in_scope(row: int, other: int) -> bool:
             return self._are_in_scope(
@@ -174,7 +174,7 @@ class Folding:
             )
 
         wanted = None if enough is None else enough + 1 - len(self.shown)
-        folded = Leaders(rule, columns, first, wanted, text_of).of(are_in_scope if self._scope else None)
+        folded = Leaders(rule, columns, first, wanted, texts_of).of(are_in_scope if self._scope else None)
         rows = dict(zip(stored.places, range(first, first + len(stored.places)), strict=True))
         for place in places:
             row = rows.get(place, -1)

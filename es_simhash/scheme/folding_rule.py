@@ -33,8 +33,8 @@ from es_simhash.sketches.minhash.estimate import estimates, standard_error
 class FoldingRule:
     """When a hit is folded under another: by fingerprints; by texts where there is a ``verifier`` and both are known.
 
-    ``text_of`` reads the text of a hit, given by its place among others; it returns None where that is not known. No
-    criteria have a `Crowding`.
+    ``texts_of`` reads the texts of some hits, given by their places; empty ones are not known. No criteria have
+    a `Crowding`.
     """
 
     settings: Settings
@@ -43,7 +43,7 @@ class FoldingRule:
     by_fingerprints: Criteria
     by_texts: Criteria | None = None
     verifier: Verifier | None = None
-    text_of: Callable[[Sequence[Json], int], str | None] | None = None
+    texts_of: Callable[[Sequence[Json], Sequence[int]], list[str | None]] | None = None
 
     @property
     def value_bits(self) -> int:
@@ -125,7 +125,7 @@ class Leaders:
     The rows before ``start`` lead, and so do those that are folded under none. Fingerprints are compared at once. Texts
     are compared in rounds, as few as possible: a row that is folded leads no other, so nothing is compared with it.
     Once as many rows from ``start`` on are near none as are ``wanted``, later rows are folded under those before the
-    last of these only. ``text_of`` reads the text of a row.
+    last of these only. ``texts_of`` reads the texts of rows.
     """
 
     def __init__(
@@ -134,7 +134,7 @@ class Leaders:
         columns: Columns,
         start: int,
         wanted: int | None = None,
-        text_of: Callable[[int], str | None] | None = None,
+        texts_of: Callable[[list[int]], list[str | None]] | None = None,
     ) -> None:
         self._rule = rule
         self._columns = columns
@@ -142,8 +142,9 @@ class Leaders:
         self._measures = PairMeasures.of_similarities(estimated)
         self._found = clauses(rule.by_fingerprints, Near(self._distances, self._measures))
         self._texts: dict[int, str | None] = {}
-        if rule.verifier and text_of:
-            self._texts = {row: text_of(row) for row in dict.fromkeys(self._pairs.ravel().tolist())}
+        if rule.verifier and texts_of:
+            rows = sorted(set(self._pairs.ravel().tolist()))
+            self._texts = dict(zip(rows, texts_of(rows), strict=True))
 
     def of(self, may_lead: Callable[[int, int], bool] | None = None) -> dict[int, NearRow]:
         """Return what each row is folded under; ``may_lead`` says whether a row may be folded under one before it."""
@@ -179,8 +180,10 @@ class Leaders:
         """Return which pairs are compared by their texts."""
         if not self._texts:
             return [False] * len(firsts)
-        texts = self._texts
-        return [texts[a] is not None and texts[b] is not None for a, b in zip(firsts, others, strict=True)]
+        known = {row for row, text in self._texts.items() if text}
+        if len(known) == len(self._texts):
+            return [True] * len(firsts)
+        return [a in known and b in known for a, b in zip(firsts, others, strict=True)]
 
     def _measured(self, places: list[int], firsts: list[int], others: list[int]) -> list[bool]:
         """Compare the texts of some pairs; return which are near."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypedDict, overload
 
 from es_simhash._core.json_paths import Json
-from es_simhash.documents.documents import text_of_hit
+from es_simhash.documents.documents import texts_of_hits
 from es_simhash.errors import EngineError, InputError, ReaderLostError, TooLargeError
 from es_simhash.plans.distinct.cursor import Cursor
 from es_simhash.plans.distinct.search_body import SearchBody
@@ -210,10 +211,7 @@ def _rule(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Plan[F
         return FoldingRule(*given)
     by_texts = replace(terms.criteria, verification=replace(verifier.verification, crowding=None))
 
-    def text_of(hits: Sequence[Json], place: int) -> str | None:
-        return text_of_hit(documents, hits, place) or None
-
-    return FoldingRule(*given, by_texts, verifier, text_of)
+    return FoldingRule(*given, by_texts, verifier, partial(texts_of_hits, documents))
 
 
 def _resume(index: str, asked: SearchBody, folding: Folding, cursor: Cursor) -> Plan[Reader]:

@@ -79,9 +79,8 @@ class Counted(Verifier):
         return super().measures(texts, pairs, least)
 
 
-def body_of(hits: Sequence[Json], place: int) -> str:
-    body: str = hits[place]["_source"]["body"]
-    return body
+def bodies_of(hits: Sequence[Json], places: Sequence[int]) -> list[str | None]:
+    return [hits[place]["_source"]["body"] for place in places]
 
 
 def by_texts(scheme: Scheme) -> tuple[FoldingRule, Counted]:
@@ -89,7 +88,7 @@ def by_texts(scheme: Scheme) -> tuple[FoldingRule, Counted]:
     verification = replace(scheme.verification, crowding=None, measure="jaccard")
     verifier = Counted(scheme, verification)
     texts = Criteria.of(scheme, verification=verification)
-    return replace(rule_of(scheme), by_texts=texts, verifier=verifier, text_of=body_of), verifier
+    return replace(rule_of(scheme), by_texts=texts, verifier=verifier, texts_of=bodies_of), verifier
 
 
 def test_what_is_folded_is_compared_with_one_that_leads_and_with_no_other() -> None:
@@ -110,7 +109,7 @@ def test_where_enough_are_shown_the_rest_is_folded_under_those(has_texts: bool) 
 
     def fold(enough: int | None) -> tuple[list[Any], int]:
         rule, verifier = by_texts(Scheme())
-        folding = Folding(rule if has_texts else replace(rule, text_of=lambda *_: None))
+        folding = Folding(rule if has_texts else replace(rule, texts_of=lambda _, places: [None] * len(places)))
         folding.add(hits, enough)
         return [(each.rank, each.similar) for each in folding.shown], verifier.pairs
 

@@ -112,11 +112,16 @@ impl SearchHits {
         Ok(values)
     }
 
-    /// Return the text of a document in fields; refuse one that has none.
-    fn text<'py>(&self, py: Python<'py>, place: usize, fields: Vec<String>) -> PyResult<Bound<'py, PyString>> {
+    /// Return the texts of documents in fields, None for what cannot be made a text of.
+    fn texts<'py>(&self, py: Python<'py>, places: Vec<usize>, fields: Vec<String>) -> PyResult<Bound<'py, PyList>> {
         let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
-        let hit = self.hits.get(place).ok_or_else(|| Refused::new_err(()))?;
-        PyString::from_bytes(py, &hit.text(self.json.as_bytes(py), &fields).map_err(refused)?)
+        let (json, texts) = (self.json.as_bytes(py), PyList::empty(py));
+        for place in work::each(py, places) {
+            let hit = self.hits.get(place?).ok_or_else(|| Refused::new_err(()))?;
+            let text = hit.text(json, &fields).ok();
+            texts.append(text.map(|text| PyString::from_bytes(py, &text)).transpose()?)?;
+        }
+        Ok(texts)
     }
 }
 
