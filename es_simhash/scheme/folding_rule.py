@@ -6,7 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -45,10 +45,10 @@ class FoldingRule:
     verifier: Verifier | None = None
     texts_of: Callable[[Sequence[Json], Sequence[int]], list[str | None]] | None = None
 
-    @property
-    def value_bits(self) -> int:
-        """The bits of the values that estimates compare; 1 where there are none."""
-        return estimated_by(self.settings)[1] if self.settings.minhash else 1
+    @cached_property
+    def estimated_by(self) -> tuple[int, int]:
+        """The number of values that estimates compare, and their bits: 1 where there are none."""
+        return estimated_by(self.settings) if self.settings.minhash else (1, 1)
 
 
 @dataclass(eq=False)
@@ -102,7 +102,7 @@ class NearRow:
         """Return the document of that name as a match of this row."""
         error = None
         if self.similarity is not None and not self.is_exact and rule.settings.minhash:
-            error = _standard_error(self.similarity, *estimated_by(rule.settings))
+            error = _standard_error(self.similarity, *rule.estimated_by)
         return Match(
             name[0],
             name[1],
@@ -237,7 +237,7 @@ def _plausible(
     last of these only.
     """
     distance, least = rule.by_fingerprints.distance or 0, _lowest_estimate(rule)
-    given = columns.simhashes, columns.values, start, wanted, distance, least, rule.value_bits
+    given = columns.simhashes, columns.values, start, wanted, distance, least, rule.estimated_by[1]
     compiled = by_kernels(lambda kernels: kernels.plausible_pairs(*given))
     if compiled is not None:
         return np.stack(compiled[:2]), *compiled[2:]
@@ -258,7 +258,7 @@ def _plausible_by_numpy(
             counts |= distances <= distance
         estimated = np.full(len(counts), np.nan)
         if columns.values is not None:
-            estimated = estimates(columns.values[row], columns.values[before], rule.value_bits)
+            estimated = estimates(columns.values[row], columns.values[before], rule.estimated_by[1])
             counts |= estimated >= least
         places = np.flatnonzero(counts)
         kept.append((np.stack([np.full_like(places, row), places]), _at(distances, places), estimated[places]))
@@ -277,7 +277,7 @@ def _lowest_estimate(rule: FoldingRule) -> float:
         return 1.0
     if rule.by_texts is None or rule.settings.minhash is None:
         return rule.by_fingerprints.similarity
-    by_texts = lowest_estimate(rule.by_texts, rule.settings.minhash, rule.value_bits)
+    by_texts = lowest_estimate(rule.by_texts, rule.settings.minhash, rule.estimated_by[1])
     return min(rule.by_fingerprints.similarity, by_texts)
 
 

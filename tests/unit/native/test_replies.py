@@ -9,7 +9,8 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from es_simhash.documents.documents import Documents
+from es_simhash._core.search_hits import names_of, values_of
+from es_simhash.documents.documents import Documents, texts_of_hits
 from es_simhash.live.backfill.fingerprinting import ReadDocument
 from es_simhash.scheme.scheme import Scheme
 from tests.support.fuzzing import damaged_bytes
@@ -110,3 +111,40 @@ def test_hits_are_texts_and_our_objects_but_for_the_last() -> None:
 def test_the_name_of_an_index_is_one_string_for_all_hits() -> None:
     found = check(reply_of({}, {}, {}))
     assert found[0][0] is found[1][0]
+
+
+@given(replies() | replies().flatmap(damaged_bytes))
+@example(b'{"hits": {"hits":[{"_index":"i","_id":"1","_source":null}]}}')
+def test_hits_made_when_asked_for_are_those_that_python_reads(reply: bytes) -> None:
+    try:
+        read = kernels.search_hits(reply)
+    except kernels.Refused:
+        event("refused")
+        return
+    expected = json.loads(reply)
+    found: Any = read["hits"].pop("hits")
+    whole: list[Any] = expected["hits"].pop("hits")
+    assert repr((read.pop("hits"), read)) == repr((expected.pop("hits"), expected))
+    assert repr(list(found)) == repr(whole)
+    assert len(found) == len(whole)
+    assert names_of(found) == names_of(whole)
+    for name in (PREFIX, "a"):
+        assert repr(values_of(found, name)) == repr(values_of(whole, name))
+    places = range(len(whole))[::2]
+    assert texts_of_hits(DOCUMENTS, found, places) == texts_of_hits(DOCUMENTS, whole, places)
+
+
+def test_a_reply_with_a_hit_that_names_no_document_is_left_to_python() -> None:
+    hit = '{"_index": "i", "_id": "1", "_source": {}}'
+    assert len(kernels.search_hits(f'{{"hits": {{"hits": [{hit}]}}}}'.encode())["hits"]["hits"]) == 1
+    for bad in ('{"_id": "1"}', '{"_index": "i", "_id": 1}', '{"_index": "i", "_id": "1", "_source": []}', "{}"):
+        with pytest.raises(kernels.Refused):
+            kernels.search_hits(f'{{"hits": {{"hits": [{hit}, {bad}]}}}}'.encode())
+
+
+def test_there_is_no_hit_behind_the_last() -> None:
+    found = kernels.search_hits(reply_of({"a": "x"}, {"a": "y"}))["hits"]["hits"]
+    assert found[-1] == found[1]
+    for place in (2, -3):
+        with pytest.raises(IndexError):
+            found[place]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -67,6 +68,41 @@ def test_how_many_hits_are_read_at_once_makes_no_difference(
     assert all(folded(rule, hits, step) == at_once for step in (1, 3, 7))
     monkeypatch.setenv(NATIVE, "0")
     assert folded(rule, hits, 7) == at_once
+
+
+UNUSUAL: list[Any] = [
+    {"status": "short"},
+    {"scheme": "another"},
+    {"status": "deferred"},
+    {"bands": "none"},
+    {"bands": ["a", "b"]},
+    {"content": None},
+    "none",
+]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, len(DOCUMENTS) - 1), st.none() | st.sampled_from(UNUSUAL))),
+    st.none() | st.just(2),
+)
+def test_hits_that_the_kernels_read_are_folded_as_others_are(given: list[tuple[int, Any]], enough: int | None) -> None:
+    kernels = pytest.importorskip("es_simhash_native")
+    hits = hits_of(SCHEMES[0], [DOCUMENTS[place] for place, _ in given])
+    for hit, (place, changed) in zip(hits, given, strict=True):
+        # Some documents come again.
+        hit["_id"] = f"{place}{changed}"
+        if isinstance(changed, dict):
+            hit["_source"]["dedup"] |= changed
+        elif changed == "none":
+            del hit["_source"]["dedup"]
+    rule, _ = by_texts(SCHEMES[0])
+    read = kernels.search_hits(json.dumps({"hits": {"hits": hits}}).encode())["hits"]["hits"]
+    found = []
+    for some in (hits, read):
+        folding = Folding(rule)
+        folding.add(some, enough)
+        found.append(([(each.rank, each.hit, each.similar) for each in folding.shown], folding.apart, folding.read))
+    assert found[0] == found[1]
 
 
 class Counted(Verifier):

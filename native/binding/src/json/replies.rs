@@ -85,8 +85,11 @@ impl SearchHits {
         self.hits.len()
     }
 
-    fn __getitem__<'py>(&self, py: Python<'py>, place: usize) -> PyResult<Bound<'py, PyDict>> {
-        let hit = self.hits.get(place).ok_or_else(|| PyIndexError::new_err("there are fewer hits"))?;
+    fn __getitem__<'py>(&self, py: Python<'py>, place: isize) -> PyResult<Bound<'py, PyDict>> {
+        let place = usize::try_from(place).ok().or_else(|| self.hits.len().checked_sub(place.unsigned_abs()));
+        let hit = place
+            .and_then(|place| self.hits.get(place))
+            .ok_or_else(|| PyIndexError::new_err("there are fewer hits"))?;
         dictionary(py, self.json.as_bytes(py), &hit.members)
     }
 

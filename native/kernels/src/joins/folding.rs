@@ -1,6 +1,6 @@
 //! Which rows may be near-duplicates of rows before them (defined in `es_simhash.scheme.folding_rule`).
 
-use crate::sketches::estimate::estimate;
+use crate::sketches::estimate::{agreeing, of_agreeing};
 use crate::stop;
 
 /// What is compared of some hits, a row each: SimHashes of one word or of two, and the values of signatures; an empty
@@ -31,17 +31,23 @@ impl Rows<'_> {
     /// ones are compared with those before the last of these only.
     pub fn plausible(&self, start: usize, wanted: Option<usize>, bounds: &Bounds) -> Vec<Plausible> {
         let (mut found, mut near_none, mut end) = (Vec::new(), 0, usize::MAX);
+        let size = self.values.len() / self.count;
+        let estimates = (0..=size).map(|agreeing| of_agreeing(agreeing as u32, size, self.value_bits));
+        let estimates: Vec<f64> = if size == 0 { vec![f64::NAN] } else { estimates.collect() };
+        let mut counts = vec![0; self.count];
         for first in start..self.count {
             stop::look();
-            let before = found.len();
-            for second in 0..first.min(end) {
-                let distance = self.distance(first, second);
-                let estimate = self.estimate(first, second);
+            let before = first.min(end);
+            let own = &self.values[first * size..(first + 1) * size];
+            agreeing(own, &self.values[..before * size], self.value_bits, &mut counts);
+            let known = found.len();
+            for (second, &count) in counts[..before].iter().enumerate() {
+                let (distance, estimate) = (self.distance(first, second), estimates[count as usize]);
                 if distance.is_some_and(|bits| bits <= bounds.distance) || estimate >= bounds.least {
                     found.push(Plausible { first, second, distance: distance.unwrap_or(0), estimate });
                 }
             }
-            near_none += usize::from(found.len() == before);
+            near_none += usize::from(found.len() == known);
             if end == usize::MAX && Some(near_none) == wanted {
                 end = first;
             }
@@ -53,12 +59,6 @@ impl Rows<'_> {
         let words = self.simhashes.len() / self.count;
         let row = |place: usize| &self.simhashes[place * words..(place + 1) * words];
         (words > 0).then(|| row(first).iter().zip(row(second)).map(|(a, b)| (a ^ b).count_ones()).sum())
-    }
-
-    fn estimate(&self, first: usize, second: usize) -> f64 {
-        let size = self.values.len() / self.count;
-        let row = |place: usize| &self.values[place * size..(place + 1) * size];
-        if size == 0 { f64::NAN } else { estimate(row(first), row(second), self.value_bits) }
     }
 }
 

@@ -4,22 +4,25 @@ use crate::for_each_cpu;
 
 /// Estimate the similarity of a signature and each of some rows by the lowest `bits` bits of their values, fewer than 32.
 pub fn estimates(own: &[u32], rows: &[u32], bits: u32) -> Vec<f64> {
-    rows.chunks_exact(own.len().max(1)).map(|row| estimate(own, row, bits)).collect()
+    let mut counts = vec![0; rows.len() / own.len().max(1)];
+    agreeing(own, rows, bits, &mut counts);
+    counts.into_iter().map(|agreeing| of_agreeing(agreeing, own.len(), bits)).collect()
 }
 
-/// Estimate the similarity of two signatures in the same way.
-pub fn estimate(first: &[u32], second: &[u32], bits: u32) -> f64 {
-    let mask = (1 << bits) - 1;
+/// The similarity of signatures of `size` values, of which these many agree.
+pub fn of_agreeing(agreeing: u32, size: usize, bits: u32) -> f64 {
     let chance = 1.0 / f64::from(1_u32 << bits);
-    let agreeing = agreeing(first, second, mask);
-    let share = f64::from(agreeing) / first.len() as f64;
+    let share = f64::from(agreeing) / size as f64;
     ((share - chance) / (1.0 - chance)).max(0.0)
 }
 
 for_each_cpu! {
-    /// Count the places where two signatures agree in the bits of a mask.
-    fn agreeing(first: &[u32], second: &[u32], mask: u32) -> u32 {
-        first.iter().zip(second).map(|(a, b)| u32::from((a ^ b) & mask == 0)).sum()
+    /// Count the values of each row that agree with a signature's in their lowest bits.
+    pub fn agreeing(own: &[u32], rows: &[u32], bits: u32, counts: &mut [u32]) {
+        let mask = (1 << bits) - 1;
+        for (row, count) in rows.chunks_exact(own.len().max(1)).zip(counts) {
+            *count = own.iter().zip(row).map(|(a, b)| u32::from((a ^ b) & mask == 0)).sum();
+        }
     }
 }
 

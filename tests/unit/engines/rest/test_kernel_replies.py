@@ -1,8 +1,9 @@
-"""Pages of texts are read by the compiled kernels behind the clients' own transports, and otherwise as ever."""
+"""Texts and lazy hits are read by the compiled kernels behind the clients' own transports, and otherwise as ever."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from es_simhash.engines.elasticsearch import ElasticsearchEngine
 from es_simhash.engines.opensearch import OpenSearchEngine
 from es_simhash.errors import EngineError
 from es_simhash.live.backfill.fingerprinting import Fingerprinting, ReadDocument
-from es_simhash.plans.operations import HitPage, Reader, ReadPage
+from es_simhash.plans.operations import HitPage, Reader, ReadPage, Search
 from es_simhash.scheme.scheme import Scheme
 from tests.support.http_server import Answer, FakeServer, serving
 
@@ -46,6 +47,10 @@ def read(engine: Engine, reader: Reader = READERS[0]) -> HitPage:
     return engine.perform(ReadPage(reader, {"match_all": {}}, 4, Fingerprinting(DOCUMENTS).source))
 
 
+def search(engine: Engine, reader: Reader | None = None) -> Json:
+    return engine.perform(Search("i", {"query": {"match_all": {}}}, reader, lazy=True))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("reader", READERS, ids=["elasticsearch", "opensearch", "scroll"])
 @pytest.mark.parametrize("content_type", ["application/json; charset=UTF-8", "application/vnd.elasticsearch+json"])
@@ -68,6 +73,26 @@ def test_texts_are_read_as_python_reads_them(
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("reader", [None, *READERS[:2]], ids=["index", "elasticsearch", "opensearch"])
+def test_hits_of_a_lazy_search_are_made_when_asked_for(
+    kind: str, reader: Reader | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(Answer(PAGE)) as server:
+        engine = engine_of(kind, server)
+        monkeypatch.delenv(NATIVE, raising=False)
+        compiled = search(engine, reader)
+        assert isinstance(engine.perform(Search("i", {}))["hits"]["hits"], list)
+        monkeypatch.setenv(NATIVE, "0")
+        by_python = search(engine, reader)
+        engine.close()
+    assert by_python == PAGE
+    hits = compiled["hits"]["hits"]
+    assert type(hits).__name__ == "SearchHits"
+    assert list(hits) == HITS
+    assert {**compiled, "hits": {}} == {**PAGE, "hits": {}}
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     "answer",
     [
@@ -81,14 +106,17 @@ def test_texts_are_read_as_python_reads_them(
     ],
     ids=["gone", "refused", "incomplete", "strange", "stranger", "cut off", "no JSON"],
 )
-def test_errors_are_those_without_kernels(kind: str, answer: Answer, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("ask", [read, search], ids=["texts", "lazy"])
+def test_errors_are_those_without_kernels(
+    kind: str, answer: Answer, ask: Callable[[Engine], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     raised = []
     with serving(answer) as server:
         engine = engine_of(kind, server)
         for wanted in ("1", "0"):
             monkeypatch.setenv(NATIVE, wanted)
             with pytest.raises(EngineError) as error:
-                read(engine)
+                ask(engine)
             raised.append((type(error.value), str(error.value)))
         engine.close()
     assert raised[0] == raised[1]
