@@ -128,14 +128,14 @@ class Folding:
 
     def _fold_groups(self, objects: Sequence[Any], ranked: _Ranked, places: Sequence[int]) -> None:
         leaders: dict[str | None, list[ShownHit]] = defaultdict(list)
-        for leader in self.compared:
-            leaders[leader.group].append(leader)
+        for each in self.compared:
+            leaders[each.group].append(each)
         for place in places:
             one = ranked.shown(place)
             one.group = _group_of(objects[place])
-            near = next((each for each in leaders[one.group] if self._are_in_scope(each.values, one.values)), None)
-            if near is not None:
-                near.similar.append(Match(one.name[0], one.name[1], None, None))
+            leader = next((each for each in leaders[one.group] if self._are_in_scope(each.values, one.values)), None)
+            if leader is not None:
+                leader.similar.append(Match(one.name[0], one.name[1], None, None))
                 continue
             self.shown.append(one)
             if one.group is None or self._is_unscoped(one.values):
