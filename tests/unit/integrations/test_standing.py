@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,6 +57,14 @@ def test_each_removed_text_is_near_the_one_that_is_kept() -> None:
 def _are_near(a: str, b: str) -> bool:
     with Deduplicator(Scheme()).run([("a", a), ("b", b)]) as found:
         return len(found.groups) == 1
+
+
+def test_calls_in_several_threads_do_not_disturb_one_another() -> None:
+    """As asynchronous parts make them, with one deduplicator."""
+    deduplicator.cache_clear()
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda _: standing("default", None, [*STORIES, *COPIES]), range(40)))
+    assert found == [[[number, number + len(STORIES)] for number in range(len(STORIES))]] * 40
 
 
 def test_a_scheme_is_named_or_written_as_json() -> None:
