@@ -11,6 +11,9 @@ They find too much on purpose: what decides is the exact comparison of texts.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from unicodedata import normalize
+
+import numpy as np
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents, fingerprinted
@@ -18,13 +21,18 @@ from es_simhash.plans.derived_fields import field_at, is_searchable
 from es_simhash.scheme import passages, query
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import MAX_KEYS
+from es_simhash.text.tokens.words import word_spans
+from es_simhash.text.units import batch
 
-# The characters of a part, whose second half is the first of the next; those of a long text are longer.
-_PART, _MOST_PARTS = 150, 200
+# The words of half a part, which is also the first half of the next; those of a long text are longer.
+_HALF, _MOST_PARTS = 13, 200
 # The beginning of a text that is sent as a whole; of more, a server would choose hardly other words.
 _WHOLE = 50_000
 _OF_WHOLE: Json = {"max_query_terms": 50, "minimum_should_match": "20%"}
-_OF_PART: Json = {"max_query_terms": 15, "minimum_should_match": "30%"}
+# All words of a part: what stands in half of it has half of them, however common each is.
+_OF_PART: Json = {"max_query_terms": 2 * _HALF, "minimum_should_match": "30%"}
+# The full-width forms of printable ASCII.
+_WIDE = {point: point - 0x20 + 0xFF00 for point in range(0x21, 0x7F)}
 
 
 def by_keys(documents: Iterable[Documents], text: str) -> Iterator[Json]:
@@ -51,10 +59,19 @@ def has_words(mapping: Json, path: str) -> bool:
 
 def parts(text: str) -> list[str]:
     """Cut a text into parts that overlap by half; none of a text that is one itself."""
-    step = max(_PART // 2, -(-len(text) // _MOST_PARTS))
-    if len(text) <= 2 * step:
+    spans, units = word_spans(batch([text])), text.encode("utf-16-le")
+    count = len(spans.starts)
+    half = max(_HALF, -(-count // _MOST_PARTS))
+    if count <= 2 * half:
         return []
-    return [text[start : start + 2 * step] for start in range(0, len(text) - step, step)]
+    starts, ends = spans.starts[: count - half : half], np.append(spans.ends[2 * half - 1 :: half], spans.ends[-1])
+    edges = zip(starts.tolist(), ends.tolist(), strict=False)
+    return [units[2 * start : 2 * end].decode("utf-16-le") for start, end in edges]
+
+
+def _forms(text: str) -> list[str]:
+    """Return a text as it is, and with letters of the other width, which are other letters to a server."""
+    return list(dict.fromkeys((text, normalize("NFKC", text), text.translate(_WIDE))))
 
 
 def _by_keys(documents: Documents, text: str) -> Iterator[Json]:
@@ -79,5 +96,7 @@ def _by_passages(documents: Documents, text: str) -> Iterator[Json]:
 
 def _by_words(fields: Sequence[str], text: str, settings: Json) -> Json:
     chosen = {"min_term_freq": 1, "min_doc_freq": 1, "include": True, **settings}
-    should = [{"more_like_this": {"fields": [field], "like": [text], **chosen}} for field in fields]
+    should = [
+        {"more_like_this": {"fields": [field], "like": [form], **chosen}} for field in fields for form in _forms(text)
+    ]
     return {"bool": {"should": should, "minimum_should_match": 1}}

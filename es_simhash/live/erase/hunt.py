@@ -22,6 +22,8 @@ from es_simhash.scheme import query
 _SEARCHES, _TEXTS = 20, 100
 # A list is made longer while its second half still has copies, up to what engines return.
 _FIRST_LIST, _GROWTH, _LONGEST = 200, 10, 10_000
+# Of a part, what stands in it comes first.
+_FIRST_OF_PART = 50
 
 
 @dataclass
@@ -58,11 +60,13 @@ class Hunt:
             filters = self._tenants.filters(source)
             if filters is None:
                 continue
-            keys = by_keys(self.documents.values(), source.text)
-            yield from self._search(self.index, [query.restricted(each, filters, ()) for each in keys], found)
+            asked = by_keys(self.documents.values(), source.text)
+            keys = [query.restricted(each, filters, ()) for each in asked]
+            yield from self._search(self.index, keys, _FIRST_LIST, found)
             for name, fields in (yield from self._with_words()):
-                words = by_words(fields, source.text)
-                yield from self._search(name, [query.restricted(each, filters, ()) for each in words], found)
+                words = [query.restricted(each, filters, ()) for each in by_words(fields, source.text)]
+                yield from self._search(name, words[:1], _FIRST_LIST, found)
+                yield from self._search(name, words[1:], _FIRST_OF_PART, found)
         if self.options.scan:
             yield from self._check_whole()
             for index in self.documents:
@@ -91,9 +95,8 @@ class Hunt:
             self._fields_with_words = named
         return self._fields_with_words
 
-    def _search(self, name: str, wanted: list[Json], found: dict[Place, Copy]) -> Plan[None]:
-        """Run queries, and again for more hits where the last ones still are copies."""
-        size = _FIRST_LIST
+    def _search(self, name: str, wanted: list[Json], size: int, found: dict[Place, Copy]) -> Plan[None]:
+        """Run queries for ``size`` hits, and again for more where the last ones still are copies."""
         while wanted:
             unfinished = []
             for start in range(0, len(wanted), _SEARCHES):

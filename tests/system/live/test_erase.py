@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
+from random import Random
 from threading import Event, Thread
 from typing import Any
 from uuid import uuid4
@@ -98,6 +99,24 @@ def index(engine: Engine, meddler: Meddler, names: Callable[[], str]) -> Index:
         written[id_] = (ours, stale, each)[number % 3]
     fill(engine, name, written)
     return index
+
+
+def test_short_parts_and_letters_of_another_width_are_found_without_a_fingerprint(
+    engine: Engine, names: Callable[[], str]
+) -> None:
+    rng = Random(1)
+    chinese = ["".join(chr(0x4E00 + rng.randrange(1500)) for _ in range(600)) for _ in range(200)]
+    wide = {point: point + 0xFEE0 for point in range(0x21, 0x7F)}
+    copies = {f"part {at}": chinese[0][at : at + 12] for at in range(3, 580, 29)}
+    copies |= {"wide": BODY.translate(wide), "wide part": " ".join(BODY.split()[20:50]).translate(wide)}
+    name = names()
+    create(engine, name)
+    Index(name, engine, fields=["body"]).init()
+    texts = {**{f"chinese {number}": text for number, text in enumerate(chinese)}, "english": BODY, **copies}
+    fill(engine, name, {id_: {"body": text} for id_, text in texts.items()})
+    found = Index(name, engine).copies(["chinese 0", "english"])
+    assert {copy.id for copy in found} == {"chinese 0", "english", *copies}
+    assert {copy.fingerprint for copy in found} == {"none"}
 
 
 def rest(engine: Engine, index: Index) -> set[str]:
@@ -207,6 +226,7 @@ def test_more_copies_than_searches_return_are_named_and_erased_in_rounds(
     engine: Engine, index: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hunt, "_FIRST_LIST", 2)
+    monkeypatch.setattr(hunt, "_FIRST_OF_PART", 2)
     monkeypatch.setattr(hunt, "_LONGEST", 5)
     fill(engine, index.name, {f"many {number}": SOURCE for number in range(30)})
     copies = index.copies(["0"])

@@ -25,18 +25,31 @@ def terms(query: Any) -> set[str]:
     return {*query.get("term", {}), *terms(list(query.values()))}
 
 
-@pytest.mark.parametrize("length", [1, 149, 150, 151, 225, 226, 1_000, 14_999, 100_000])
-def test_each_stretch_of_half_a_part_lies_in_one_part(length: int) -> None:
-    text = "".join(chr(0x4E00 + number % 20_000) for number in range(length))
+@pytest.mark.parametrize("gap", ["", " ", " … 😀 "])
+@pytest.mark.parametrize("count", [1, 26, 27, 39, 40, 1_000, 2_600, 2_601, 20_000])
+def test_each_stretch_of_half_a_part_lies_in_one_part(count: int, gap: str) -> None:
+    words = [chr(0x4E00 + number) for number in range(count)]
+    text = gap.join(words)
     cut = parts(text) or [text]
-    half = max(75, -(-length // 200))
-    assert all(any(text[at : at + half] in part for part in cut) for at in range(0, length, 37))
+    half = max(13, -(-count // 200))
+    assert all(any(gap.join(words[at : at + half]) in part for part in cut) for at in range(0, count, 37))
     assert len(cut) <= 200
+    assert all(part.count(words[-1]) == (part == cut[-1]) for part in cut)
 
 
 def test_a_short_text_has_no_parts() -> None:
-    assert parts("x" * 150) == []
-    assert len(parts("x" * 151)) > 1
+    assert parts("") == parts("!") == parts("word " * 26) == []
+    assert parts("word " * 27) == [" ".join(["word"] * count) for count in (26, 14)]
+
+
+@pytest.mark.parametrize(
+    ("text", "others"),
+    [("A b-1", ["Ａ ｂ－１"]), ("Ａ b", ["A b", "Ａ ｂ"]), ("漢字", []), ("ｶﾀｶﾅ", ["カタカナ"])],
+)
+def test_letters_of_the_other_width_are_searched_for_as_well(text: str, others: list[str]) -> None:
+    [query] = by_words(["body"], text)
+    likes = [clause["more_like_this"]["like"] for clause in query["bool"]["should"]]
+    assert likes == [[text], *([other] for other in others)]
 
 
 def test_a_text_is_searched_for_by_all_its_keys() -> None:
@@ -50,7 +63,7 @@ def test_a_text_and_its_parts_are_searched_for_in_each_field() -> None:
     assert len(found) == 1 + len(parts(TEXT))
     for query in found:
         fields = [clause["more_like_this"]["fields"] for clause in query["bool"]["should"]]
-        assert fields == [["title"], ["body"]]
+        assert fields == [["title"], ["title"], ["body"], ["body"]]
     assert list(by_words([], TEXT)) == []
 
 
