@@ -13,7 +13,7 @@ from es_simhash.plans.find import SearchResult, find_fingerprinted
 from es_simhash.plans.operations import Plan
 from es_simhash.plans.query_documents import QueryDocument
 from es_simhash.scheme.fingerprint import Fingerprint
-from es_simhash.scheme.rerank import Match, matches_of, nearest_first
+from es_simhash.scheme.rerank import NOTHING, Match, matches_of, nearest_first
 from es_simhash.scheme.verdict.surroundings import Around
 from es_simhash.scheme.verdict.verifier import Verifier
 
@@ -88,7 +88,7 @@ def _each_judged(
         if criteria.crowding:
             around = Around.of([*result.measured.similarities, *earlier.similarities], criteria.crowding)
         there = result.matches(around)
-        accepted = matches_of(earlier, criteria, around=around, status=made[0].status)
+        accepted = () if earlier is NOTHING else matches_of(earlier, criteria, around=around, status=made[0].status)
         # Of a document that was accepted with another text since, the index shows what it was.
         current = [match for match in there if match.id in in_both or pending.get((OWN, match.id)) is None]
         matches = sorted([*current, *accepted], key=nearest_first(criteria))

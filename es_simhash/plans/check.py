@@ -75,10 +75,19 @@ class KeyPlaces:
         else:
             by_key.pop(term[1], None)
 
-    def places(self, term: tuple[str, str]) -> Sequence[int]:
-        """Return the places of a key."""
-        held = self._by_field.get(term[0], {}).get(term[1])
-        return () if held is None else held if isinstance(held, list) else (held,)
+    def shared(self, terms: Iterable[tuple[str, str]]) -> Counter[int]:
+        """Count how many of some keys each place has."""
+        # Nearly all keys are in no other document, so sets leave out most of the work.
+        found: Counter[int] = Counter()
+        wanted: dict[str, set[str]] = {}
+        for name, key in terms:
+            wanted.setdefault(name, set()).add(key)
+        for name, keys in wanted.items():
+            by_key = self._by_field.get(name, {})
+            for key in by_key.keys() & keys:
+                held = by_key[key]
+                found.update(held if isinstance(held, list) else (held,))
+        return found
 
 
 @dataclass
@@ -159,16 +168,12 @@ class SeenDocuments:
         scheme = self.terms.documents.scheme
         found: set[int] = set()
         if criteria.distance is not None and scheme.simhash:
-            shared = self._shared(own_fields.terms_in(fields, "block"))
+            shared = self._by_key.shared(own_fields.terms_in(fields, "block"))
             least = scheme.simhash.layout.min_shared(criteria.distance)
             found |= {place for place, count in shared.items() if count >= least}
         if criteria.similarity is not None:
-            found |= self._shared(own_fields.terms_in(fields, "band")).keys()
+            found |= self._by_key.shared(own_fields.terms_in(fields, "band")).keys()
         return sorted(found)
-
-    def _shared(self, terms: Iterable[tuple[str, str]]) -> Counter[int]:
-        """Count how many of the keys each document so far has."""
-        return Counter(place for term in terms for place in self._by_key.places(term))
 
     def _keys(self, stored: Json) -> list[tuple[str, str]]:
         """Return the keys by which a document may be found."""

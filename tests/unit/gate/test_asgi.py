@@ -316,7 +316,7 @@ def test_a_client_without_room_is_to_come_later(gate: Gate, monkeypatch: pytest.
 
 
 def test_bodies_that_do_not_fit_together_are_to_come_later(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("es_simhash.gate.bodies.MOST_OF_ALL", 1000)
+    monkeypatch.setattr("es_simhash.gate.bodies.MOST_OF_ALL", 3000)
 
     async def ask(client: httpx.AsyncClient) -> None:
         sends, reads = asyncio.Event(), asyncio.Event()
@@ -326,14 +326,14 @@ def test_bodies_that_do_not_fit_together_are_to_come_later(gate: Gate, monkeypat
             await sends.wait()
             yield json.dumps(document("a", 0)).encode()
 
-        first = asyncio.create_task(client.post("/add", content=slowly(), headers={"content-length": "900"}))
+        first = asyncio.create_task(client.post("/add", content=slowly(), headers={"content-length": "2900"}))
         await reads.wait()
         assert (await client.post("/add", json=document("b", 1))).status_code == 429
         sends.set()
         assert (await first).status_code == 201
         assert (await client.post("/add", json=document("b", 1))).status_code == 201
 
-    talk(gate, ask, max_body=1000)
+    talk(gate, ask, max_body=3000)
 
 
 def test_a_gate_that_nobody_asks_looks_into_the_index_by_itself(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,4 +23,5 @@ def test_places_are_those_of_a_dictionary_of_lists(steps: list[tuple[tuple[str, 
         else:
             found.add(term, place)
             expected[term].append(place)
-        assert [list(found.places(each)) for each in TERMS] == [expected[each] for each in TERMS]
+        assert [found.shared([each]) for each in TERMS] == [Counter(expected[each]) for each in TERMS]
+        assert found.shared(TERMS) == Counter(place for each in TERMS for place in expected[each])
