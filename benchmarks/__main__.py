@@ -64,7 +64,7 @@ SECTIONS = {
     "field_costs": Section(CLIENTS, SERVERS, DESIGN_PAGE),
     "backfill": Section(CLIENTS, SERVERS),
     "pipeline": Section(CLIENTS, SERVERS),
-    "grouping": Section(("opensearch-py",), ("opensearch",)),
+    "grouping": Section(CLIENTS, SERVERS),
     "scopes": Section(("opensearch-py",), ("opensearch",)),
     "dedup": Section(("rensa", "gaoya", "datasketch"), peers=tuple(PEERS)),
     "titles": Section(),

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from benchmarks import incremental, online_groups
 from benchmarks.measuring import peak
 from benchmarks.million import BATCH, INDEX, Million, lines_of, mapping_of_keys
 from benchmarks.nodes import SETTINGS, Server, running
@@ -28,7 +29,7 @@ __doc__ = __doc__.format(finds=FINDS)
 
 
 def run(share: float = 1.0, sizes: Sequence[int] = SIZES) -> Iterator[Table]:
-    """Group indices of several sizes."""
+    """Group indices of several sizes, and again after new documents; then as documents come."""
     table = Table(
         "Grouping by size",
         [
@@ -46,7 +47,9 @@ def run(share: float = 1.0, sizes: Sequence[int] = SIZES) -> Iterator[Table]:
     with running("opensearch") as server:
         for size in sizes:
             _measure(server, int(size * share), table)
-    yield table
+        yield table
+        yield incremental.measure(server, share, sizes)
+    yield online_groups.measure(share)
 
 
 def _measure(server: Server, count: int, table: Table) -> None:

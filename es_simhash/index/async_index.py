@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from es_simhash.groups.of_index.options import GroupOptions
+    from es_simhash.groups.of_index.reading import OnProgress as OnGrouped
     from es_simhash.groups.of_index.result import Grouped
-    from es_simhash.groups.of_index.run import OnProgress as OnGrouped
     from es_simhash.groups.of_index.writing import GroupsWritten, WriteOptions
     from es_simhash.groups.of_index.writing import OnProgress as OnGroupsWritten
     from es_simhash.live.backfill.options import BackfillOptions

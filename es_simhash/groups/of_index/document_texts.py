@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from es_simhash._core.arrays import Integers, distinct_sorted
+from es_simhash._core.arrays import Integers, distinct_numbers
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents, unchanged_text
 from es_simhash.documents.sources import patterns
@@ -73,7 +73,7 @@ class DocumentTexts:
         self._reader = reader
         self._documents = documents
         self._refs = refs
-        self._read = Strings(spools)
+        self._texts = Strings(spools)
         self._count = 0
         self._memory = memory
         self._numbers = np.full(len(refs), _UNKNOWN, dtype=np.int64)
@@ -87,12 +87,12 @@ class DocumentTexts:
 
     def exact(self, verifier: Verifier) -> CompareTexts:
         """Return the function that computes exact similarities of pairs of documents."""
-        return partial(self._similarities, text_comparer(verifier, self._read, self._memory))
+        return partial(self._similarities, text_comparer(verifier, self._texts, self._memory))
 
     def _similarities(
         self, exact: CompareTexts, first: Integers, second: Integers, least: Similarities | float
     ) -> PairMeasures:
-        self._read_all(distinct_sorted(np.sort(np.concatenate([first, second]))))
+        self.read(np.concatenate([first, second]))
         a, b = self._numbers[first], self._numbers[second]
         known = (a != _USELESS) & (b != _USELESS)
         found = PairMeasures.of_similarities(np.zeros(len(first), dtype=np.float64))
@@ -100,8 +100,10 @@ class DocumentTexts:
         found.similarities[known], found.agreements[known] = measured.similarities, measured.agreements
         return found
 
-    def _read_all(self, positions: Integers) -> None:
-        unread = positions[self._numbers[positions] == _UNKNOWN].tolist()
+    def read(self, positions: Integers) -> None:
+        """Read the texts of documents that were not read yet."""
+        distinct = distinct_numbers(positions)
+        unread = distinct[self._numbers[distinct] == _UNKNOWN].tolist()
         for start in range(0, len(unread), _AT_ONCE):
             some = unread[start : start + _AT_ONCE]
             for position, hit in zip(some, self._reader.read(self._refs.take(some), self._source), strict=True):
@@ -110,10 +112,10 @@ class DocumentTexts:
                     self.gone += 1
                     self._numbers[position] = _USELESS
                 else:
-                    self._read.append(text)
+                    self._texts.append(text)
                     self._numbers[position] = self._count
                     self._count += 1
-        self._read.flush()
+        self._texts.flush()
 
     @property
     def _source(self) -> list[str]:

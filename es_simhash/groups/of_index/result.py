@@ -169,18 +169,22 @@ class Grouped(ArrowRows):
     def __iter__(self) -> Iterator[Group]:
         """Yield the groups, the largest first."""
         nearness, names_ = self._linked.nearness, iter(self._names)
-        for positions, keys in self._with_keys(self._positions):
+        for positions, keys in self._with_keys(self._positions, with_texts=True):
             near = nearness.to(positions[0], positions)
             members = [
                 Member(*keys[position], *values) for position, values in zip(positions, values_of(near), strict=True)
             ]
             yield Group(next(names_), tuple(members), nearness.diameter(positions, near))
 
-    def _with_keys(self, groups: Iterable[list[int]]) -> Iterator[tuple[list[int], Mapping[int, tuple[str, str]]]]:
-        """Yield groups with the indices and ids of their members, and load the fingerprints of these meanwhile."""
+    def _with_keys(
+        self, groups: Iterable[list[int]], *, with_texts: bool = False
+    ) -> Iterator[tuple[list[int], Mapping[int, tuple[str, str]]]]:
+        """Yield groups with the indices and ids of their members, and load what is compared of these meanwhile."""
         for some in groups_in_batches(groups):
             positions = [position for each in some for position in each]
             self._linked.nearness.load(positions)
+            if with_texts:
+                self._linked.nearness.read_texts(some)
             keys = dict(zip(positions, self._linked.refs.keys(positions), strict=True))
             for each in some:
                 yield each, keys
@@ -233,7 +237,7 @@ class Grouped(ArrowRows):
         With ``singles``, documents in no group come last, as groups of one.
         """
         names_ = iter(self._names)
-        for positions, _ in self._with_keys(self._positions):
+        for positions, _ in self._with_keys(self._positions, with_texts=True):
             name, near = next(names_), self._linked.nearness.to(positions[0], positions)
             for number, (position, values) in enumerate(zip(positions, values_of(near), strict=True)):
                 distance, similarity, _ = values
@@ -259,7 +263,7 @@ class Grouped(ArrowRows):
         """Make the groups, the largest first, as positions of their members, the canonical one first."""
         found = self._linked
         groups: list[tuple[int, tuple[str, str], list[int]]] = []
-        for component, keys in self._with_keys(self._components()):
+        for component, keys in self._with_keys(self._components(), with_texts=found.linkage != "single"):
             ordered = found.ranking.ordered(component, keys)
             for each in groups_among(ordered, found.nearness, found.linkage, not self._without):
                 groups.append((-len(each), keys[each[0]][::-1], each))

@@ -54,7 +54,10 @@ class Diameter:
 
 
 class Nearness:
-    """Distances and similarities by stored fingerprints, or with ``exact`` by texts; positions need not ascend."""
+    """Distances and similarities by stored fingerprints, or with ``exact`` by texts; positions need not ascend.
+
+    Texts that are not at hand are read by ``read_texts``, or else when they are compared.
+    """
 
     def __init__(
         self,
@@ -62,8 +65,10 @@ class Nearness:
         criteria: Criteria,
         exact: CompareTexts | None = None,
         surroundings: Surroundings | None = None,
+        read_texts: Callable[[Integers], None] | None = None,
     ) -> None:
         self._store = store
+        self._read_texts = read_texts
         self._criteria = criteria
         self._exact = exact
         self._surroundings = surroundings
@@ -76,6 +81,15 @@ class Nearness:
         used = [store.contents, *([store.simhashes] if store.settings.simhash else [])]
         used += [store.values] if store.settings.minhash else []
         self._rows = {id(columns): columns.take(self._loaded) for columns in used}
+
+    def read_texts(self, groups: Sequence[Sequence[int]]) -> None:
+        """Read the texts of loaded groups, which is faster than group by group: those that differ from the first."""
+        if self._exact and self._read_texts:
+            firsts = np.repeat([each[0] for each in groups], list(map(len, groups)))
+            members = np.array([position for each in groups for position in each], dtype=np.int64)
+            contents = (self._taken(self._store.contents, rows) for rows in (firsts, members))
+            differ = np.not_equal(*contents).any(axis=1)
+            self._read_texts(np.concatenate([firsts[differ], members[differ]]))
 
     def has_content(self, position: int, content: int) -> bool:
         """Return whether the text of a document has this hash."""

@@ -118,12 +118,13 @@ def fields(index: Index) -> dict[str, Json]:
 
 
 class Counting(Meddler):
-    """An engine that counts the documents that are read."""
+    """An engine that counts the documents that are read, and the requests for texts."""
 
-    read = 0
+    read = texts = 0
 
     def perform(self, operation: Operation[Any]) -> Any:
         result = super().perform(operation)
+        self.texts += isinstance(operation, GetDocuments)
         if isinstance(operation, ReadPage) and isinstance(result, HitPage):
             self.read += len(result.hits)
         return result
@@ -156,6 +157,16 @@ def new_and_groups(index: Index) -> tuple[int | None, int]:
         assert grouped.part is not None
         index.write_groups(grouped)
         return grouped.new, len(grouped)
+
+
+def test_the_texts_of_old_groups_are_read_together(tmp_path: Path) -> None:
+    engine, texts = Counting(EmbeddedEngine(tmp_path)), corpus(60)
+    index = filled(engine, [*texts, *(edited(text, 1, seed=i) for i, text in enumerate(texts[:40]))])
+    index.add([{"_id": "new", "_source": edited(texts[0], 2, seed=7)}], refresh=True)
+    with reading(EVERYTHING), index.group(GroupOptions(incremental=True)) as grouped:
+        engine.texts = 0
+        assert len(list(grouped)) == 40
+        assert engine.texts <= 1
 
 
 def test_of_an_index_that_lost_a_member_of_a_group_only_that_group_is_read(tmp_path: Path) -> None:

@@ -1,0 +1,98 @@
+"""Linking the documents that were read from an index, and making groups of the links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from typing import Any
+
+from es_simhash._core.prefetch import Stop
+from es_simhash.documents.documents import Documents
+from es_simhash.engines.base import StoppableEngine
+from es_simhash.groups.of_index.canonical_order import Ranking
+from es_simhash.groups.of_index.document_texts import DocumentReader, DocumentTexts
+from es_simhash.groups.of_index.options import GroupOptions
+from es_simhash.groups.of_index.reading import IndexReading
+from es_simhash.groups.of_index.result import Grouped, LinkedDocuments
+from es_simhash.groups.pairs.compare import Comparison, Pairs
+from es_simhash.groups.pairs.document_links import Bounds, Links, link
+from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
+from es_simhash.groups.pairs.nearness import Nearness
+from es_simhash.groups.pairs.result import Counts
+from es_simhash.groups.pairs.sorting import Numbers
+from es_simhash.groups.pairs.spool import Spools
+from es_simhash.groups.pairs.text_similarity import CompareTexts, verifier
+
+_RANKED_AT_ONCE = 10_000
+
+
+def grouped(
+    engine: StoppableEngine, documents: Documents, options: GroupOptions, spools: Spools, read: IndexReading
+) -> Grouped:
+    """Link the documents that were read, and make groups."""
+    reader, texts, exact = DocumentReader(engine, options.patience), None, None
+    if read.criteria.verification:
+        texts = DocumentTexts(reader, documents, read.refs, spools, options.memory, options.strip)
+        exact = _exact(texts, documents, options, read)
+    comparison = _StoppableComparison(engine.stop, read.store, read.criteria, exact)
+    joined, new = read.joined()
+    links = link(read.store, read.criteria, comparison, options.memory, spools, Bounds(options.max_bucket, new))
+    links.union.union(*joined)
+    ranking = Ranking(options.canonical, read.refs, reader)
+    members = (position for component in links.union.groups() for position in component)
+    while some := list(islice(members, _RANKED_AT_ONCE)):
+        ranking.read(some)
+    nearness = Nearness(read.store, read.criteria, exact, links.surroundings, texts.read if texts else None)
+    known = read.indices, read.note, joined, read.unread, read.part
+    found = LinkedDocuments(read.refs, links, nearness, ranking, options.linkage, *known)
+    counts = _counts(read.store, links, comparison)
+    if read.part:
+        counts = replace(counts, documents=read.part.documents - read.others)
+    result = Grouped(spools, found, counts, read.others, None if new is None else int(new.sum()))
+    if read.saved:
+        read.saved.remove()
+    return result
+
+
+def _exact(texts: DocumentTexts, documents: Documents, options: GroupOptions, read: IndexReading) -> CompareTexts:
+    scheme, verification = documents.scheme, read.criteria.verification
+    assert verification
+    rarity = read.rarity.rarity if read.rarity else None
+    return texts.exact(verifier(scheme, verification, partial(_sample, texts, read.store), options.common, rarity))
+
+
+def _sample(texts: DocumentTexts, store: FingerprintStore) -> list[str]:
+    return texts.at(store.sample(lambda contents: contents[:, 0]))
+
+
+class _StoppableComparison(Comparison):
+    """A comparison that can also be stopped between requests."""
+
+    def __init__(self, stop: Stop, *given: Any) -> None:
+        super().__init__(*given)
+        self._stop = stop
+
+    def measured(self, codes: Numbers) -> Iterator[Pairs]:
+        """Yield the pairs whose similarity counts, in the order in which they come."""
+        for pairs in super().measured(codes):
+            self._stop.check()
+            yield pairs
+
+
+def _counts(store: FingerprintStore, links: Links, comparison: Comparison) -> Counts:
+    return Counts(
+        documents=len(store),
+        empty=0,
+        identical=links.identical,
+        near=links.near,
+        groups=0,
+        duplicates=0,
+        compared=comparison.compared,
+        verified=comparison.verified,
+        left_out=links.left_out,
+        cut_off=links.cut_off,
+        unscoped=store.unscoped,
+        valley=comparison.sample.valley,
+    )

@@ -1,0 +1,227 @@
+"""Reading the fingerprints of an index to group its documents: all of them, part by part, or what is new."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from contextlib import ExitStack, closing
+from dataclasses import asdict, replace
+from functools import partial
+from itertools import count, takewhile
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash._core.arrays import Integers
+from es_simhash._core.json_paths import Json
+from es_simhash._core.prefetch import BRIEFLY, prefetched
+from es_simhash.documents.documents import Documents
+from es_simhash.engines.base import StoppableEngine, run
+from es_simhash.groups.of_index import stored_fingerprints
+from es_simhash.groups.of_index.document_refs import DocumentRefs
+from es_simhash.groups.of_index.new_document_queries import Aim
+from es_simhash.groups.of_index.options import GroupOptions
+from es_simhash.groups.of_index.reading_new import NewDocuments
+from es_simhash.groups.of_index.result import ReadPart
+from es_simhash.groups.of_index.saved_parts import SavedParts, concatenated
+from es_simhash.groups.of_index.stored_fingerprints import FingerprintRows
+from es_simhash.groups.pairs.condense import has_own_keys, needed
+from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
+from es_simhash.groups.pairs.spool import Spools
+from es_simhash.live.sweep.changes import make_visible
+from es_simhash.live.sweep.reading import Reading
+from es_simhash.plans.closed_indices import closed_ones
+from es_simhash.plans.index_rarity import noted_rarity
+from es_simhash.plans.mapping_notes import noted
+from es_simhash.plans.operations import Count, GetMappings, Slice
+from es_simhash.plans.scope_fields import check_scope
+from es_simhash.scheme.mapping import entries
+from es_simhash.scheme.scope import combined
+from es_simhash.scheme.verdict.learnt import LearntRarity
+from es_simhash.scheme.verdict.verifier import is_by_rarity
+from es_simhash.sketches.minhash.common import VALUE_BITS
+
+OnProgress = Callable[[int], object]
+
+
+class IndexReading:
+    """The documents of an index, or of those behind a name, as far as a run reads them.
+
+    ``others`` counts those without a fingerprint. ``indices`` has the changes of each index that are visible in what
+    was read, ``unread`` the reasons why others are left out, and ``part`` what is known of the rest if only new
+    documents are read.
+    """
+
+    def __init__(self, engine: StoppableEngine, documents: Documents, options: GroupOptions, spools: Spools) -> None:
+        self._engine = engine
+        self._documents = documents
+        self._options = options
+        scheme = documents.scheme
+        self.criteria = options.criteria(scheme)
+        # Also keep what is only shown of members.
+        settings = replace(needed(stored_fingerprints.known(scheme), self.criteria), simhash=scheme.simhash)
+        if scheme.minhash and not settings.minhash:
+            settings = replace(settings, minhash=stored_fingerprints.known(scheme).minhash)
+        self._scope = combined(documents.policy.scope, options.scope)
+        bits = scheme.minhash.layout.value_bits if scheme.minhash else VALUE_BITS
+        self.store = FingerprintStore(settings, spools, bits, self._scope)
+        self.refs = DocumentRefs(spools)
+        self.others = 0
+        self._is_incremental = False
+        self.saved = SavedParts(options.state, self._what) if options.state else None
+        self._new: list[npt.NDArray[np.bool_]] = []
+        self.indices: dict[str, list[int] | None] = {}
+        self.unread: dict[str, str] = {}
+        self.rarity: LearntRarity | None = None
+        self.part: ReadPart | None = None
+
+    def read(self, index: str, on_progress: OnProgress) -> None:
+        """Read the fingerprints of the documents of all indices behind a name."""
+        mappings = self._engine.perform(GetMappings(index))
+        ours = entries(mappings, self._documents.prefix)
+        self.rarity = noted_rarity(mappings, self._documents)
+        self.unread = {name: f"has no fields under {self._documents.prefix!r}" for name in ours if not ours[name]}
+        self.unread |= dict.fromkeys(run(closed_ones(index), self._engine), "is closed")
+        notes = {name: self._written(mappings[name]) for name in sorted(ours) if ours[name]}
+        if self._scope:
+            check_scope({name: mappings[name] for name in notes}, self._scope)
+        self._is_incremental = self._options.incremental and None not in notes.values()
+        written = {name: note for name, note in notes.items() if note and self._is_incremental}
+        if self._is_incremental and not self._needs_all(written) and self._read_new(written, on_progress):
+            return
+        for name in notes:
+            self.indices[name] = self._made_visible(name)
+            first = len(self.refs)
+            with closing(self._pages(name)) as pages:
+                for found in pages:
+                    self._take(found, on_progress)
+            if self._is_incremental:
+                self.refs.flush()
+                self._new.append(self.refs.changed_after(first, written[name]["changes"]))
+        self.refs.flush()
+        self.store.complete()
+
+    def _take(self, found: FingerprintRows, on_progress: OnProgress) -> None:
+        self.refs.append(found.refs)
+        self.store.add(found.condensed)
+        if self.store.scopes and found.scopes:
+            self.store.scopes.add(found.scopes)
+        self.others += found.others
+        on_progress(len(self.store) + self.others)
+
+    def _needs_all(self, written: Mapping[str, Json]) -> bool:
+        """Return whether what is new does not show which old documents it may change."""
+        options, criteria, scheme = self._options, self.criteria, self._documents.scheme
+        # These count all documents of a key, or all features.
+        if options.max_bucket or options.common or options.state:
+            return True
+        # Nothing shows which documents' values have changed.
+        if self._scope and not all(note["changes"] for note in written.values()):
+            return True
+        if criteria.similarity is not None:
+            if self.rarity is None and is_by_rarity(scheme, criteria.verification):
+                return True
+            if not has_own_keys(scheme, criteria):
+                return True
+        singles = {note.get("singles") for note in written.values()}
+        wanted = True if self._documents.policy.groups == "online" else options.singles
+        return len(singles) != 1 or None in singles or wanted not in (None, *singles)
+
+    def _read_new(self, written: Mapping[str, Json], on_progress: OnProgress) -> bool:
+        """Read what is new and what it may change; return False, having read nothing, if too much is new."""
+        self.indices = {name: self._made_visible(name) for name in written}
+        since = {name: note["changes"] for name, note in written.items()}
+        new = NewDocuments(
+            self._engine, Aim(self._documents, self.criteria, self._scope, self._query, since, self._options.patience)
+        )
+        if not new.are_few():
+            return False
+        self.part = ReadPart(new.members, all(note["singles"] for note in written.values()), new.total)
+        found: dict[bool, list[FingerprintRows]] = {False: [], True: []}
+        for hits, are_new in new.pages({name: note["members"] for name, note in written.items()}):
+            found[are_new].append(stored_fingerprints.rows(self._documents, self.store.settings, hits, self._scope))
+        # Old documents come first, as in an index: the first of several with the same text is the one compared.
+        for are_new, pages in found.items():
+            for rows in pages:
+                self._take(rows, on_progress)
+                self._new.append(np.full(len(rows.refs), are_new))
+        self.refs.flush()
+        self.store.complete()
+        return True
+
+    def _made_visible(self, index: str) -> list[int] | None:
+        """Refresh an index, and return its changes that are now visible."""
+        changes = run(make_visible(index, self._options.patience), self._engine)
+        return changes.safe if changes else None
+
+    def _pages(self, index: str) -> Generator[FingerprintRows, None, None]:
+        """Yield the fingerprints of an index page by page; or part by part, loading those that are saved."""
+        if self.saved is None:
+            yield from self._read(index)
+            return
+        documents = self._engine.perform(Count(index, self._query))
+        for part in self.saved.parts(index, documents):
+            loaded = self.saved.load(index, part)
+            if loaded is None:
+                changes = self._made_visible(index)
+                nothing = stored_fingerprints.rows(self._documents, self.store.settings, [], self._scope)
+                rows = concatenated([nothing, *self._read(index, part)])
+                self.saved.save(index, part, rows, changes)
+            else:
+                rows, changes = loaded
+            # Changes made since the first part was read may have been missed.
+            known = self.indices[index]
+            self.indices[index] = list(map(min, known, changes)) if known and changes else None
+            yield rows
+
+    def _read(self, index: str, part: Slice | None = None) -> Generator[FingerprintRows, None, None]:
+        engine = self._engine
+        source = stored_fingerprints.paths(self._documents, self._scope)
+        reading = Reading(index, self._query, source, part, self._options.patience, once=True)
+        with ExitStack() as stack:
+            stack.callback(engine.leave, reading.close(), BRIEFLY)
+            next_page = prefetched(lambda _: run(reading.next(), engine), count(), stop=engine.stop)
+            pages = stack.enter_context(closing(next_page))
+            rows = partial(stored_fingerprints.rows, self._documents, self.store.settings, scope=self._scope)
+            yield from stack.enter_context(closing(prefetched(rows, takewhile(bool, pages), stop=engine.stop)))
+
+    @property
+    def _what(self) -> Json:
+        """The scheme, query, criteria and scope with which saved parts were read."""
+        own = {"scheme": self._documents.scheme.id, "prefix": self._documents.prefix, "query": self._options.filter}
+        return {**own, **asdict(self.criteria), **self._scope_note}
+
+    @property
+    def _scope_note(self) -> Json:
+        return {"scope": self._scope.to_json()} if self._scope else {}
+
+    @property
+    def _query(self) -> Json:
+        scheme: Json = {"term": {f"{self._documents.prefix}.scheme": self._documents.scheme.id}}
+        return {"bool": {"filter": [scheme, *([self._options.filter] if self._options.filter else [])]}}
+
+    @property
+    def note(self) -> tuple[str, Json]:
+        """The name of an index's note about its groups, and the settings that must agree to add to them."""
+        same = {"scheme": self._documents.scheme.id, **asdict(self.criteria), "linkage": self._options.linkage}
+        return f"_grouped_{self._documents.prefix}", {**same, "query": self._options.filter, **self._scope_note}
+
+    def _written(self, mapping: Json) -> Json | None:
+        """Return the note about the groups of an index if they were last written with the same settings."""
+        name, same = self.note
+        there: Any = noted(mapping, name)
+        return there if there and there["of"] == same else None
+
+    def joined(self) -> tuple[tuple[Integers, Integers], npt.NDArray[np.bool_] | None]:
+        """Return the documents that stay in the same group, each with its first, and which are new to all others.
+
+        A group in which some no longer agree is made again.
+        """
+        if not self._is_incremental:
+            return (np.empty(0, dtype=np.int64),) * 2, None
+        (first, second), new = self.refs.joined(), np.concatenate([np.empty(0, dtype=np.bool_), *self._new])
+        if self.store.scopes:
+            stay = ~np.isin(first, self.store.scopes.mixed_groups(first, second))
+            new[second[~stay]] = True
+            first, second = first[stay], second[stay]
+        return (first, second), new
