@@ -14,7 +14,8 @@ from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.documents.source_filter import SourceFilter
 from es_simhash.errors import InputError
-from es_simhash.plans.find import SearchResult, find_fingerprinted
+from es_simhash.plans.candidates import all_candidates
+from es_simhash.plans.find import FetchCandidates, SearchResult, find_fingerprinted
 from es_simhash.plans.operations import Plan
 from es_simhash.plans.query_documents import QueryDocument, query_documents
 from es_simhash.plans.search_terms import SearchTerms
@@ -195,14 +196,19 @@ def check(seen: SeenDocuments, documents: Sequence[Document], on_reject: OnRejec
 
 
 def check_fingerprinted(
-    seen: SeenDocuments, wanted: Mapping[int, QueryDocument], made: Mapping[int, tuple[Fingerprint, Json]]
+    seen: SeenDocuments,
+    wanted: Mapping[int, QueryDocument],
+    made: Mapping[int, tuple[Fingerprint, Json]],
+    candidates: FetchCandidates = all_candidates,
 ) -> Plan[Iterator[Checked]]:
     """Check documents by position, each as it is taken from the iterator; the next ones are also compared with it.
 
     The fingerprint and the fields of each are ``made`` already.
     """
     compare = yield from seen.terms.verifier()
-    in_index = yield from find_fingerprinted(seen.terms, list(wanted.values()), list(made.values()), compare)
+    in_index = yield from find_fingerprinted(
+        seen.terms, list(wanted.values()), list(made.values()), compare, candidates
+    )
     return _each_checked(seen, zip(wanted.items(), made.values(), in_index, strict=True), compare)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import fingerprinted
@@ -30,6 +31,16 @@ from es_simhash.scheme.verdict.surroundings import Around
 from es_simhash.scheme.verdict.verifier import Verifier
 
 
+class FetchCandidates(Protocol):
+    """A plan that fetches the candidates of searches."""
+
+    def __call__(
+        self, terms: SearchTerms, searches: Sequence[TextSearch], *, with_texts: bool
+    ) -> Plan[list[Candidates]]:
+        """Return the candidates of each search, ``with_texts`` where these come at little cost."""
+        ...
+
+
 def find_many(terms: SearchTerms, wanted: Sequence[QueryDocument]) -> Plan[list[Matches]]:
     """Return the matches of each document; empty texts have none."""
     made = list(fingerprinted(terms.documents, [each.text for each in wanted]))
@@ -42,8 +53,9 @@ def find_fingerprinted(
     wanted: Sequence[QueryDocument],
     made: Sequence[tuple[Fingerprint, Json]],
     verifier: Verifier | None,
+    candidates: FetchCandidates = all_candidates,
 ) -> Plan[list[SearchResult]]:
-    """Compare the candidates of documents; a ``verifier`` also compares their texts.
+    """Compare the candidates of documents, which a plan fetches; a ``verifier`` also compares their texts.
 
     The fingerprint and the fields of each are ``made`` already.
     """
@@ -51,7 +63,7 @@ def find_fingerprinted(
     sent = [search for search in searches if not search.is_in_vain]
     if sent:
         yield from terms.experience.read(terms.index, terms.documents)
-    replies = yield from all_candidates(terms, sent, with_texts=verifier is not None)
+    replies = yield from candidates(terms, sent, with_texts=verifier is not None)
     found = [search.compared(reply.hits) for search, reply in zip(sent, replies, strict=True)]
     measured = [Measured(compared) for compared in found]
     if verifier is not None:
@@ -108,7 +120,7 @@ class TextSearch(ScopedText):
         candidates = query.restricted(self._candidates(scored), self.scope_filters, ())
         if filtered:
             candidates = query.restricted(candidates, self._may_be_near(), ())
-        return query.body(candidates, size=size, source=self._source(part), filter=self.terms.options.filter)
+        return query.body(candidates, size=size, source=self.source(part), filter=self.terms.options.filter)
 
     def cannot_be_outdone(self, hits: Sequence[Json]) -> bool:
         """Return whether enough hits have the identical text: no other hit can be nearer."""
@@ -151,7 +163,7 @@ class TextSearch(ScopedText):
         assert simhash is not None
         return hamming_script.may_be_within(own.prefix, own.scheme.simhash, own.scheme.id, simhash, distance)
 
-    def _source(self, part: Part) -> list[str] | bool:
+    def source(self, part: Part) -> list[str] | bool:
         """Return what to fetch of documents: the part that is compared, and what the caller requested."""
         if self.terms.options.source is True or part is Part.WHOLE:
             return True
