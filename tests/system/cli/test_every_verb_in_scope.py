@@ -53,8 +53,8 @@ class Team:
     policy: tuple[str, ...]
     made: list[str] = field(default_factory=list)
 
-    def run(self, *arguments: str, code: int | None = 0) -> Any:
-        return run(*arguments, cwd=self.folder, code=code, ES_SIMHASH_URL=self.place)
+    def run(self, *arguments: str, code: int | None = 0, stdin: str = "") -> Any:
+        return run(*arguments, cwd=self.folder, code=code, stdin=stdin, ES_SIMHASH_URL=self.place)
 
     def json(self, *arguments: str) -> list[Json]:
         return lines(self.run(*arguments, "--json"))
@@ -135,6 +135,14 @@ def check_and_write(team: Team, _: str) -> Iterator[set[str]]:
     name = team.new()
     yield from check(team, name, "--write")
     yield from team.groups(name)
+
+
+def gate(team: Team, name: str) -> Iterator[set[str]]:
+    """What is in the index, and in an empty one what the gate itself has accepted."""
+    lines_in = (team.folder / "news.jsonl").read_text(encoding="utf-8")
+    for place in (name, team.new()):
+        for each in lines(team.run("gate", place, "--stdin", "--state", place, "--json", stdin=lines_in)):
+            yield {each["id"], *ids(each.get("duplicates", []))}
 
 
 def group(team: Team, name: str, *more: str) -> Iterator[set[str]]:
@@ -223,6 +231,7 @@ READS_PAIRS: dict[str, Callable[[Team, str], Iterator[set[str]]]] = {
     "explain": explain,
     "check": check,
     "check --write": check_and_write,
+    "gate": gate,
     "group": group,
     "group --write": group_and_write,
     "erase": erase,
