@@ -20,6 +20,7 @@ type Pairs<'py> = (
 /// from an estimate by the lowest `value_bits` bits of their values on. Once as many rows as are `wanted` are near none,
 /// later ones are compared with those before the last of these only.
 #[pyfunction]
+#[allow(clippy::too_many_arguments)]
 pub fn plausible_pairs<'py>(
     py: Python<'py>,
     simhashes: Option<PyReadonlyArrayDyn<'py, u64>>,

@@ -1,9 +1,5 @@
 //! `Verifier`: the exact similarities of texts.
 
-use std::num::NonZero;
-use std::sync::OnceLock;
-use std::thread::available_parallelism;
-
 use es_simhash_kernels::compare::comparer::{Comparable, Comparer, Held, Pair, Scratch};
 use es_simhash_kernels::compare::conditions::{Agreement, Conditions};
 use es_simhash_kernels::compare::feature_weights::FeatureWeights;
@@ -24,8 +20,6 @@ use crate::work;
 /// Signals are answered after so many characters, or pairs.
 const CHARACTERS: usize = 1 << 18;
 const PAIRS: usize = 1 << 10;
-/// From so many characters on, two threads read texts.
-const SHARED: usize = 1 << 15;
 /// So much longer a look-up takes than a character.
 const PASSES: usize = 16;
 
@@ -78,7 +72,7 @@ impl Verifier {
         least: Floats<'py>,
     ) -> PyResult<Measures<'py>> {
         let mut comparable = Vec::with_capacity(texts.len());
-        self.each(texts, threads_for(texts)?, |text| comparable.push(text))?;
+        self.each(texts, 1, |text| comparable.push(text))?;
         let pairs = read_pairs(texts.py(), &first, &second, &least)?;
         let text = |number: i64| usize::try_from(number).ok().and_then(|place| comparable.get(place));
         compare(texts.py(), &self.comparer, text, &pairs, pairs.numbered.len())
@@ -224,20 +218,6 @@ fn filled(hashes: &[u64], weights: &[u32], others: u32) -> WeightTable {
     let mut table = WeightTable::default();
     table.fill(hashes, weights, others);
     table
-}
-
-/// Return how many threads read texts: two where that saves more time than a thread takes.
-fn threads_for(texts: &Bound<'_, PyList>) -> PyResult<usize> {
-    static PROCESSORS: OnceLock<usize> = OnceLock::new();
-    let mut characters = 0;
-    for text in work::each(texts.py(), texts) {
-        characters += text?.cast::<PyString>().map_err(|_| refused(Refused))?.len()?;
-        if characters >= SHARED {
-            let processors = PROCESSORS.get_or_init(|| available_parallelism().map_or(1, NonZero::get));
-            return Ok(2.min(*processors));
-        }
-    }
-    Ok(1)
 }
 
 /// Return the end of a chunk of texts that signals can wait for.

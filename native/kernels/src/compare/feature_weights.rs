@@ -1,8 +1,8 @@
 //! What each feature weighs: as a table says, or nothing if it is common.
 
 use super::weight_table::WeightTable;
-use crate::stop;
 use crate::text::Refused;
+use crate::{for_each_cpu, stop};
 
 #[derive(Default)]
 pub struct FeatureWeights {
@@ -42,10 +42,20 @@ impl FeatureWeights {
 }
 
 fn multiply(counts: &mut [u32], factors: &[u32]) -> Result<(), Refused> {
-    for (count, &factor) in counts.iter_mut().zip(factors) {
-        *count = count.checked_mul(factor).ok_or(Refused)?;
+    if multiply_all(counts, factors) { Ok(()) } else { Err(Refused) }
+}
+
+for_each_cpu! {
+    /// Multiply each count, and return whether all products are below 2^32.
+    fn multiply_all(counts: &mut [u32], factors: &[u32]) -> bool {
+        let mut beyond = 0;
+        for (count, &factor) in counts.iter_mut().zip(factors) {
+            let product = u64::from(*count) * u64::from(factor);
+            beyond |= product >> u32::BITS;
+            *count = product as u32;
+        }
+        beyond == 0
     }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -66,5 +76,15 @@ mod tests {
         assert_eq!(counts, [3, 6, 5]);
         weights.multiply(&[7 << 40 | 1], &mut counts[..1], &mut Vec::new(), &mut Vec::new()).unwrap();
         assert_eq!(counts[0], 0);
+    }
+    #[test]
+    fn weights_that_are_too_large_are_refused() {
+        let weights = FeatureWeights { table: table(&[7], &[1 << 31], 1), shift: 40, common: None };
+        let multiply =
+            |counts: &mut [u32]| weights.multiply(&[7 << 40, 8 << 40], counts, &mut Vec::new(), &mut Vec::new());
+        let mut counts = [1, u32::MAX];
+        assert!(multiply(&mut counts).is_ok());
+        assert_eq!(counts, [1 << 31, u32::MAX]);
+        assert!(multiply(&mut [2, 1]).is_err());
     }
 }
