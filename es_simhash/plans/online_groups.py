@@ -172,9 +172,7 @@ class _Assignment:
         self._seen = SeenDocuments(terms)
         # The groups given so far, by the ids under which the documents of the request are matches.
         self._given: dict[str, str] = {}
-        # The groups of documents that have none yet, and who joins them.
-        self._begun: dict[tuple[str, str], str] = {}
-        self._joining: dict[str, list[_Newcomer]] = defaultdict(list)
+        self._leaders = _Leaders(terms)
 
     def give(self, newcomers: Sequence[_Newcomer]) -> Plan[None]:
         """Give each of them a group."""
@@ -193,7 +191,7 @@ class _Assignment:
                 number, each = following
                 self._given[each.key[1] if each.key else str(number)] = self._decided(each, next(checking))
                 following = next(waiting, None)
-        yield from self._begin()
+        yield from self._leaders.write()
 
     def _wanted(self, each: _Newcomer) -> QueryDocument:
         index, id_ = each.key or (None, None)
@@ -207,29 +205,20 @@ class _Assignment:
             if name := self._group_of(match):
                 return self._join(each, name, match)
         if matches:
-            name = new_name(matches[0].index, matches[0].id, str(self._own(matches[0]).get("content")))
-            self._begun[matches[0].index, matches[0].id] = name
-            return self._join(each, name, matches[0])
+            return self._join(each, self._leaders.named(matches[0]), matches[0])
         name = self._new_name(each)
         # Nothing is near an empty text: its group is settled.
         each.take(of_member(name, 1 if checked.in_index.status == "empty" else None, True))
         return name
 
     def _group_of(self, match: Match) -> str | None:
-        if not match.index:
-            return self._given[match.id]
-        name = self._own(match).get(GROUP) or self._begun.get((match.index, match.id))
-        return None if name is None else str(name)
-
-    def _own(self, match: Match) -> Json:
-        own = (match.source or {}).get(self._terms.documents.prefix)
-        return own if isinstance(own, dict) else {}
+        return self._leaders.group_of(match) if match.index else self._given[match.id]
 
     def _join(self, each: _Newcomer, name: str, match: Match) -> str:
         stored = each.stored(self._terms.documents)
         stood_for_it = stored.get(GROUP) == name and stored.get("is_canonical") is True
         each.take(of_member(name, None, stood_for_it, match.distance, match.similarity))
-        self._joining[name].append(each)
+        self._leaders.join(name, each)
         return name
 
     def _new_name(self, each: _Newcomer) -> str:
@@ -238,22 +227,45 @@ class _Assignment:
         index, id_ = each.key
         return new_name(index or self._terms.index, id_, each.content)
 
-    def _begin(self) -> Plan[None]:
-        """Let the documents in the index that had no group stand for the new ones."""
+
+class _Leaders:
+    """Documents in the index that are in no group yet, and are to stand for the new ones that they match."""
+
+    def __init__(self, terms: SearchTerms) -> None:
+        self._prefix = terms.documents.prefix
+        self._names: dict[tuple[str, str], str] = {}
+        self._joining: dict[str, list[_Newcomer]] = defaultdict(list)
+
+    def group_of(self, match: Match) -> str | None:
+        """Return the group that a document in the index is in, or will be in."""
+        name = self._own(match).get(GROUP) or self._names.get((match.index, match.id))
+        return None if name is None else str(name)
+
+    def named(self, match: Match) -> str:
+        """Name the group that a document without one is to stand for."""
+        name = new_name(match.index, match.id, str(self._own(match).get("content")))
+        self._names[match.index, match.id] = name
+        return name
+
+    def join(self, name: str, each: _Newcomer) -> None:
+        """Note that a new document has joined a group; if nobody else can, the first one stands for it."""
+        self._joining[name].append(each)
+
+    def write(self) -> Plan[None]:
+        """Let the documents stand for the new ones, unless they have changed meanwhile."""
         by_index: dict[str, list[str]] = defaultdict(list)
-        for index, id_ in self._begun:
+        for index, id_ in self._names:
             by_index[index].append(id_)
         for index, ids in by_index.items():
-            names = [self._begun[index, id_] for id_ in ids]
+            names = [self._names[index, id_] for id_ in ids]
             begun = yield from self._written(index, ids, names)
             for name in names:
                 if name not in begun:
-                    first = self._joining[name][0]
-                    first.take(of_member(name, None, True))
+                    self._joining[name][0].take(of_member(name, None, True))
 
     def _written(self, index: str, ids: Sequence[str], names: Sequence[str]) -> Plan[set[str]]:
         """Write the groups of documents that are still as they were found; return the names of those that have them."""
-        prefix, begun = self._terms.documents.prefix, list[str]()
+        prefix, begun = self._prefix, list[str]()
         replies: list[Json] = yield GetDocuments(index, ids, [f"{prefix}.{name}" for name in ("content", GROUP)])
         actions, done = [], set[str]()
         for name, id_, reply in zip(names, ids, replies, strict=True):
@@ -267,3 +279,7 @@ class _Assignment:
                 begun.append(name)
         results = (yield Bulk(index, actions)) if actions else []
         return done | {name for name, result in zip(begun, results, strict=True) if result.error is None}
+
+    def _own(self, match: Match) -> Json:
+        own = (match.source or {}).get(self._prefix)
+        return own if isinstance(own, dict) else {}
