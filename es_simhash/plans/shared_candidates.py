@@ -12,6 +12,7 @@ from typing import Protocol
 
 from es_simhash._core.batched import chunks
 from es_simhash._core.json_paths import Json
+from es_simhash.errors import EngineError, UnavailableError, UnreachableError
 from es_simhash.plans.candidates import Candidates, CandidateSearch, all_candidates
 from es_simhash.plans.operations import MultiSearch, Plan
 from es_simhash.plans.search_experience import Part
@@ -47,7 +48,13 @@ def shared_candidates(
     part = terms.experience.part(terms.experience.candidates, with_texts=with_texts)
     sizes = [terms.experience.fitting(part, _CANDIDATES * len(some)) for some in together]
     bodies = [_body(terms, some, part, size) for some, size in zip(together, sizes, strict=True)]
-    replies: list[Json] = yield MultiSearch(terms.index, bodies)
+    try:
+        replies: list[Json] = yield MultiSearch(terms.index, bodies)
+    except (UnreachableError, UnavailableError):
+        raise
+    except EngineError:
+        # An index may allow fewer terms or hits.
+        return (yield from all_candidates(terms, searches, with_texts=with_texts))
     found: list[Candidates] = []
     for some, size, reply in zip(together, sizes, replies, strict=True):
         hits = reply["hits"]["hits"]

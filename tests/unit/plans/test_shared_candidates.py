@@ -11,6 +11,7 @@ from es_simhash import Scheme, Scope
 from es_simhash.documents.documents import Documents, fingerprinted
 from es_simhash.engines.base import run
 from es_simhash.engines.embedded import EmbeddedEngine
+from es_simhash.errors import EngineError
 from es_simhash.index import Index
 from es_simhash.plans import shared_candidates
 from es_simhash.plans.candidates import all_candidates
@@ -35,23 +36,27 @@ ASKED = [
 class Counting(Meddler):
     """An engine that counts queries."""
 
-    queries = 0
+    queries, longest = 0, 10_000
 
     def perform(self, operation: Operation[Any]) -> Any:
-        self.queries += len(operation.bodies) if isinstance(operation, MultiSearch) else 0
+        bodies = operation.bodies if isinstance(operation, MultiSearch) else []
+        self.queries += len(bodies)
+        if any(body["size"] > self.longest for body in bodies):
+            raise EngineError("The index allows fewer hits.")
         return super().perform(operation)
 
 
 @pytest.mark.parametrize("options", [{}, {"estimate": True}, {"scope": Scope(("tenant",))}, {"by": "simhash"}])
-@pytest.mark.parametrize("most", [10, 1])
+@pytest.mark.parametrize(("most", "longest"), [(10, 10_000), (1, 10_000), (10, 150)])
 def test_matches_are_those_of_a_query_for_each(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], most: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], most: int, longest: int
 ) -> None:
     monkeypatch.setattr(shared_candidates, "_CANDIDATES", most)
     monkeypatch.setattr(shared_candidates, "_TEXTS", 20)
     engine = Counting(EmbeddedEngine(tmp_path))
     Index("news", engine, fields=FIELDS).init()
     Index("news", engine, fields=FIELDS).add([*TEXTS, *FORMS], refresh=True)
+    engine.longest = longest
     documents = Documents(Scheme(), FIELDS)
     wanted = [QueryDocument.of_document(documents, each) for each in [*ASKED, *FORMS[:3]]]
     made = list(fingerprinted(documents, [each.text for each in wanted]))
@@ -66,5 +71,5 @@ def test_matches_are_those_of_a_query_for_each(
     (together, queries), (each, most_queries) = found(shared_candidates.shared_candidates), found(all_candidates)
     assert list(map(sorted, together)) == list(map(sorted, each))
     assert sum(map(len, each)) > 15
-    if most == 10 and options.get("by") != "simhash":
+    if most * longest == 100_000 and options.get("by") != "simhash":
         assert (queries, most_queries) == (2, len(wanted) - 1)
