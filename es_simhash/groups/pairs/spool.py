@@ -13,6 +13,7 @@ from tempfile import SpooledTemporaryFile, gettempdir
 from threading import Lock
 from types import TracebackType
 from typing import Any
+from weakref import finalize
 
 import numpy as np
 import numpy.typing as npt
@@ -33,12 +34,16 @@ _KEPT_AS_ROWS = 2
 
 
 class Spools:
-    """A set of spools, each with up to ``limit`` bytes in memory, and the rest in files of ``directory``."""
+    """A set of spools, each with up to ``limit`` bytes in memory, and the rest in files of ``directory``.
+
+    Those that nobody has closed are closed when nobody holds them any longer.
+    """
 
     def __init__(self, limit: int, directory: str | Path | None = None) -> None:
         self.limit = limit
         self._directory = str(directory) if directory is not None else gettempdir()
         self._files: list[Spool] = []
+        self._free = finalize(self, _close, self._files)
         self.is_closed = False
 
     def spool(self) -> Spool:
@@ -63,8 +68,7 @@ class Spools:
     def close(self) -> None:
         """Free the memory and the disk space of all spools."""
         self.is_closed = True
-        for spool in self._files:
-            spool.close()
+        self._free()
 
 
 class Spool:
@@ -110,6 +114,11 @@ class Spool:
             f"Temporary files cannot be written to {self._directory}, or read there: {error.strerror}. "
             "Name a directory with enough room (or set TMPDIR), or allow more memory."
         )
+
+
+def _close(files: Sequence[Spool]) -> None:
+    for spool in files:
+        spool.close()
 
 
 class Records:

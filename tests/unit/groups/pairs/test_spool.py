@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -93,3 +94,18 @@ def test_a_directory_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
         pytest.raises(StorageError, match=r"missing.*Name a directory"),
     ):
         Records(spools, "u8").append(np.arange(10))
+
+
+@pytest.mark.parametrize("limit", LIMITS, ids=["in files", "in memory"])
+def test_spools_that_nobody_closed_are_closed_when_nobody_holds_them(
+    limit: int, recwarn: pytest.WarningsRecorder
+) -> None:
+    spools = Spools(limit)
+    files = [spools.spool() for _ in range(3)]
+    for file in files:
+        file.write(b"kept for a while")
+    held: dict[str, object] = {"spools": spools, "files": files}
+    held["itself"] = held  # found by the collector only
+    del spools, files, file, held
+    gc.collect()
+    assert not [warning for warning in recwarn if issubclass(warning.category, ResourceWarning)]
