@@ -23,7 +23,7 @@ from es_simhash.groups.pairs.compare import Pairs
 from es_simhash.groups.pairs.document_links import HotKey, Links
 from es_simhash.groups.pairs.linkage import Linkage, groups_among, groups_in_batches
 from es_simhash.groups.pairs.nearness import Diameter, Nearness, values_of
-from es_simhash.groups.pairs.result import Counts
+from es_simhash.groups.pairs.result import MEMBER_COLUMNS, Counts
 from es_simhash.groups.pairs.spool import Spools
 from es_simhash.groups.union_find import UnionFind
 from es_simhash.live.sweep.document_ref import DocumentRef
@@ -324,10 +324,7 @@ class Grouped(ArrowRows):
         "group": "string",
         "index": "string",
         "id": "string",
-        "is_canonical": "bool",
-        "similarity": "double",
-        "distance": "int64",
-        "standard_error": "double",
+        **MEMBER_COLUMNS,
     }
 
     def _arrow_rows(self) -> Iterator[tuple[Any, ...]]:

@@ -20,6 +20,9 @@ from es_simhash.groups.pairs.spool import Records, Spools, Strings
 from es_simhash.groups.union_find import Groups
 from es_simhash.scheme.verdict.rarity import Rarity
 
+# What a table says of each member of a group, as Arrow calls the types.
+MEMBER_COLUMNS = {"is_canonical": "bool", "similarity": "double", "distance": "int64", "standard_error": "double"}
+
 
 @dataclass(frozen=True)
 class Counts:
@@ -114,10 +117,7 @@ class Duplicates(ArrowRows):
         "group": "int64",
         "position": "int64",
         "id": "string",
-        "is_canonical": "bool",
-        "similarity": "double",
-        "distance": "int64",
-        "standard_error": "double",
+        **MEMBER_COLUMNS,
     }
 
     def _arrow_rows(self) -> Iterator[tuple[Any, ...]]:
