@@ -107,14 +107,14 @@ $(CLIENT8_INSTALLED): $(INSTALLED)
 # PySpark is half a gigabyte, so that it is not installed for the other tests.
 pytest-spark: $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --editable '.[spark]'
-	$(BIN)/python -m pytest tests/system/spark/test_spark*.py
+	$(BIN)/python -m pytest tests/system/integrations/spark/test_spark*.py
 
 # The parts for frameworks, each beside its framework in an environment of its own.
 test-extras: $(FRAMEWORKS:%=test-extra-%)
 
 $(FRAMEWORKS:%=test-extra-%): test-extra-%: $(VENV)-%/.installed
 	$(VENV)-$*/bin/mypy es_simhash/integrations/$(subst -,_,$*).py
-	ES_SIMHASH_TEST_EXTRA=$* $(VENV)-$*/bin/python -m pytest tests/system/integrations
+	ES_SIMHASH_TEST_EXTRA=$* $(VENV)-$*/bin/python -m pytest tests/system/integrations/test_*.py
 
 $(FRAMEWORKS:%=$(VENV)-%/.installed): $(VENV)-%/.installed: $(INSTALLED) pyproject.toml
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(VENV)-$*

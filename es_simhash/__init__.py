@@ -1,7 +1,7 @@
 """Near-duplicate detection for the Elasticsearch or OpenSearch index that you already have.
 
-Import what you need from here, or from `es_simhash.errors`, `es_simhash.gate`, `es_simhash.sketches`,
-`es_simhash.spark` and `es_simhash.testing`. Everything deeper is private and may move.
+Import what you need from here, or from `es_simhash.errors`, `es_simhash.integrations`, `es_simhash.live.gate`,
+`es_simhash.sketches` and `es_simhash.testing`. Everything deeper is private and may move.
 """
 
 from __future__ import annotations

@@ -11,12 +11,12 @@ from typing import get_args
 from es_simhash._core import environment
 from es_simhash._core.json_paths import Json
 from es_simhash.cli.show import exits
-from es_simhash.gate import measures
+from es_simhash.live.gate import measures
+from es_simhash.live.telemetry import job_metrics
+from es_simhash.live.telemetry.metric import Metric
 from es_simhash.scheme import group_fields, own_fields
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import KeyForm, Layout
-from es_simhash.telemetry import job_metrics
-from es_simhash.telemetry.metric import Metric
 from tests.layers import LAYERS
 from tools import ROOT
 

@@ -1,1 +1,1 @@
-"""Parts for frameworks, and a server for agents; each module needs the extra of its name."""
+"""Spark, parts for other frameworks, and a server for agents; each module needs the extra of its name."""

@@ -1,1 +1,1 @@
-"""Long jobs on a live index, which others read and write meanwhile."""
+"""What runs long on a live index, which others use meanwhile: jobs, a gate, and what they show to operators."""

@@ -24,8 +24,7 @@ LOADED_WHEN_NEEDED = {
     "engines": {"tantivy", "elasticsearch", "opensearchpy"},
     "testing": {"pytest"},
     "cli": {"click"},
-    "spark": {"pyspark", "pyarrow"},
-    "integrations": {"langchain_core", "llama_index", "haystack", "mcp", "pydantic"},
+    "integrations": {"langchain_core", "llama_index", "haystack", "mcp", "pydantic", "pyspark", "pyarrow"},
 }
 
 

@@ -18,7 +18,7 @@ from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.erased import show_copies, show_erased, write_list, write_report
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
 from es_simhash.cli.show.output import Output
-from es_simhash.telemetry.job_metrics import counts_of
+from es_simhash.live.telemetry.job_metrics import counts_of
 
 if TYPE_CHECKING:
     from es_simhash.index import Index

@@ -19,8 +19,8 @@ from es_simhash.cli.show.exits import FINE
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
-    from es_simhash.gate.gate import Gate
-    from es_simhash.telemetry.metrics import Metrics
+    from es_simhash.live.gate.gate import Gate
+    from es_simhash.live.telemetry.metrics import Metrics
 
 _FOUND_BY = ("by", "distance", "similarity", "estimate", "scope")
 
@@ -90,8 +90,8 @@ def command(
     Example: es-simhash gate articles --field title --field body
     """
     from es_simhash._core.garbage import rarely_collected
-    from es_simhash.gate.gate import Gate
-    from es_simhash.gate.options import GateOptions
+    from es_simhash.live.gate.gate import Gate
+    from es_simhash.live.gate.options import GateOptions
 
     if write and not by_lines:
         raise click.UsageError("--write is for --stdin. Over HTTP, /add and /bulk write. Leave it out.")
@@ -118,7 +118,7 @@ def command(
 def _metrics(index: str, output: Output) -> Metrics | None:
     """Return metrics, which show the run and its engine as well; without their extra there are none."""
     from es_simhash.errors import MissingExtraError
-    from es_simhash.gate.measures import metrics_of
+    from es_simhash.live.gate.measures import metrics_of
 
     try:
         metrics = metrics_of(index)
@@ -144,8 +144,8 @@ def _serve(
     metrics: Metrics | None,
     output: Output,
 ) -> None:
-    from es_simhash.gate.asgi import application
-    from es_simhash.gate.server import listening, serve
+    from es_simhash.live.gate.asgi import application
+    from es_simhash.live.gate.server import listening, serve
 
     made = application(gate, token=token, id_field=id_field, max_body=max_body, metrics=metrics)
     with listening(host, port, token is not None) as at:

@@ -21,7 +21,7 @@ from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
 from es_simhash.cli.show.groups import show_grouped, were_written
 from es_simhash.cli.show.output import Output
 from es_simhash.cli.show.progress import show_findings
-from es_simhash.telemetry.job_metrics import counts_of
+from es_simhash.live.telemetry.job_metrics import counts_of
 
 if TYPE_CHECKING:
     from es_simhash.cli.jobs.group_output import Link

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import IO
 
-from es_simhash.gate.gate import Gate
-from es_simhash.gate.requests import BATCH, answers_as_json, asked_of, line_of, parsed
+from es_simhash.live.gate.gate import Gate
+from es_simhash.live.gate.requests import BATCH, answers_as_json, asked_of, line_of, parsed
 
 _AT_ONCE = 1 << 18
 

@@ -14,8 +14,8 @@ from es_simhash.cli.options.setting_origins import Given
 from es_simhash.cli.options.target import target_of
 from es_simhash.cli.show import exits, log
 from es_simhash.cli.show.output import Output
-from es_simhash.telemetry import spans
-from es_simhash.telemetry.run import Run
+from es_simhash.live.telemetry import spans
+from es_simhash.live.telemetry.run import Run
 
 
 class ConnectionOption(click.Option):

@@ -13,7 +13,7 @@ from es_simhash.cli.options.files import output_file
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
-    from es_simhash.telemetry.publish import MetricsFile
+    from es_simhash.live.telemetry.publish import MetricsFile
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -46,9 +46,9 @@ def _published(output: Output, index: str, port: int | None, path: str | None) -
     if port is None and path is None:
         yield
         return
-    from es_simhash.telemetry.job_metrics import METRICS, SUCCEEDED
-    from es_simhash.telemetry.metrics import Metrics
-    from es_simhash.telemetry.publish import MetricsFile, on_port
+    from es_simhash.live.telemetry.job_metrics import METRICS, SUCCEEDED
+    from es_simhash.live.telemetry.metrics import Metrics
+    from es_simhash.live.telemetry.publish import MetricsFile, on_port
 
     run = output.run
     metrics = Metrics(METRICS, verb=run.verb, index=index)

@@ -11,7 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
 from es_simhash.cli.show import log
-from es_simhash.telemetry.run import Run
+from es_simhash.live.telemetry.run import Run
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,7 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from es_simhash.cli.show.output import Output
-from es_simhash.telemetry.job_metrics import counts_of
+from es_simhash.live.telemetry.job_metrics import counts_of
 
 if TYPE_CHECKING:
     from es_simhash.live.doctor.finding import Finding

@@ -1,6 +1,6 @@
 """The same pairs are near-duplicates, as similar and by the same clause, wherever they are asked for.
 
-On Spark, `tests.system.spark` shows the same of the same documents.
+On Spark, `tests.system.integrations.spark` shows the same of the same documents.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ USES = {
     "murmur3": "Scheme(hash='murmur3').fingerprint('text')",
     "parquet": "list(read_documents(['texts.parquet'], on_reject=print))",
     "arrow": "Scheme().fingerprint_batches(['text']).to_arrow()",
-    "spark": "importlib.import_module('es_simhash.spark')",
+    "spark": "importlib.import_module('es_simhash.integrations.spark')",
 }
 if sys.version_info < (3, 14):  # from then on Python reads zstd itself
     USES["zstd"] = "list(read_documents(['texts.jsonl.zst'], on_reject=print))"
@@ -109,7 +109,7 @@ def test_every_module_is_imported_without_extras_but_those_made_for_one(installe
     }
     assert in_parts == {
         **{name: ["ModuleNotFoundError", library] for name, library in MADE_FOR.items()},
-        "es_simhash.spark": ["MissingExtraError", "spark"],
+        "es_simhash.integrations.spark": ["MissingExtraError", "spark"],
         **{
             f"es_simhash.integrations.{extra.replace('-', '_')}": ["MissingExtraError", extra]
             for extra in ("haystack", "langchain", "llama-index", "mcp")

@@ -1,0 +1,170 @@
+"""Condensed documents, a row each, made from texts as by `groups.pairs.condense`, or from fields as by `stored`.
+
+The columns name the document; ``content`` identifies equal texts, and ``simhash`` and ``values`` are
+compared, if they count. Empty texts, and documents without a fingerprint of the scheme, are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+from pyspark.sql.types import BinaryType, StructField, StructType
+
+from es_simhash._core.bit_codes import words_per_code
+from es_simhash.documents.documents import Documents
+from es_simhash.errors import DocumentError, InputError
+from es_simhash.groups.of_index import stored_fingerprints
+from es_simhash.groups.pairs.condense import Condensed, condense, needed, value_type
+from es_simhash.groups.pairs.spool import Rows
+from es_simhash.integrations.spark.frames import (
+    TEXT,
+    binary,
+    place_columns,
+    refused,
+    rows_of,
+    selected,
+    text_column,
+    texts_of,
+)
+from es_simhash.integrations.spark.scoping import SCOPE, TYPE, VALUES, scope_array, values_column
+from es_simhash.scheme import fingerprinting, own_fields
+from es_simhash.scheme.fingerprint import STATUSES
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.scope import Scope
+from es_simhash.scheme.settings import Settings
+from es_simhash.sketches.minhash.common import VALUE_BITS
+
+_EMPTY = STATUSES.index("empty")
+
+
+@dataclass(frozen=True)
+class CondensedColumns:
+    """The columns of condensed documents; ``value_bits`` bits of the signature's values are known.
+
+    The first ``size`` values are compared: where texts decide, those that band keys hold, as in a search. With a
+    ``scope``, that of each document is there, too.
+    """
+
+    settings: Settings
+    value_bits: int
+    size: int
+    scope: Scope | None
+
+    @classmethod
+    def of_texts(cls, settings: Settings, criteria: Criteria, scope: Scope | None) -> CondensedColumns:
+        """Return the columns for documents with texts."""
+        settings = needed(settings, criteria)
+        bits = settings.minhash.layout.value_bits if settings.minhash else VALUE_BITS
+        return cls._made(settings, bits, criteria.verification is not None, scope)
+
+    @classmethod
+    def of_fields(cls, settings: Settings, criteria: Criteria, scope: Scope | None) -> CondensedColumns:
+        """Return the columns for documents with fields only."""
+        bits = settings.minhash.layout.value_bits if settings.minhash else VALUE_BITS
+        return cls._made(needed(stored_fingerprints.known(settings), criteria), bits, True, scope)
+
+    @classmethod
+    def _made(cls, settings: Settings, value_bits: int, by_keyed: bool, scope: Scope | None) -> CondensedColumns:
+        kept_bits = 8 * value_type(settings.minhash).itemsize if settings.minhash else VALUE_BITS
+        size = 0
+        if settings.minhash:
+            size = settings.minhash.layout.size if by_keyed else settings.minhash.size
+        return cls(settings, min(value_bits, kept_bits), size, scope)
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns to compare."""
+        names = {"simhash": self.settings.simhash, "values": self.settings.minhash}
+        return [name for name, is_kept in names.items() if is_kept]
+
+    def schema(self, frame: DataFrame) -> StructType:
+        """Return the schema of the condensed documents of a DataFrame."""
+        places = [frame.schema[name] for name in place_columns(frame)]
+        kept = [StructField(name, BinaryType()) for name in ("content", *self.columns)]
+        return StructType([*places, *([StructField(SCOPE, TYPE)] if self.scope else []), *kept])
+
+    def read(self, frame: DataFrame) -> list[Column]:
+        """Return the columns that name documents, and that of their values in the scope."""
+        return [*map(sf.col, place_columns(frame)), *([values_column(frame, self.scope)] if self.scope else [])]
+
+    def places(self, batch: Any) -> Any:
+        """Return a batch of these columns, in which values have become the scope."""
+        values = batch.column(VALUES) if self.scope else None
+        places = batch.drop_columns(VALUES) if self.scope else batch
+        if any(column.null_count for column in places.columns):
+            raise DocumentError("A document has no id, or no index. Give it one, or leave it out.")
+        return places.append_column(SCOPE, scope_array(self.scope, values)) if self.scope else places
+
+    def batch(self, places: Any, condensed: Condensed) -> Any:
+        """Append the condensed columns to a batch of places."""
+        found: dict[str, Any] = {
+            "content": condensed.contents,
+            "simhash": condensed.simhashes,
+            "values": condensed.values,
+        }
+        for name in ("content", *self.columns):
+            places = places.append_column(name, binary(found[name]))
+        return places
+
+    def simhashes(self, column: Any) -> Rows:
+        """Read the SimHashes of a column, as rows of words."""
+        assert self.settings.simhash
+        return rows_of(column, np.uint64, words_per_code(self.settings.simhash.bits))
+
+    def values(self, column: Any) -> Rows:
+        """Read the values of a column of signatures."""
+        assert self.settings.minhash
+        return rows_of(column, value_type(self.settings.minhash), self.settings.minhash.size)
+
+
+def of_texts(frame: DataFrame, documents: Documents, kept: CondensedColumns) -> DataFrame:
+    """Condense the texts of a DataFrame."""
+    named = frame.select(*kept.read(frame), text_column(frame, documents.fields).alias(TEXT))
+    return named.mapInArrow(partial(_of_texts, kept), kept.schema(frame))
+
+
+def _of_texts(kept: CondensedColumns, batches: Iterator[Any]) -> Iterator[Any]:
+    for batch in batches:
+        texts, places = texts_of(batch.column(TEXT)), kept.places(batch.drop_columns(TEXT))
+        done = 0
+        for condensed in fingerprinting.in_batches(texts, partial(_condense, kept.settings)):
+            made = kept.batch(places.slice(done, len(condensed)), condensed)
+            yield made.filter(pa.array(condensed.statuses != _EMPTY))
+            done += len(condensed)
+
+
+def _condense(settings: Settings, texts: list[str]) -> Condensed:
+    try:
+        return condense(settings, texts)
+    except InputError as error:
+        if error.position is None:
+            raise
+        raise refused(error, texts[error.position]) from None
+
+
+def of_fields(frame: DataFrame, documents: Documents, kept: CondensedColumns) -> DataFrame:
+    """Condense the documents of a DataFrame that has their fields in a struct named by the prefix."""
+    names = own_fields.compared_names(documents.scheme)
+    fields = sf.struct(*(f"{documents.prefix}.{name}" for name in names)).alias(documents.prefix)
+    read = selected(frame, [*kept.read(frame), fields])
+    return read.mapInArrow(partial(_of_fields, documents, kept), kept.schema(frame))
+
+
+def _of_fields(documents: Documents, kept: CondensedColumns, batches: Iterator[Any]) -> Iterator[Any]:
+    for batch in batches:
+        places = kept.places(batch.drop_columns(documents.prefix))
+        # Row numbers stand for ids, to select the documents with a fingerprint.
+        hits = [
+            {"_index": "", "_id": str(row), "_source": {documents.prefix: own}}
+            for row, own in enumerate(batch.column(documents.prefix).to_pylist())
+        ]
+        found = stored_fingerprints.rows(documents, kept.settings, hits)
+        rows = pa.array([int(name.removeprefix("/")) for name in found.refs.names], type=pa.int64())
+        yield kept.batch(places.take(rows), found.condensed)

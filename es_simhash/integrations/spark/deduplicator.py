@@ -1,0 +1,80 @@
+"""Finds near-duplicates among the documents of a DataFrame."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+
+from pyspark.sql import DataFrame
+
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.documents import Documents
+from es_simhash.integrations.spark import condensing
+from es_simhash.integrations.spark.condensing import CondensedColumns
+from es_simhash.integrations.spark.job import SparkDuplicates, find
+from es_simhash.integrations.spark.texts import Texts
+from es_simhash.scheme.query import By, Criteria
+from es_simhash.scheme.scope import Scope, combined
+from es_simhash.scheme.verdict.rarity import Rarity
+from es_simhash.scheme.verdict.verification import Level
+from es_simhash.scheme.verdict.verifier import verification_of
+
+
+@dataclass(frozen=True)
+class SparkDeduplicator:
+    """Finds near-duplicates among the documents of a DataFrame with a column ``id`` and optionally ``index``.
+
+    ``documents`` define how texts become fingerprints; ``by``, ``distance`` and ``similarity`` define near, as in a
+    search. Texts decide, as the scheme's verification says; with ``estimate``, or without a verification, fingerprints
+    do. ``rarity`` is what was learnt before, or its JSON form: the weights of an index, say. Without it, it is learnt
+    from the texts that `Deduplicator` learns it from. Only pairs in the ``scope`` count, and in that of the index: its
+    fields are columns, also inside structs.
+    """
+
+    documents: Documents
+    _: KW_ONLY
+    by: By | None = None
+    distance: int | None = None
+    similarity: float | Level | None = None
+    estimate: bool = False
+    rarity: Rarity | Json | None = None
+    scope: Scope | None = None
+
+    def __post_init__(self) -> None:
+        self._criteria(True)  # validates the arguments
+        self._rarity, self._scope  # noqa: B018 - and these
+
+    def of_texts(self, frame: DataFrame) -> SparkDuplicates:
+        """Find the near-duplicates among the texts in the source fields.
+
+        They are those that `Deduplicator` finds among the same documents, ordered by id.
+        """
+        scheme = self.documents.scheme
+        criteria = self._criteria(self.estimate)
+        kept = CondensedColumns.of_texts(scheme, criteria, self._scope)
+        texts = None
+        if criteria.similarity is not None and criteria.verification:
+            texts = Texts(frame, self.documents, self._rarity)
+        return find(condensing.of_texts(frame, self.documents, kept), frame.count(), kept, criteria, texts)
+
+    def of_fields(self, frame: DataFrame) -> SparkDuplicates:
+        """Find the near-duplicates among documents whose fields are in a column named by the prefix.
+
+        Without texts, fingerprints decide. The groups are those of `Index.group` by estimates, with the linkage
+        "single".
+        """
+        criteria = self._criteria(True)
+        kept = CondensedColumns.of_fields(self.documents.scheme, criteria, self._scope)
+        return find(condensing.of_fields(frame, self.documents, kept), frame.count(), kept, criteria)
+
+    def _criteria(self, estimate: bool) -> Criteria:
+        verification = verification_of(self.documents.scheme, estimate=estimate)
+        return Criteria.of(self.documents.scheme, self.by, self.distance, self.similarity, verification)
+
+    @cached_property
+    def _rarity(self) -> Rarity | None:
+        return Rarity.given(self.rarity)
+
+    @cached_property
+    def _scope(self) -> Scope | None:
+        return combined(self.documents.policy.scope, self.scope)

@@ -1,0 +1,58 @@
+"""Adds the fields of fingerprints to a DataFrame of texts, as `Documents.add_fields` does to documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql.types import ArrayType, StringType, StructField, StructType
+
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.documents import Documents
+from es_simhash.errors import InputError
+from es_simhash.integrations.spark.frames import TEXT, refused, text_column, texts_of
+from es_simhash.scheme.passages import FIELD
+
+
+def add_fields(frame: DataFrame, documents: Documents) -> DataFrame:
+    """Add a column to a DataFrame, a struct named by the prefix with the fields of each fingerprint.
+
+    Source fields are columns of strings or of arrays of strings, also inside structs. Null values are ignored.
+    """
+    if documents.prefix in frame.columns:
+        raise InputError(f"The DataFrame has a column {documents.prefix!r} already. Drop it, or choose another prefix.")
+    with_texts = frame.withColumn(TEXT, text_column(frame, documents.fields))
+    schema = StructType([*frame.schema.fields, StructField(documents.prefix, _spark_type(documents))])
+    return with_texts.mapInArrow(partial(_with_fields, documents), schema)
+
+
+def _with_fields(documents: Documents, batches: Iterator[Any]) -> Iterator[Any]:
+    for batch in batches:
+        texts = texts_of(batch.column(TEXT))
+        made = [_checked(*each) for each in zip(documents.fields_of(texts), texts, strict=True)]
+        column = pa.array(made, type=_arrow_type(documents))
+        yield batch.drop_columns(TEXT).append_column(documents.prefix, column)
+
+
+def _checked(made: Json | InputError, text: str) -> Json:
+    if isinstance(made, InputError):
+        raise refused(made, text)
+    return made
+
+
+def _spark_type(documents: Documents) -> StructType:
+    kinds = {True: ArrayType(StringType()), False: StringType()}
+    return StructType([StructField(name, kinds[_is_list(documents, name)]) for name in documents.names])
+
+
+def _arrow_type(documents: Documents) -> Any:
+    kinds = {True: pa.list_(pa.string()), False: pa.string()}
+    return pa.struct([(name, kinds[_is_list(documents, name)]) for name in documents.names])
+
+
+def _is_list(documents: Documents, name: str) -> bool:
+    keys = documents.scheme.layout.keys
+    return (keys == "keyword" and name in {"blocks", "bands"}) or (keys != "text" and name == FIELD)

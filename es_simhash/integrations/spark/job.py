@@ -1,0 +1,187 @@
+"""The steps of a deduplication: number all documents, pair identical and near ones, and group them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as sf
+
+from es_simhash.groups.pairs.result import Counts
+from es_simhash.integrations.spark import verdict
+from es_simhash.integrations.spark.candidates import candidates, equal_texts, masks_of_tables
+from es_simhash.integrations.spark.compare import compared, near_by_distance, with_both
+from es_simhash.integrations.spark.components import components
+from es_simhash.integrations.spark.condensing import CondensedColumns
+from es_simhash.integrations.spark.frames import materialized, place_columns
+from es_simhash.integrations.spark.scoping import SCOPE, are_in_scope
+from es_simhash.integrations.spark.texts import Texts
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.scope import Scope
+from es_simhash.scheme.verdict.measures import MET
+from es_simhash.scheme.verdict.plausible import lowest_estimate
+from es_simhash.scheme.verdict.rarity import Rarity
+
+
+@dataclass(frozen=True)
+class SparkDuplicates:
+    """The near-duplicates among documents.
+
+    ``groups`` has a row for every document of a group: its ``id``, the ``group`` (the first id in it), and whether it
+    ``is_first`` itself. ``pairs`` has the ids of both documents, ``first`` and ``second``, and the ``clause`` that
+    decided; ``distance`` if SimHash counts; and if MinHash counts ``similarity``, with its ``standard_error`` (0 if it
+    ``is_exact``), and the ``agreement`` of numbers and conditions (see `es_simhash.scheme.verdict.measures`). For
+    documents with an ``index`` there are also ``index``, ``group_index``, ``first_index`` and ``second_index``.
+
+    In ``counts``, ``empty`` includes all documents that have nothing to compare; there is no ``valley``. With
+    ``estimate`` fingerprints alone decided; else ``rarity`` is how rare features are, if they weighed by it.
+    """
+
+    groups: DataFrame
+    pairs: DataFrame
+    counts: Counts
+    estimate: bool
+    rarity: Rarity | None = None
+
+
+def find(
+    condensed: DataFrame, total: int, kept: CondensedColumns, criteria: Criteria, texts: Texts | None = None
+) -> SparkDuplicates:
+    """Find the near-duplicates among condensed documents; the rest of the total counts as empty.
+
+    Similarities are those of the texts, if these are given.
+    """
+    scope = kept.scope
+    numbered = materialized(_numbered(condensed)) if scope else _numbered(condensed)
+    documents = materialized(_with_copies(numbered, scope))
+    originals = documents.filter("previous is null")
+    equal = _equal(originals, kept) if scope and scope.is_by_pairs else None
+    sharing = candidates(originals, kept, masks_of_tables(kept, criteria.distance, total))
+    if equal is not None:
+        sharing = materialized(sharing)  # what is left out is counted there
+    found = materialized(compared(sharing, originals, kept, criteria))
+    measured, rarity = _with_estimates(found, criteria), None
+    if texts:
+        distinct = numbered.dropDuplicates(["content"]) if scope else originals
+        by, asked = texts.verifier(distinct, criteria), _is_asked(kept, criteria)
+        rarity = by.weights if isinstance(by.weights, Rarity) else None
+        exact = texts.compared(by, measured.filter(asked), originals, criteria).withColumn("is_exact", sf.lit(True))
+        measured = measured.filter(~asked).unionByName(exact)
+    near = materialized(verdict.near(_counting(measured, criteria), originals, equal, kept, criteria))
+    edges = near.select("first", "second")
+    groups = materialized(_groups(documents, components(edges if equal is None else edges.union(equal))))
+    same = equal
+    if same is None:
+        same = documents.filter("previous is not null").withColumnsRenamed({"previous": "first", "position": "second"})
+    pairs = verdict.identical(same, criteria).unionByName(near)
+    verified = _is_asked(kept, criteria) if texts else sf.lit(False)
+    counts = _counts(total, documents, found.withColumn("is_asked", verified), near, groups)
+    if scope:
+        empty = total - numbered.count()
+        counts = replace(counts, empty=empty, unscoped=counts.empty - empty)
+    if equal is not None:
+        counts = replace(counts, identical=equal.count(), left_out=_left_out(sharing))
+    return SparkDuplicates(groups, _named(pairs, documents), counts, texts is None, rarity)
+
+
+def _with_estimates(found: DataFrame, criteria: Criteria) -> DataFrame:
+    """Take the estimates of candidates for their similarities, as long as no text says more."""
+    if criteria.similarity is None:
+        return found.drop("left_out")
+    return found.drop("left_out").withColumns({"is_exact": sf.lit(False), "agreement": sf.lit(MET).cast("tinyint")})
+
+
+def _counting(measured: DataFrame, criteria: Criteria) -> DataFrame:
+    """Return the pairs that may be near, or make a crowd."""
+    if criteria.similarity is None:
+        return measured
+    return measured.filter(near_by_distance(criteria) | (sf.col("similarity") >= criteria.least))
+
+
+def _is_asked(kept: CondensedColumns, criteria: Criteria) -> Column:
+    """Return the condition that the texts of a pair are asked: its estimate is not too low."""
+    assert kept.settings.minhash
+    return sf.col("similarity") >= lowest_estimate(criteria, kept.settings.minhash, kept.value_bits)
+
+
+def _left_out(candidates: DataFrame) -> int:
+    [(left_out,)] = candidates.agg(sf.coalesce(sf.sum("left_out"), sf.lit(0))).collect()
+    return int(left_out)
+
+
+def _counts(total: int, documents: DataFrame, found: DataFrame, near: DataFrame, groups: DataFrame) -> Counts:
+    [(kept, identical)] = documents.agg(sf.count("position"), sf.count("previous")).collect()
+    [(candidates, verified)] = found.agg(sf.count("first"), sf.count_if("is_asked")).collect()
+    [(members, firsts)] = groups.agg(sf.count("id"), sf.count_if("is_first")).collect()
+    return Counts(
+        documents=total,
+        empty=total - kept,
+        identical=identical,
+        near=near.count(),
+        groups=firsts,
+        duplicates=members - firsts,
+        compared=candidates,
+        verified=verified,
+        left_out=_left_out(found),
+    )
+
+
+def _numbered(condensed: DataFrame) -> DataFrame:
+    """Give the documents numbers in the order of their ids."""
+    ordered = condensed.orderBy(*place_columns(condensed), "content")
+    return ordered.withColumn("position", sf.monotonically_increasing_id())
+
+
+def _with_copies(numbered: DataFrame, scope: Scope | None) -> DataFrame:
+    """Return the documents whose scope is known, each with those that it stands for.
+
+    Documents with equal texts get the numbers of the first of them (``original``) and of the ``previous`` one, and
+    the number of all these ``copies``. They stand for one another only in the same class of a scope.
+    """
+    if scope and scope.is_by_pairs:
+        alone = {"original": sf.col("position"), "previous": sf.lit(None).cast("long"), "copies": sf.lit(1)}
+        return numbered.filter(f"`{SCOPE}`.known").withColumns(alone)
+    known = numbered.filter(f"`{SCOPE}`.known") if scope else numbered
+    texts = ["content", *([sf.col(f"`{SCOPE}`.within")] if scope else [])]
+    same = Window.partitionBy(*texts).orderBy("position")
+    return known.select(
+        *(f"`{name}`" for name in known.columns),
+        sf.first("position").over(same).alias("original"),
+        sf.lag("position").over(same).alias("previous"),
+        sf.count("position").over(Window.partitionBy(*texts)).alias("copies"),
+    )
+
+
+def _equal(documents: DataFrame, kept: CondensedColumns) -> DataFrame:
+    """Return the pairs of equal texts in scope."""
+    assert kept.scope
+    beside = with_both(equal_texts(documents, kept), documents, ["content", SCOPE])
+    same = sf.col("`first content`") == sf.col("`second content`")
+    return materialized(beside.filter(same & are_in_scope(kept.scope)).select("first", "second"))
+
+
+def _groups(documents: DataFrame, roots: DataFrame) -> DataFrame:
+    """Return the documents of all groups, each with its group's first document."""
+    linked = documents.join(roots.withColumnRenamed("node", "original"), "original", "left")
+    root = sf.coalesce("root", "original")
+    grouped = linked.filter("root is not null or copies > 1").withColumn("root", root)
+    firsts = _places(documents, "root", "group")
+    own = place_columns(documents)
+    is_first = (sf.col("position") == sf.col("root")).alias("is_first")
+    return grouped.join(firsts, "root").select(*firsts.drop("root").columns, *own, is_first)
+
+
+def _named(pairs: DataFrame, documents: DataFrame) -> DataFrame:
+    """Replace the numbers of documents in pairs by their ids."""
+    measures = [name for name in pairs.columns if name not in {"first", "second"}]
+    for side in ("first", "second"):
+        places = _places(documents, "number", side)
+        pairs = pairs.withColumnRenamed(side, "number").join(places, "number").drop("number")
+    return pairs.select(*(name for name in pairs.columns if name not in measures), *measures)
+
+
+def _places(documents: DataFrame, number: str, name: str) -> DataFrame:
+    """Return the id of each document in a column ``name``, and its index, if it has one, in ``name_index``."""
+    places = {"id": name, "index": f"{name}_index"}
+    own = [sf.col(column).alias(places[column]) for column in place_columns(documents)]
+    return documents.select(sf.col("position").alias(number), *own)

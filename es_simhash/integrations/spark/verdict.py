@@ -1,0 +1,108 @@
+"""The verdict on measured pairs, given what is around their documents (see `es_simhash.scheme.verdict`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as sf
+
+from es_simhash.integrations.spark.condensing import CondensedColumns
+from es_simhash.integrations.spark.frames import materialized
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.verdict import rule
+from es_simhash.scheme.verdict.measures import MANY_NUMBERS, PairMeasures
+from es_simhash.scheme.verdict.verification import Crowding
+from es_simhash.sketches.minhash.estimate import standard_errors
+
+
+def near(
+    measured: DataFrame, originals: DataFrame, equal: DataFrame | None, kept: CondensedColumns, criteria: Criteria
+) -> DataFrame:
+    """Return those of measured pairs that are near-duplicates, with the ``clause`` that decided.
+
+    Beside them there are pairs of ``equal`` texts, if each document is compared for itself.
+    """
+    if criteria.crowding:
+        measured = materialized(measured)
+        around = _surroundings(measured, originals, equal, criteria.crowding)
+        for side in ("first", "second"):
+            measured = measured.join(around.toDF(side, f"{side} crowd", f"{side} best"), side)
+    types = ", ".join(f"{name} {kind}" for name, kind in _columns(criteria).items())
+    return measured.mapInArrow(partial(_near, kept, criteria), types)
+
+
+def identical(pairs: DataFrame, criteria: Criteria) -> DataFrame:
+    """Return pairs of equal texts with the same columns."""
+    values = {
+        "clause": rule.CLAUSES[rule.EQUAL],
+        "distance": 0,
+        "similarity": 1.0,
+        "standard_error": 0.0,
+        "is_exact": True,
+        "agreement": MANY_NUMBERS,
+    }
+    return pairs.select(
+        *(
+            (sf.lit(values[name]).cast(kind) if name in values else sf.col(name)).alias(name)
+            for name, kind in _columns(criteria).items()
+        )
+    )
+
+
+def _columns(criteria: Criteria) -> dict[str, str]:
+    """Return the columns of pairs, as those of `groups.pairs.compare.pair_type`, and their types."""
+    columns = {"first": "long", "second": "long", "clause": "string"}
+    if criteria.distance is not None:
+        columns["distance"] = "int"
+    if criteria.similarity is not None:
+        columns |= {"similarity": "double", "standard_error": "float", "is_exact": "boolean", "agreement": "tinyint"}
+    return columns
+
+
+def _surroundings(measured: DataFrame, originals: DataFrame, equal: DataFrame | None, crowding: Crowding) -> DataFrame:
+    """Return how many others are similar to each text, and the best similarity, as `scheme.verdict.surroundings`."""
+    repeated = originals.filter("copies > 1").select("position", "copies")
+    pairs = measured.select("first", "second", "similarity")
+    if equal:
+        pairs = pairs.union(equal.select("first", "second", sf.lit(1.0)))
+    sides = pairs.union(pairs.select("second", "first", "similarity"))
+    beside = sides.toDF("position", "other", "similarity").join(repeated.toDF("other", "copies"), "other", "left")
+    around = beside.select("position", sf.coalesce("copies", sf.lit(1)).alias("others"), "similarity")
+    around = around.union(repeated.select("position", sf.col("copies") - 1, sf.lit(1.0)))
+    similar = sf.when(sf.col("similarity") >= crowding.least, sf.col("others")).otherwise(0)
+    return around.groupBy("position").agg(sf.sum(similar), sf.max("similarity"))
+
+
+def _near(kept: CondensedColumns, criteria: Criteria, batches: Iterator[Any]) -> Iterator[Any]:
+    for batch in batches:
+        columns = {name: batch.column(name).to_numpy(False) for name in batch.schema.names}
+        texts = None
+        if criteria.similarity is not None:
+            texts = PairMeasures(columns["similarity"], columns["agreement"])
+            columns["similarity"] = texts.meeting
+            columns["standard_error"] = _errors(kept, texts.meeting, columns["is_exact"])
+        decided = rule.clauses(criteria, rule.Near(columns.get("distance"), texts, *_around(columns, criteria)))
+        columns["clause"] = np.array(rule.CLAUSES)[decided]
+        found = pa.RecordBatch.from_pydict({name: pa.array(columns[name]) for name in _columns(criteria)})
+        yield found.filter(pa.array(rule.are_near(decided)))
+
+
+def _around(columns: dict[str, Any], criteria: Criteria) -> tuple[Any, Any]:
+    """Return the product of the best similarities of both documents, and the smaller crowd."""
+    if criteria.crowding is None:
+        return 0.0, 0
+    best, crowd = ([columns[f"{side} {name}"] for side in ("first", "second")] for name in ("best", "crowd"))
+    return best[0] * best[1], np.minimum(*crowd)
+
+
+def _errors(kept: CondensedColumns, similarities: Any, are_exact: Any) -> npt.NDArray[np.float32]:
+    """Return the standard errors of similarities, 0 for exact ones."""
+    assert kept.settings.minhash
+    errors = standard_errors(similarities, kept.settings.minhash.size, kept.value_bits)
+    return np.where(are_exact, 0.0, errors).astype(np.float32)

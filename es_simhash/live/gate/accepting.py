@@ -1,0 +1,122 @@
+"""What a verdict leads to: whether a document is accepted and remembered, where it is written, and with which tag."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.documents import Documents
+from es_simhash.documents.source_filter import SourceFilter
+from es_simhash.live.gate.judging import Judged
+from es_simhash.live.gate.options import GateOptions
+from es_simhash.live.gate.pending import OWN, Accepted, Key, Pending
+from es_simhash.live.gate.repeated import Repeated
+from es_simhash.live.gate.verdict import Verdict
+from es_simhash.scheme.group_fields import GROUP
+from es_simhash.scheme.own_fields import DUPLICATE_OF
+from es_simhash.scheme.rerank import Match
+
+_DUPLICATES = ("near-duplicate", "equal")
+
+
+class Event:
+    """The events of a journal: a document was accepted, or is no longer remembered."""
+
+    @staticmethod
+    def accepted(key: Key, accepted: Accepted, action: Json) -> Json:
+        """Note an accepted document, with what is needed to judge others by it, and to write it."""
+        verdict = accepted.verdict
+        form: Json = {"to": key[0], "at": accepted.at, "writes": accepted.writes, "action": action}
+        if verdict.kind != "new":
+            form |= {"kind": verdict.kind, "tags": verdict.tags}
+        return form
+
+    @staticmethod
+    def gone(keys: Iterable[Key]) -> Json:
+        """Note documents that are no longer remembered."""
+        return {"gone": [list(key) for key in keys]}
+
+    @staticmethod
+    def key_of(event: Json) -> Key:
+        """Return the key of an accepted document."""
+        return event["to"], str(event["action"]["_id"])
+
+    @staticmethod
+    def verdict_of(event: Json) -> Verdict:
+        """Return the verdict on an accepted document, without its duplicates."""
+        key = Event.key_of(event)
+        return Verdict(key[1], event.get("kind", "new"), key[0] == OWN, tags=event.get("tags"))
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A verdict; for a document that is remembered, its key and event; and what is to be written where."""
+
+    verdict: Verdict
+    key: Key
+    action: Json
+    event: Json | None = None
+    writes_to: str | None = None
+
+
+@dataclass(frozen=True)
+class Accepting:
+    """Decides by the mode, and remembers what it accepts."""
+
+    options: GateOptions
+    documents: Documents
+    pending: Pending
+    repeated: Repeated
+
+    def decide(self, judged: Judged, action: Json, writes: bool, at: float) -> Decision:
+        """Decide about a document as it is judged."""
+        id_, content = str(action["_id"]), str(judged.made[1]["content"])
+        verdict = self.repeated.verdict(judged) or self._verdict(judged, id_, writes)
+        target = self._target(verdict, writes)
+        if target is None:
+            return Decision(verdict, (OWN, id_), action)
+        if writes:
+            action = self._tagged(action, verdict)
+        key = (target, id_)
+        values = self.pending.seen.terms.values_of(judged.wanted.document)
+        accepted = Accepted(verdict, content, values, at, writes)
+        self.pending.add(key, accepted, judged.wanted, judged.made)
+        event = Event.accepted(key, accepted, action if writes else self._compared(action))
+        return Decision(verdict, key, action, event, target if writes else None)
+
+    def _verdict(self, judged: Judged, id_: str, writes: bool) -> Verdict:
+        found = Verdict(id_, judged.kind, True, None, judged.duplicates, judged.complete, judged.missing)
+        if judged.kind not in _DUPLICATES:
+            return found
+        mode = self.options.mode
+        is_accepted = mode == "tag" or (mode == "advise" and writes)
+        tags = self._tags(judged.duplicates[0]) if mode in ("tag", "divert") else None
+        return Verdict(id_, judged.kind, is_accepted, None, judged.duplicates, judged.complete, (), tags)
+
+    def _target(self, verdict: Verdict, writes: bool) -> str | None:
+        """Return which index the document is for: its own, another, or none."""
+        if verdict.accepted:
+            return OWN
+        return self.options.divert_to if writes else None
+
+    def _tags(self, original: Match) -> Json:
+        own = (original.source or {}).get(self.documents.prefix) or {}
+        group = {} if own.get(GROUP) is None else {GROUP: own[GROUP]}
+        return {DUPLICATE_OF: original.id, **group}
+
+    def _tagged(self, action: Json, verdict: Verdict) -> Json:
+        """Add the tag; the group is given when the document is written."""
+        if not verdict.tags:
+            return action
+        body, prefix = action["_source"], self.documents.prefix
+        own: Any = body.get(prefix)
+        tagged = {**(own if isinstance(own, dict) else {}), DUPLICATE_OF: verdict.tags[DUPLICATE_OF]}
+        return {**action, "_source": {**body, prefix: tagged}}
+
+    def _compared(self, action: Json) -> Json:
+        """Return only what others are compared with."""
+        terms = self.pending.seen.terms
+        part = SourceFilter.of([*self.documents.fields, *terms.scope_paths]).part_of(action["_source"])
+        return {**action, "_source": part}

@@ -1,0 +1,266 @@
+"""The gate: judges documents, notes each yes in its journal, and writes documents where it is asked to."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from secrets import token_urlsafe
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.actions import Document
+from es_simhash.documents.rejected import Rejected
+from es_simhash.engines.base import run
+from es_simhash.engines.connect import connect
+from es_simhash.errors import DocumentError, EngineError, UnavailableError, UnreachableError, WritesLostError
+from es_simhash.live.gate.accepting import Accepting, Decision, Event
+from es_simhash.live.gate.incoming import identified
+from es_simhash.live.gate.journal import Journal
+from es_simhash.live.gate.judging import Judge
+from es_simhash.live.gate.options import GateOptions
+from es_simhash.live.gate.pending import Key, Pending
+from es_simhash.live.gate.recovery import Recovery
+from es_simhash.live.gate.repeated import Repeated
+from es_simhash.live.gate.settling import Settling
+from es_simhash.live.gate.state_folder import StateFolder
+from es_simhash.live.gate.verdict import Verdict
+from es_simhash.live.gate.writing import Writing
+from es_simhash.plans.check import made_of
+from es_simhash.plans.index_plans import IndexPlans, Known
+from es_simhash.plans.operations import is_server
+from es_simhash.plans.query_documents import query_documents
+from es_simhash.scheme.group_fields import GROUP
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+# Bytes of a random id.
+_ID_BYTES = 15
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A document that is asked about, and to be written if the answer allows it; ``id`` is for one that has none."""
+
+    document: Document
+    writes: bool = False
+    id: str | None = None
+
+
+class Gate:
+    """A gate before an index; ``target`` and what is ``known`` are as for an `Index`.
+
+    ``state`` is a folder for its journal, which one process at a time may use. Threads may share a gate.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        target: Any = None,
+        *,
+        state: str | Path,
+        options: GateOptions | None = None,
+        **known: Unpack[Known],
+    ) -> None:
+        self.name = name
+        self.options = options or GateOptions()
+        self._plans = IndexPlans(name, **known)
+        self._lock = RLock()
+        self._doubtful: set[Key] = set()
+        self._doubts_all = False
+        self._engine = connect(target)
+        self._is_own = self._engine is not target
+        self._folder = StateFolder(Path(state), {"index": name})
+        try:
+            self._open()
+        except BaseException:
+            self._folder.close()
+            self._close_engine()
+            raise
+
+    def _open(self) -> None:
+        documents = run(self._plans.documents_to_write(), self._engine)
+        source = [f"{documents.prefix}.{GROUP}"] if self.options.mode == "tag" else []
+        request = self.options.request(source)
+        self._pending = Pending(run(self._plans.seen(request), self._engine))
+        self._judge = Judge(self._pending)
+        self._repeated = Repeated(self._pending, self.options)
+        self._accepting = Accepting(self.options, documents, self._pending, self._repeated)
+        self._writing = Writing(self._plans, self._engine, self.options, documents)
+        self._journal = Journal(self._folder.journal, self.options.syncs)
+        durable_at_once = run(is_server(), self._engine)
+        self._recovery = Recovery(self._engine, self._pending, self._journal, self._writing, durable_at_once)
+        self._settling = Settling(
+            self._engine, self.name, self._pending, self._journal, self.options.remember, durable_at_once
+        )
+        self._recovery.recover(None, self.options.remember)
+
+    @property
+    def pending(self) -> int:
+        """The number of documents that were accepted, and that the index does not show yet."""
+        return len(self._pending)
+
+    @property
+    def journal_bytes(self) -> int:
+        """The size of the journal."""
+        return self._journal.size
+
+    @property
+    def expired(self) -> int:
+        """The number of accepted documents that were forgotten before the index showed them."""
+        return self._settling.expired
+
+    def check(self, documents: Iterable[Document]) -> list[Verdict]:
+        """Judge documents that somebody else writes, and remember those that are accepted."""
+        return _raised(self.answer([Asked(document) for document in documents]))
+
+    def add(self, documents: Iterable[Document]) -> list[Verdict]:
+        """Judge documents, and write them as the mode says."""
+        return _raised(self.answer([Asked(document, writes=True) for document in documents]))
+
+    def answer(self, asked: Sequence[Asked]) -> list[Verdict | EngineError]:
+        """Answer in order: with a verdict, or an error if it is unknown whether the document was written.
+
+        An error is raised if no document was judged. Either way, ask again with the same ids.
+        """
+        with self._lock, self._doubting():
+            self._resolve_doubts()
+            self._settling.settle_if_due()
+            self._make_room()
+            if self._journal.is_overgrown:
+                self._recovery.compact()
+            return self._answered(asked)
+
+    def settle(self) -> None:
+        """Forget what the index shows by now, and what nobody has written in time; this is done while asked, too."""
+        with self._lock, self._doubting():
+            self._resolve_doubts()
+            self._settling.settle()
+
+    def reach(self) -> None:
+        """Raise unless the engine answers."""
+        run(is_server(), self._engine)
+
+    def close(self) -> None:
+        """Make what was written durable, and let another process have the state."""
+        with self._lock:
+            try:
+                # What is in doubt, or not shown, is in the journal.
+                with suppress(UnreachableError, UnavailableError):
+                    self.settle()
+                if not self._doubts_all:
+                    self._recovery.compact()
+            finally:
+                self._journal.close()
+                self._folder.close()
+                self._close_engine()
+
+    def __enter__(self) -> Self:
+        """Return the gate."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the gate."""
+        self.close()
+
+    def _close_engine(self) -> None:
+        if self._is_own:
+            self._engine.close()
+
+    def _make_room(self) -> None:
+        if len(self._pending) >= self.options.most_pending:
+            self._settling.settle(urgently=True)
+            if len(self._pending) >= self.options.most_pending:
+                raise UnavailableError(
+                    f"The index {self.name!r} does not show {len(self._pending):,} accepted documents yet, which is "
+                    "all that the gate remembers. Refresh the index, or have accepted documents written sooner."
+                )
+
+    @contextmanager
+    def _doubting(self) -> Iterator[None]:
+        """Read everything again before the next answer, if what is remembered may differ from what is noted."""
+        try:
+            yield
+        except BaseException as error:
+            self._doubts_all |= isinstance(error, WritesLostError) or not isinstance(error, EngineError)
+            raise
+
+    def _resolve_doubts(self) -> None:
+        """Ask the index for the documents that may have been written, or not."""
+        if self._doubts_all or self._doubtful:
+            self._recovery.recover(None if self._doubts_all else self._doubtful, self.options.remember)
+            self._doubts_all = False
+            self._doubtful.clear()
+
+    def _answered(self, asked: Sequence[Asked]) -> list[Verdict | EngineError]:
+        answers: dict[int, Verdict | EngineError] = {}
+        actions: dict[int, Json] = {}
+        for position, each in enumerate(asked):
+            id_ = token_urlsafe(_ID_BYTES) if each.id is None else each.id
+            try:
+                actions[position] = identified(each.document, id_, self.name)
+            except DocumentError as error:
+                answers[position] = Verdict(each.id, "rejected", reason=error.problem)
+        decisions = self._decided(asked, actions, answers)
+        self._journal.append([each.event for each in decisions.values() if each.event is not None])
+        for position, decision in decisions.items():
+            answers[position] = decision.verdict
+        self._write({place: each for place, each in decisions.items() if each.writes_to is not None}, answers)
+        return [answers[position] for position in range(len(asked))]
+
+    def _decided(
+        self, asked: Sequence[Asked], actions: dict[int, Json], answers: dict[int, Verdict | EngineError]
+    ) -> dict[int, Decision]:
+        """Decide about documents in order, and remember those that are accepted; reject the unreadable."""
+        documents, places = self._pending.seen.terms.documents, list(actions)
+
+        def reject(one: Rejected) -> None:
+            answers[places[one.position]] = Verdict(one.id, "rejected", reason=one.reason)
+
+        wanted = query_documents(documents, list(actions.values()), 0, reject)
+        made = made_of(documents, wanted, reject)
+        run(self._repeated.look(list(actions.values())), self._engine)
+        judged = run(self._judge.judge({place: wanted[place] for place in made}, made), self._engine)
+        found = {}
+        for each in judged:
+            place = places[each.position]
+            found[place] = self._accepting.decide(each, actions[place], asked[place].writes, time.time())
+        return dict(sorted(found.items()))
+
+    def _write(self, decisions: dict[int, Decision], answers: dict[int, Verdict | EngineError]) -> None:
+        """Write documents; what the engine refuses is forgotten again."""
+        gone: list[Key] = []
+        for target in dict.fromkeys(each.writes_to for each in decisions.values()):
+            places = [place for place, each in decisions.items() if each.writes_to == target]
+            keys = [decisions[place].key for place in places]
+            try:
+                refused = self._writing.write(str(target), [decisions[place].action for place in places])
+            except EngineError as error:
+                self._doubtful.update(keys)
+                self._doubts_all |= isinstance(error, WritesLostError)
+                answers |= dict.fromkeys(places, error)
+                continue
+            index = self._writing.index_of(str(target))
+            for number, place in enumerate(places):
+                verdict = decisions[place].verdict
+                if number in refused:
+                    verdict = replace(verdict, kind="rejected", accepted=False, reason=refused[number])
+                    gone.append(keys[number])
+                else:
+                    verdict = replace(verdict, written_to=index)
+                answers[place] = verdict
+        self._pending.forget(gone)
+        self._journal.append([Event.gone(gone)] if gone else [], durable=False)
+
+
+def _raised(answers: Sequence[Verdict | EngineError]) -> list[Verdict]:
+    found = []
+    for each in answers:
+        if isinstance(each, EngineError):
+            raise each
+        found.append(each)
+    return found

@@ -1,0 +1,130 @@
+"""What a gate remembers, read again from its journal and its index: when it opens, and after a failure.
+
+A document that others write is remembered until the index shows it, or for its time. Of one that the gate itself was to
+write, the index is asked by id:
+
+- It has the document: it was written, and perhaps answered.
+- It lacks the document, and is a server: these keep what they have acknowledged, so nobody was answered, and the
+  document is forgotten. A client that asks again is answered anew.
+- It lacks the document, and is embedded: that keeps only what was refreshed, so somebody may have been answered. The
+  document is written again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
+
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.rejected import Rejected
+from es_simhash.engines.base import Engine
+from es_simhash.live.gate.accepting import Event
+from es_simhash.live.gate.journal import Journal
+from es_simhash.live.gate.pending import Accepted, Key, Pending
+from es_simhash.live.gate.writing import Writing
+from es_simhash.plans.check import made_of
+from es_simhash.plans.operations import GetDocuments
+from es_simhash.plans.query_documents import query_documents
+
+_AT_ONCE = 200
+
+
+class Recovery:
+    """Reads a journal; a server is ``durable_at_once``."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        pending: Pending,
+        journal: Journal,
+        writing: Writing,
+        durable_at_once: bool,
+    ) -> None:
+        self._engine = engine
+        self._pending = pending
+        self._journal = journal
+        self._writing = writing
+        self._durable_at_once = durable_at_once
+
+    def recover(self, keys: Collection[Key] | None, remember: float) -> None:
+        """Remember what the journal says of some documents, or of all."""
+        if keys is None:
+            self._pending.forget([key for key, _ in self._pending.items()])
+        live = {key: event for key, event in self._live().items() if keys is None or key in keys}
+        oldest = time.time() - remember
+        kept = {key: event for key, event in live.items() if event["at"] >= oldest and self._is_ours(key)}
+        gone = [key for key in live if key not in kept]
+        waiting = iter(kept.items())
+        while some := dict(islice(waiting, _AT_ONCE)):
+            gone += self._recovered(some)
+        self._pending.forget(gone)
+        self._journal.append([Event.gone(gone)] if gone else [], durable=False)
+
+    def compact(self) -> None:
+        """Make the journal anew, of what is still remembered."""
+        self._journal.replace(event for key, event in self._live().items() if self._pending.get(key))
+
+    def _is_ours(self, key: Key) -> bool:
+        return self._writing.has(key[0])
+
+    def _live(self) -> dict[Key, Json]:
+        """Return the last event of each document that the journal does not call gone."""
+        found: dict[Key, Json] = {}
+        for event in self._journal.events():
+            if "gone" in event:
+                for index, id_ in event["gone"]:
+                    found.pop((index, id_), None)
+            else:
+                key = Event.key_of(event)
+                found.pop(key, None)
+                found[key] = event
+        return found
+
+    def _recovered(self, events: dict[Key, Json]) -> list[Key]:
+        """Remember documents, and write those again that the index has lost; return those to be forgotten."""
+        documents, keys = self._pending.seen.terms.documents, list(events)
+        unreadable: set[int] = set()
+
+        def reject(one: Rejected) -> None:
+            unreadable.add(one.position)
+
+        wanted = query_documents(documents, [events[key]["action"] for key in keys], 0, reject)
+        made = made_of(documents, wanted, reject)
+        contents = {keys[place]: str(fields["content"]) for place, (_, fields) in made.items()}
+        lacking = [key for key in self._lacking(events, contents) if events[key]["writes"]]
+        gone = [keys[place] for place in unreadable]
+        gone += lacking if self._durable_at_once else self._written_again(lacking, events)
+        forgotten = set(gone)
+        for place, each in made.items():
+            key, event = keys[place], events[keys[place]]
+            if key not in forgotten:
+                verdict = Event.verdict_of(event)
+                values = self._pending.seen.terms.values_of(wanted[place].document)
+                accepted = Accepted(verdict, contents[key], values, event["at"], event["writes"])
+                self._pending.add(key, accepted, wanted[place], each)
+        return gone
+
+    def _lacking(self, events: dict[Key, Json], contents: dict[Key, str]) -> Iterator[Key]:
+        """Yield documents that their indices do not have as they were accepted."""
+        prefix = self._pending.seen.terms.documents.prefix
+        for target in dict.fromkeys(key[0] for key in contents):
+            keys = [key for key in contents if key[0] == target]
+            routings = [events[key]["action"].get("_routing") for key in keys]
+            index, ids = self._writing.index_of(target), [id_ for _, id_ in keys]
+            # This reads even what no search shows yet.
+            reading = GetDocuments(index, ids, [f"{prefix}.content"], routings if any(routings) else None)
+            replies: list[Json] = self._engine.perform(reading)
+            for key, reply in zip(keys, replies, strict=True):
+                own = (reply.get("_source") or {}).get(prefix) or {}
+                if not reply["found"] or own.get("content") != contents[key]:
+                    yield key
+
+    def _written_again(self, keys: Sequence[Key], events: dict[Key, Json]) -> list[Key]:
+        """Write documents again; return those that the engine refuses."""
+        refused = []
+        for target in dict.fromkeys(key[0] for key in keys):
+            some = [key for key in keys if key[0] == target]
+            answers = self._writing.write(target, [events[key]["action"] for key in some])
+            refused += [some[place] for place in answers]
+        return refused

@@ -1,0 +1,62 @@
+"""Documents as they come over a wire, and answers as they go back, each as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from es_simhash._core.json_paths import Json, values_at
+from es_simhash.errors import EngineError
+from es_simhash.live.gate.gate import Asked
+from es_simhash.live.gate.incoming import NoDocument
+from es_simhash.live.gate.verdict import Verdict
+
+Answer: TypeAlias = Verdict | EngineError
+
+# Documents that are judged together.
+BATCH = 100
+# The field with the id of a document that has no _id.
+ID_FIELD = "id"
+
+
+def parsed(raw: bytes) -> Any:
+    """Parse JSON; a `NoDocument` has the reason why it cannot be."""
+    try:
+        return json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        return NoDocument(f"It is not JSON: {str(error) or 'nested too deeply'}. Send a JSON object.")
+
+
+def asked_of(document: Any, writes: bool, id_field: str = ID_FIELD, key: str | None = None) -> Asked:
+    """Return a document to ask about; without an ``_id`` its id is in a field, or else it is ``key``."""
+    named = key
+    if isinstance(document, Mapping) and document.get("_id") is None:
+        body = document.get("_source")
+        found = list(values_at(body if isinstance(body, Mapping) else document, id_field))
+        if len(found) == 1 and isinstance(found[0], str | int) and not isinstance(found[0], bool):
+            named = str(found[0])
+    return Asked(document, writes, named)
+
+
+def answers_as_json(asked: Sequence[Asked], answers: Sequence[Answer], index: str) -> list[Json]:
+    """Return answers as JSON."""
+    return [_as_json(each, answer, index) for each, answer in zip(asked, answers, strict=True)]
+
+
+def _as_json(asked: Asked, answer: Answer, index: str) -> Json:
+    if isinstance(answer, Verdict):
+        return answer.as_json(index)
+    document = asked.document
+    named = document.get("_id", asked.id) if isinstance(document, Mapping) else asked.id
+    return {
+        "id": None if named is None else str(named),
+        "verdict": "unknown",
+        "accepted": False,
+        "reason": f"It is not known whether the document was written: {answer} Ask again with the same id.",
+    }
+
+
+def line_of(form: Json) -> bytes:
+    """Return a line of NDJSON."""
+    return json.dumps(form, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"

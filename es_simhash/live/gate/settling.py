@@ -1,0 +1,88 @@
+"""Forgetting what the index shows by now, and what nobody has written in time."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+
+from es_simhash._core.batched import chunks
+from es_simhash._core.json_paths import Json
+from es_simhash.engines.base import Engine, run
+from es_simhash.live.gate.accepting import Event
+from es_simhash.live.gate.journal import Journal
+from es_simhash.live.gate.pending import Key, Pending
+from es_simhash.plans.operation_retry import attempt
+from es_simhash.plans.operations import Refresh, Search
+
+# Seconds between two looks, and the share of the time that they may take.
+_PAUSE, _SHARE = 1.0, 0.1
+_AT_ONCE = 1000
+
+
+class Settling:
+    """Looks into the index now and then; ``expired`` counts what was forgotten without being shown."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        index: str,
+        pending: Pending,
+        journal: Journal,
+        remember: float,
+        durable_at_once: bool,
+    ) -> None:
+        self._engine = engine
+        self._index = index
+        self._pending = pending
+        self._journal = journal
+        self._remember = remember
+        self._refreshes_itself = durable_at_once
+        self._due = time.monotonic() + _PAUSE
+        self.expired = 0
+
+    def settle_if_due(self) -> None:
+        """Look, if that was not done just now."""
+        if time.monotonic() >= self._due:
+            self.settle()
+
+    def settle(self, *, urgently: bool = False) -> None:
+        """Look now; ``urgently`` makes the index show what it has, as the embedded engine needs each time."""
+        started = time.monotonic()
+        if len(self._pending):
+            targets = {key[0] or self._index for key, _ in self._pending.items()}
+            if urgently or not self._refreshes_itself:
+                for index in targets:
+                    run(attempt(Refresh(index)), self._engine)
+            shown = list(self._shown())
+            self._pending.forget(shown)
+            oldest = time.time() - self._remember
+            late = [key for key, accepted in self._pending.items() if accepted.at < oldest]
+            self._pending.forget(late)
+            self.expired += len(late)
+            if shown or late:
+                self._journal.append([Event.gone([*shown, *late])], durable=False)
+        ended = time.monotonic()
+        self._due = ended + max(_PAUSE, (ended - started) / _SHARE)
+
+    def _shown(self) -> Iterator[Key]:
+        """Yield the documents that searches find as they were accepted."""
+        by_target: dict[str, dict[str, str]] = defaultdict(dict)
+        for (target, id_), accepted in self._pending.items():
+            by_target[target][id_] = accepted.content
+        documents = self._pending.seen.terms.documents
+        fields = [f"{documents.prefix}.{name}" for name in ("content", "scheme")]
+        for target, contents in by_target.items():
+            for _, ids in chunks(contents, _AT_ONCE):
+                body: Json = {
+                    "query": {"ids": {"values": ids}},
+                    "size": len(ids),
+                    "_source": fields,
+                    "track_total_hits": False,
+                }
+                reply = self._engine.perform(Search(target or self._index, body))
+                for hit in reply["hits"]["hits"]:
+                    own = (hit.get("_source") or {}).get(documents.prefix) or {}
+                    is_current = own.get("content") == contents[hit["_id"]]
+                    if is_current and own.get("scheme") == documents.scheme.id:
+                        yield target, hit["_id"]

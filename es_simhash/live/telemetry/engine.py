@@ -1,0 +1,79 @@
+"""An engine whose operations are measured: how long each kind takes, which errors it meets, and a span for each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from time import perf_counter
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from es_simhash._core.urls import is_url
+from es_simhash.engines.base import Engine
+from es_simhash.live.telemetry import spans
+from es_simhash.live.telemetry.job_metrics import OPERATION_ERRORS, OPERATION_SECONDS
+from es_simhash.live.telemetry.metrics import Metrics
+from es_simhash.plans.operations import Bulk, MultiSearch, Operation
+
+Result = TypeVar("Result")
+
+
+class Watching:
+    """What watches the operations of one engine at ``place``, an address without credentials or a directory."""
+
+    def __init__(self, engine: Engine, place: str, metrics: Metrics | None) -> None:
+        self._metrics = metrics
+        self._attributes: dict[str, str | int] = {"db.system.name": getattr(engine, "system", "other")}
+        if is_url(place):
+            parts = urlsplit(place)
+            self._attributes["server.address"] = parts.hostname or ""
+            if parts.port:
+                self._attributes["server.port"] = parts.port
+
+    @contextmanager
+    def performing(self, operation: Operation[Any]) -> Iterator[None]:
+        """Measure an operation that is performed in the block."""
+        name = name_of(operation)
+        begun = perf_counter()
+        try:
+            with self._span(operation, name) if spans.are_wanted() else nullcontext():
+                yield
+        except Exception as error:
+            if self._metrics:
+                self._metrics.add(OPERATION_ERRORS, operation=name, error_type=type(error).__name__)
+            raise
+        finally:
+            if self._metrics:
+                self._metrics.observe(OPERATION_SECONDS, perf_counter() - begun, operation=name)
+
+    def _span(self, operation: Operation[Any], name: str) -> AbstractContextManager[object]:
+        """Return the span of an operation, which never shows a query, a document or an id."""
+        attributes: dict[str, str | int] = {**self._attributes, "db.operation.name": name}
+        if index := getattr(getattr(operation, "reader", None) or operation, "index", ""):
+            attributes["db.collection.name"] = index
+        match operation:
+            case Bulk(actions=items) | MultiSearch(bodies=items) if len(items) > 1:
+                attributes["db.operation.batch.size"] = len(items)
+        return spans.span(f"{name} {index}".rstrip(), attributes, of_client=True)
+
+
+class WatchedEngine:
+    """An engine whose operations are watched; otherwise that engine."""
+
+    def __init__(self, engine: Engine, watching: Watching) -> None:
+        self._engine, self._watching = engine, watching
+
+    def perform(self, operation: Operation[Result]) -> Result:
+        """Perform one operation."""
+        with self._watching.performing(operation):
+            return self._engine.perform(operation)
+
+    def close(self) -> None:
+        """Close the engine."""
+        self._engine.close()
+
+
+def name_of(operation: Operation[Any]) -> str:
+    """Return the name of a kind of operations: ``read_page`` for `ReadPage`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", type(operation).__name__).lower()
