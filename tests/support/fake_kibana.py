@@ -1,4 +1,7 @@
-"""A small server that imports saved objects as Kibana and OpenSearch Dashboards do, and refuses what they refuse."""
+"""A small server that imports saved objects as Kibana and OpenSearch Dashboards do, and refuses what they refuse.
+
+As a Kibana without security, it imports into spaces that nobody has made, too.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ from tests.support.saved_objects import problems
 
 Json = dict[str, Any]
 
+_SPACE = re.compile(r"(/base)?/api/spaces/space/(?P<space>[a-z0-9_-]+)")
 _PATH = re.compile(r"(?P<base>/base)?(/s/(?P<space>[a-z0-9_-]+))?/api/saved_objects/_import\?overwrite=true")
 
 
@@ -38,22 +42,24 @@ class FakeKibana:
         self.received.append({"path": path, **headers})
         address = _PATH.fullmatch(path)
         space = headers.get("securitytenant") or (address and address["space"]) or "default"
-        if refused := self.answer or self._refused(address is not None, space, headers):
+        asked = _SPACE.fullmatch(path)
+        if refused := self.answer or self._refused(bool(address or asked), headers):
             return refused
+        if asked:
+            there = asked["space"] in self.spaces
+            return (200, {"id": asked["space"]}) if there else _error(404, "Not Found")
         objects = _objects(headers["content-type"], body)
         if found := problems(objects):
             return _error(422 if "migrationVersion" in found[0] else 400, found[0])
         return 200, {"success": True, "successCount": len(objects), "successResults": self._store(space, objects)}
 
-    def _refused(self, is_known: bool, space: str, headers: dict[str, str]) -> tuple[int, Json] | None:
+    def _refused(self, is_known: bool, headers: dict[str, str]) -> tuple[int, Json] | None:
         if not is_known:
             return _error(404, "Not Found")
         if f"{'osd' if self.name == 'opensearch' else 'kbn'}-xsrf" not in headers:
             return _error(400, "Request must contain an xsrf header.")
         if self.login and headers.get("authorization") != self.login:
             return _error(401, "Unauthorized" if "authorization" not in headers else "unable to authenticate user")
-        if space not in self.spaces:
-            return _error(404, f"Saved object [space/{space}] not found")
         return None
 
     def _store(self, space: str, objects: list[Json]) -> list[Json]:

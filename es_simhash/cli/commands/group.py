@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection
 from contextlib import ExitStack
+from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
 import click
@@ -175,13 +176,17 @@ def _link(index: Index, kibana_url: str, distribution: str | None) -> Link:
     from es_simhash.plans.operations import GetInfo
 
     kibana = Kibana.at(kibana_url)
-    subject = Subject(index.name, index.documents.prefix, space=kibana.space)
-    match distribution or index.engine.perform(GetInfo()).distribution:
-        case "elasticsearch":
-            return lambda group: kibana.group(subject, group, "kibana")
-        case "opensearch":
-            return lambda group: kibana.group(subject, group, "opensearch")
-    raise click.UsageError("--kibana-url is for groups on a server; no Kibana reads the embedded engine. Drop it.")
+    documents = index.documents
+    subject = Subject(
+        index.name,
+        documents.prefix,
+        text_fields=tuple(documents.fields),
+        measure="similarity" if documents.scheme.minhash else "distance",
+        space=kibana.space,
+    )
+    if (distribution or index.engine.perform(GetInfo()).distribution) == "embedded":
+        raise click.UsageError("--kibana-url is for groups on a server; no Kibana reads the embedded engine. Drop it.")
+    return partial(kibana.group, subject)
 
 
 def _write_files(

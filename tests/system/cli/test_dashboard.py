@@ -195,10 +195,9 @@ def test_groups_are_linked_to_their_documents(node: Node, index: str, tmp_path: 
     done = run(*common, "--report", str(report))
     groups = [json.loads(line) for line in done.out.splitlines()]
     links = [each["link"] for each in groups]
-    discover = "/app/discover#/?" if node.release.engine == "elasticsearch" else "/app/data-explorer/discover#?"
     assert len(links) == 2
     for group, link in zip(groups, links, strict=True):
-        assert link.startswith(f"http://ui:5601{discover}")
+        assert link.startswith("http://ui:5601/app/discover#/?")
         assert Subject(index).data_view_id in link
         assert f"%22{group['group']}%22" in link
     page = report.read_text(encoding="utf-8")

@@ -24,11 +24,17 @@ _A_DAY = 86_400_000
 _ABOUT = "≈ "
 # The most duplicates in a group of each column but the last.
 _SIZES = (1, 2, 3, 4, 5, 10, 20, 50, 100, 1000)
+_BARS: Json = {
+    "mark": "bar",
+    "encoding": {"size": {"field": "thickness", "type": "quantitative", "scale": None, "legend": None}},
+}
 # The rows of an answer are those of the chart, in their order.
 _AS_ANSWERED: tuple[Json, ...] = ({"window": [{"op": "row_number", "as": "rank"}]}, {"calculate": "''", "as": "about"})
 # The width of document titles beside their bars in pixels, and their longest length in tooltips.
 _TITLES = 280
 _LONGEST_TITLE = 200
+# The greatest width of a bar and of a column in pixels, where there are few.
+_BAR, _COLUMN = 24, 72
 
 
 def over_time(subject: Subject) -> Json:
@@ -124,7 +130,7 @@ def by_field(subject: Subject) -> Json:
         _counted("doc_count", "documents"),
         {**_counted("share", "share"), "format": ".1%"},
     ]
-    data = _data(subject, searches.by_field(subject), "aggregations.values.buckets")
+    data = _data(subject, searches.by_field(subject), "aggregations.all.values.buckets")
     label = f"{_format('share', '.0%')} + '  of ' + {_format('doc_count', ',d')}"
     axis = {"title": "share of duplicates", "format": ".0%", "values": [0, 0.25, 0.5, 0.75, 1]}
     return _bars(data, transform, ("value", "share"), axis, label, tooltip)
@@ -167,7 +173,10 @@ def _data(subject: Subject, body: Json, part: str) -> Json:
 
 
 def _chart(data: Json, **parts: Any) -> Json:
-    return {"$schema": _SCHEMA, "data": data, **parts, "config": {"view": {"stroke": None}, "text": {"color": _TEXT}}}
+    # An answer without rows has no extent, which Kibana 7.10 and OpenSearch Dashboards would warn of on each chart.
+    page = {"kibana": {"hideWarnings": True}}
+    config = {**page, "view": {"stroke": None}, "text": {"color": _TEXT}}
+    return {"$schema": _SCHEMA, "data": data, **parts, "config": config}
 
 
 def _columns(data: Json, transform: Sequence[Json], title: str, counted: str) -> Json:
@@ -191,7 +200,7 @@ def _columns(data: Json, transform: Sequence[Json], title: str, counted: str) ->
         "tooltip": [_shown("key", title), _counted("doc_count", counted)],
     }
     above = {"mark": {"type": "text", "dy": -7}, "encoding": {"text": {"field": "label_text", "type": "nominal"}}}
-    return _chart(data, transform=rows, encoding=encoding, layer=[{"mark": "bar"}, above])
+    return _chart(data, transform=[*rows, *_thickness("width", _COLUMN)], encoding=encoding, layer=[_BARS, above])
 
 
 def _ranges() -> str:
@@ -212,14 +221,15 @@ def _range(least: int, most: int) -> str:
 def _bars(
     data: Json, transform: Sequence[Json], fields: tuple[str, str], axis: Json, text: str, tooltip: Sequence[Json]
 ) -> Json:
-    """Draw a bar for each row, in order, with a label at its end.
+    """Draw a bar for each row, the longest first, with a label at its end.
 
     ``fields`` are those of its name and value, ``axis`` is that of the values, ``text`` the expression of the label.
     """
     label, value = fields
+    longest_first = {"field": value, "op": "max", "order": "descending"}
     labels = {"title": None, "labelLimit": _TITLES, "ticks": False, "domain": False}
     encoding: Json = {
-        "y": {"field": label, "type": "nominal", "sort": None, "axis": labels},
+        "y": {"field": label, "type": "nominal", "sort": longest_first, "axis": labels},
         "x": {"field": value, "type": "quantitative", "axis": axis},
         "tooltip": list(tooltip),
     }
@@ -234,8 +244,17 @@ def _bars(
         {"calculate": text, "as": "label_text"},
         {"joinaggregate": [{"op": "max", "field": value, "as": "most"}]},
         {"calculate": "1.2 * datum.most", "as": "room"},
+        *_thickness("height", _BAR),
     ]
-    return _chart(data, transform=rows, encoding=encoding, layer=[{"mark": "bar"}, beside, room])
+    return _chart(data, transform=rows, encoding=encoding, layer=[_BARS, beside, room])
+
+
+def _thickness(side: str, most: int) -> list[Json]:
+    """Divide a side of the chart among its bars, with gaps between them."""
+    return [
+        {"joinaggregate": [{"op": "count", "as": "bars"}]},
+        {"calculate": f"min({most}, 0.8 * {side} / datum.bars)", "as": "thickness"},
+    ]
 
 
 def _counts(title: str) -> Json:

@@ -7,6 +7,7 @@ import re
 import ssl
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 from http.client import HTTPException, HTTPMessage
 from typing import IO, Any
 from urllib.error import HTTPError, URLError
@@ -14,7 +15,7 @@ from urllib.request import HTTPRedirectHandler, HTTPSHandler, Request, build_ope
 from uuid import uuid4
 
 from es_simhash._core.json_paths import Json
-from es_simhash.cli.reports.dashboards.kibana import Kibana, Ui
+from es_simhash.cli.reports.dashboards.kibana import Kibana
 from es_simhash.cli.reports.dashboards.saved_objects import ndjson
 from es_simhash.errors import (
     AccessError,
@@ -35,19 +36,10 @@ _MOST_FAILURES = 3
 
 @dataclass(frozen=True)
 class Imported:
-    """The number of imported objects, the product, and the dashboard's page."""
+    """The number of imported objects, and the dashboard's page."""
 
     objects: int
-    ui: Ui
     dashboard: str
-
-
-@dataclass(frozen=True)
-class _Answer:
-    """The answer, and the product that gave it."""
-
-    body: Any
-    ui: Ui
 
 
 _ERRORS: dict[int, tuple[type[EngineError], str]] = {
@@ -84,8 +76,10 @@ def import_objects(
 
     ``headers`` log in. ``ca_certs`` is a file with certificates of authorities; ``insecure`` accepts any certificate.
     """
-    answer = _post(kibana, ndjson(objects), dict(headers or {}), _tls(ca_certs, insecure))
-    body = answer.body
+    server = _Server(kibana, headers or {}, _tls(ca_certs, insecure))
+    if kibana.space:
+        server.check_space(kibana.space)
+    body = server.import_file(ndjson(objects))
     if not isinstance(body, dict) or not isinstance(body.get("success"), bool):
         raise _no_kibana(kibana)
     if not body["success"]:
@@ -93,7 +87,7 @@ def import_objects(
             f"{kibana.address} did not import everything: {_failures(body)}. Correct that, and try again."
         )
     own = next(each["id"] for each in objects if each["type"] == "dashboard")
-    return Imported(len(objects), answer.ui, kibana.dashboard(_given_anew(body, own) or own))
+    return Imported(len(objects), kibana.dashboard(_given_anew(body, own) or own))
 
 
 def _given_anew(body: Json, id_: str) -> str | None:
@@ -111,20 +105,45 @@ def _objects(body: Json, name: str) -> list[Json]:
     return [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
 
 
-def _post(kibana: Kibana, text: str, headers: dict[str, str], tls: ssl.SSLContext) -> _Answer:
-    tenant = {"securitytenant": kibana.tenant} if kibana.tenant else {}
-    boundary = uuid4().hex
-    form = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
-    request = Request(kibana.path(_PATH), _multipart(text, boundary), {**_HEADERS, **tenant, **headers, **form})
-    try:
-        with build_opener(_NoRedirects, HTTPSHandler(context=tls)).open(request, timeout=_TIMEOUT) as reply:
-            ui: Ui = "opensearch" if reply.headers.get("osd-name") else "kibana"
-            return _Answer(_parsed(reply.read()), ui)
-    except HTTPError as error:
-        with error:
-            raise _refused(kibana, error) from None
-    except (URLError, HTTPException, OSError) as error:
-        raise _unreachable(kibana, error) from error
+@dataclass(frozen=True)
+class _Server:
+    """Kibana or OpenSearch Dashboards, with the headers of a login, and what is asked of its certificate."""
+
+    kibana: Kibana
+    login: Mapping[str, str]
+    tls: ssl.SSLContext
+
+    def check_space(self, space: str) -> None:
+        """Refuse a space that is not there: an import into one succeeds, and nobody finds the objects again."""
+        try:
+            self._answer(Request(f"{self.kibana.address}/api/spaces/space/{space}", headers={**_HEADERS, **self.login}))
+        except HTTPError as error:
+            with error:
+                if error.code == HTTPStatus.NOT_FOUND:
+                    raise MissingError(
+                        f"{self.kibana.address} has no space {space!r}. Check its identifier, or create it."
+                    ) from None
+                # The import meets all else that is wrong, and says what to do.
+
+    def import_file(self, text: str) -> Any:
+        """Send a file of saved objects; return the answer."""
+        tenant = {"securitytenant": self.kibana.tenant} if self.kibana.tenant else {}
+        boundary = uuid4().hex
+        headers = {**_HEADERS, **tenant, **self.login, "Content-Type": f"multipart/form-data; boundary={boundary}"}
+        try:
+            return self._answer(Request(self.kibana.path(_PATH), _multipart(text, boundary), headers))
+        except HTTPError as error:
+            with error:
+                raise _refused(self.kibana, error) from None
+
+    def _answer(self, request: Request) -> Any:
+        try:
+            with build_opener(_NoRedirects, HTTPSHandler(context=self.tls)).open(request, timeout=_TIMEOUT) as reply:
+                return _parsed(reply.read())
+        except HTTPError:
+            raise
+        except (URLError, HTTPException, OSError) as error:
+            raise _unreachable(self.kibana, error) from error
 
 
 def _multipart(text: str, boundary: str) -> bytes:

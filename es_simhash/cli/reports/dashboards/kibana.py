@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any
 from urllib.parse import quote
 
-from es_simhash._core.json_paths import Json
 from es_simhash._core.urls import origin, split_url
-from es_simhash.cli.reports.dashboards.subject import Subject
+from es_simhash.cli.reports.dashboards.subject import ALL_TIMES, Subject
 from es_simhash.errors import InputError
-
-Ui: TypeAlias = Literal["kibana", "opensearch"]
 
 # Kibana's pages are below these paths; an address copied from a browser has one of them.
 _PAGES = re.compile(r"/(app|login|spaces)(/.*|$)")
 _SPACE = re.compile(r"/s/([a-z0-9_-]+)$")
-_ALL_TIMES = {"from": "1970-01-01T00:00:00.000Z", "to": "now+1d"}
 # Characters that Rison needs, and that no browser, mail or chat takes for the end of an address.
 _LEGIBLE = "!(),:*@$"
 
@@ -62,19 +58,18 @@ class Kibana:
         """Return the page of a dashboard."""
         return f"{self._page('/app/dashboards')}#/view/{quote(id_, safe='')}"
 
-    def group(self, subject: Subject, group: str, ui: Ui) -> str:
-        """Return the page in Discover with the documents of a group, in the data view of the same subject."""
-        query = {"language": "kuery", "query": f"{subject.field('group')}: {_quoted(group)}"}
-        time: Json = {"time": _ALL_TIMES}
-        if ui == "kibana":
-            # Kibana 8.15 also reads ``index``, and writes it as the newer ``dataSource``.
-            state: Json = {"index": subject.data_view_id, "query": query}
-            return f"{self._page('/app/discover')}#/?_g={_rison(time)}&_a={_rison(state)}"
-        columns = {"columns": ["_source"], "isDirty": False, "sort": []}
-        state = {"discover": columns, "metadata": {"indexPattern": subject.data_view_id, "view": "discover"}}
-        asked = {"filters": [], "query": query}
-        page = self._page("/app/data-explorer/discover")
-        return f"{page}#?_a={_rison(state)}&_g={_rison({'filters': [], **time})}&_q={_rison(asked)}"
+    def group(self, subject: Subject, group: str) -> str:
+        """Return the page in Discover with a group's documents, the canonical one first, in the subject's data view.
+
+        Newer versions of both products read this address, which is that of 7.10, and write it as their own.
+        """
+        state = {
+            "index": subject.data_view_id,
+            "query": {"language": "kuery", "query": f"{subject.field('group')}: {_quoted(group)}"},
+            "columns": [*map(subject.field, ("is_canonical", subject.measure)), *subject.text_fields],
+            "sort": [[subject.field("is_canonical"), "desc"]],
+        }
+        return f"{self._page('/app/discover')}#/?_g={_rison({'time': ALL_TIMES})}&_a={_rison(state)}"
 
     def _page(self, path: str) -> str:
         return self.path(path) + (f"?security_tenant={quote(self.tenant, safe='')}" if self.tenant else "")

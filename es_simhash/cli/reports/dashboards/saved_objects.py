@@ -13,13 +13,11 @@ from typing import Any
 
 from es_simhash._core.json_paths import Json
 from es_simhash.cli.reports.dashboards import charts
-from es_simhash.cli.reports.dashboards.subject import Subject
+from es_simhash.cli.reports.dashboards.subject import ALL_TIMES, Subject
 
 _VERSIONS = {"index-pattern": "7.6.0", "search": "7.9.3", "visualization": "7.10.0", "dashboard": "7.9.3"}
 _PANEL_VERSION = "7.10.0"
 _WIDTH = 48
-# Any date of a document; tomorrow's dates come from other time zones.
-_ALL_TIMES = {"timeFrom": "1970-01-01T00:00:00.000Z", "timeTo": "now+1d"}
 
 
 @dataclass(frozen=True)
@@ -131,7 +129,7 @@ def _dashboard(subject: Subject, shown: Sequence[Panel]) -> Json:
         (f"panel_{number}", "visualization" if panel.chart else "search", subject.id_of(panel.part))
         for number, panel in enumerate(shown)
     ]
-    time = {"timeRestore": True, **_ALL_TIMES} if subject.date_field else {"timeRestore": False}
+    times = {"timeFrom": ALL_TIMES["from"], "timeTo": ALL_TIMES["to"]} if subject.date_field else {}
     attributes = {
         "title": f"Near-duplicates in {subject.name}",
         "description": "Groups of near-duplicates, as they are stored on the documents.",
@@ -139,7 +137,8 @@ def _dashboard(subject: Subject, shown: Sequence[Panel]) -> Json:
         "panelsJSON": _json(grid),
         "optionsJSON": _json({"useMargins": True, "hidePanelTitles": False}),
         "version": 1,
-        **time,
+        "timeRestore": bool(times),
+        **times,
         "kibanaSavedObjectMeta": _meta(),
     }
     return _object("dashboard", subject.id_of("dashboard"), attributes, references)

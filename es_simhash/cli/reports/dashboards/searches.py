@@ -64,15 +64,20 @@ def largest(subject: Subject) -> Json:
 
 
 def by_field(subject: Subject) -> Json:
-    """Count documents and duplicates by the values of the other field, most duplicates first."""
+    """Count documents with fingerprints, and duplicates, by the values of the other field with the most duplicates."""
     values = {"field": subject.by_field, "size": _VALUES, "order": {"duplicates": "desc"}}
-    return _aggregated(values={"terms": values, "aggs": {"duplicates": _of(_duplicates(subject))}})
+    return _aggregated(
+        all=_of(_fingerprinted(subject), values={"terms": values, "aggs": {"duplicates": _of(_duplicates(subject))}})
+    )
 
 
 def totals(subject: Subject) -> Json:
     """Count documents with fingerprints, groups, and duplicates."""
-    fingerprinted = {"exists": {"field": subject.field("status")}}
-    return _aggregated(all=_of(fingerprinted), duplicates=_of(_duplicates(subject), **_groups(subject)))
+    return _aggregated(all=_of(_fingerprinted(subject)), duplicates=_of(_duplicates(subject), **_groups(subject)))
+
+
+def _fingerprinted(subject: Subject) -> Json:
+    return {"exists": {"field": subject.field("status")}}
 
 
 def _duplicates(subject: Subject) -> Json:

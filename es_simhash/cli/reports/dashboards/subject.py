@@ -12,6 +12,9 @@ from es_simhash.scheme.mapping import DEFAULT_PREFIX, check_prefix
 # How near a duplicate is to its canonical document: see `es_simhash.scheme.group_fields`.
 Measure: TypeAlias = Literal["similarity", "distance"]
 
+# Any date of a document; tomorrow's dates come from other time zones.
+ALL_TIMES = {"from": "1900-01-01T00:00:00.000Z", "to": "now+1d"}
+
 _NAMESPACE = UUID("6f1f2c0e-9a53-4c0b-8f0d-3a4f4f0b7f5e")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -21,8 +22,7 @@ VERSIONS = (OLDEST, "6.4")
 EMPTY: dict[str, Any] = {
     "hits": {"hits": []},
     "aggregations": {
-        "all": {"doc_count": 0},
-        "values": {"buckets": []},
+        "all": {"doc_count": 0, "values": {"buckets": []}},
         "duplicates": {
             "doc_count": 0,
             "times": {"buckets": []},
@@ -167,6 +167,45 @@ def test_a_value_that_is_no_text_is_shown_as_the_engine_writes_it() -> None:
         {"key": 1, "key_as_string": "true", "doc_count": 10, "duplicates": {"doc_count": 5}},
         {"key": 7, "doc_count": 1000, "duplicates": {"doc_count": 1}},
     ]
-    made = svg(CHARTS["by-field"], answered(values={"buckets": values}))
+    made = svg(CHARTS["by-field"], answered(all={"values": {"buckets": values}}))
     for text in (">true<", ">7<", "50%  of 10", "0%  of 1,000"):
         assert text in made.replace("\xa0", " ")
+
+
+def rectangles(made: str) -> list[tuple[float, float]]:
+    """The sizes of the bars in a picture, from top to bottom."""
+    found = re.findall('aria-roledescription="bar" d="M[^"]*?h([0-9.]+)v([0-9.]+)', made)
+    return [(float(width), float(height)) for width, height in found]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_bars_are_as_thin_as_they_must_be_and_never_thick(version: str) -> None:
+    def thicknesses(number: int) -> set[float]:
+        values = [{"key": str(key), "doc_count": 10, "duplicates": {"doc_count": 5}} for key in range(number)]
+        made = svg(CHARTS["by-field"], answered(all={"values": {"buckets": values}}), version=version)
+        return {height for _, height in rectangles(made)}
+
+    assert thicknesses(1) == {24}
+    [thin] = thicknesses(15)
+    assert 10 < thin < 20
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_single_column_is_no_wall(version: str) -> None:
+    bins = {"bins": {"buckets": [{"key": "0.9", "doc_count": 12}]}}
+    [(width, _)] = rectangles(svg(CHARTS["similarity"], answered(duplicates=bins), version=version))
+    assert width == 72
+
+
+def test_the_greatest_share_comes_first() -> None:
+    values = [
+        {"key": name, "doc_count": documents, "duplicates": {"doc_count": copies}}
+        for name, documents, copies in [("much", 1000, 100), ("half", 10, 5), ("none", 7, 0)]
+    ]
+    shown = seen(svg(CHARTS["by-field"], answered(all={"values": {"buckets": values}})))
+    assert [each for each in shown if each in ("much", "half", "none")] == ["half", "much", "none"]
+
+
+@pytest.mark.parametrize("part", CHARTS)
+def test_a_chart_without_rows_is_no_reason_for_a_warning(part: str) -> None:
+    assert CHARTS[part]["config"]["kibana"] == {"hideWarnings": True}

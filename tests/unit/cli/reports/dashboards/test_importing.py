@@ -36,7 +36,7 @@ def test_all_objects_are_there_and_again_the_same(name: str) -> None:
     with kibana(name=name) as fake:
         done = imported(fake.url)
         assert imported(fake.url) == done
-    assert (done.objects, done.ui) == (len(OBJECTS), name)
+    assert done.objects == len(OBJECTS)
     assert done.dashboard == f"{fake.url}/app/dashboards#/view/{SUBJECT.id_of('dashboard')}"
     assert list(fake.stored.values()) == OBJECTS
 
@@ -72,8 +72,14 @@ def test_a_login_is_sent() -> None:
 
 
 def test_a_space_that_is_not_there() -> None:
-    with kibana() as fake, pytest.raises(MissingError, match=r"space/nowhere\] not found\. Check the address"):
-        imported(f"{fake.url}/s/nowhere")
+    with kibana() as fake, pytest.raises(MissingError, match=r"has no space 'nowhere'\. Check its identifier"):
+        imported(f"{fake.url}/base/s/nowhere")
+    assert fake.stored == {}
+
+
+def test_a_space_that_the_login_may_not_look_at_is_left_to_the_import() -> None:
+    with kibana(answer=(403, {"message": "Forbidden"})) as fake, pytest.raises(AccessError, match="refused the import"):
+        imported(f"{fake.url}/s/team")
 
 
 REFUSALS: list[tuple[int, Any, type[EngineError], str]] = [

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash._core.urls import credentials
-from es_simhash.cli.reports.dashboards.kibana import Kibana, Ui, rison
+from es_simhash.cli.reports.dashboards.kibana import Kibana, rison
 from es_simhash.cli.reports.dashboards.subject import Subject
 from es_simhash.errors import InputError
 
@@ -73,30 +73,35 @@ def states(address: str) -> dict[str, Any]:
     return {name: parsed(unquote(value)) for name, _, value in (each.partition("=") for each in asked.split("&"))}
 
 
-UIS: list[Ui] = ["kibana", "opensearch"]
-
-
 @given(TEXT.filter(bool))
 def test_a_link_asks_for_exactly_its_group(group: str) -> None:
-    subject, kibana = Subject("articles"), Kibana.at("http://localhost:5601")
-    for ui in UIS:
-        address, place = kibana.group(subject, group, ui), {"kibana": "_a", "opensearch": "_q"}[ui]
-        assert not set(address) & set(" \"'<>\\^`{|}\n\t")
-        query = states(address)[place]["query"]
-        assert query["language"] == "kuery"
-        name, _, phrase = query["query"].partition(": ")
-        assert name == "dedup.group"
-        assert phrase[0] == phrase[-1] == '"'
-        assert re.sub(r"\\(.)", r"\1", phrase[1:-1]) == group
+    address = Kibana.at("http://localhost:5601").group(Subject("articles"), group)
+    assert not set(address) & set(" \"'<>\\^`{|}\n\t")
+    query = states(address)["_a"]["query"]
+    assert query["language"] == "kuery"
+    name, _, phrase = query["query"].partition(": ")
+    assert name == "dedup.group"
+    assert phrase[0] == phrase[-1] == '"'
+    assert re.sub(r"\\(.)", r"\1", phrase[1:-1]) == group
 
 
-@pytest.mark.parametrize("ui", UIS)
-def test_a_link_is_of_all_times_and_to_the_data_view_of_the_dashboard(ui: Ui) -> None:
+def test_a_link_is_of_all_times_and_to_the_data_view_of_the_dashboard() -> None:
     subject = Subject("articles", space="team")
-    found = states(Kibana.at("http://localhost:5601/s/team").group(subject, "x", ui))
-    assert found["_g"]["time"] == {"from": "1970-01-01T00:00:00.000Z", "to": "now+1d"}
-    view = found["_a"]["index"] if ui == "kibana" else found["_a"]["metadata"]["indexPattern"]
-    assert view == subject.data_view_id
+    found = states(Kibana.at("http://localhost:5601/s/team").group(subject, "x"))
+    assert found["_g"]["time"] == {"from": "1900-01-01T00:00:00.000Z", "to": "now+1d"}
+    assert found["_a"]["index"] == subject.data_view_id
+
+
+def test_a_link_leads_to_a_page_that_all_versions_have() -> None:
+    tenant = Kibana.at("http://h", tenant="a b")
+    assert tenant.group(Subject("articles"), "x").startswith("http://h/app/discover?security_tenant=a%20b#/?_g=")
+
+
+def test_a_link_shows_the_canonical_document_first_and_how_near_the_others_are() -> None:
+    subject = Subject("articles", prefix="own", measure="distance", text_fields=("title", "正文"))
+    found = states(Kibana.at("http://h").group(subject, "x"))["_a"]
+    assert found["columns"] == ["own.is_canonical", "own.distance", "title", "正文"]
+    assert found["sort"] == [["own.is_canonical", "desc"]]
 
 
 @pytest.mark.parametrize(

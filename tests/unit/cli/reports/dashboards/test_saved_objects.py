@@ -68,6 +68,7 @@ def test_all_panels_stand_there_if_there_are_fields_for_them() -> None:
     assert attributes(objects, "index-pattern") == [{"title": "articles", "timeFieldName": "published"}]
     [dashboard] = attributes(objects, "dashboard")
     assert (dashboard["title"], dashboard["timeRestore"]) == ("Near-duplicates in articles", True)
+    assert (dashboard["timeFrom"], dashboard["timeTo"]) == ("1900-01-01T00:00:00.000Z", "now+1d")
 
 
 def test_without_dates_nothing_is_about_time() -> None:
