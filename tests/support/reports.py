@@ -12,7 +12,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash.cli.reports.groups.collector import Collector, GroupReport, Omitted, Setup, SharedKey
 from es_simhash.groups.of_index.result import Group, Member
 from es_simhash.groups.pairs.compare import Pairs, pair_type
-from es_simhash.groups.pairs.nearness import Diameter
+from es_simhash.groups.pairs.diameters import Diameter
 from es_simhash.groups.pairs.result import Counts
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme

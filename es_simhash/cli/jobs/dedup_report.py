@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timezone
+from itertools import islice
 from typing import Any
 
 from es_simhash._core.json_paths import Json
@@ -12,6 +13,7 @@ from es_simhash.cli.reports.html.groups import report_page
 from es_simhash.documents.files import FileDocument
 from es_simhash.groups.of_index.result import Group, Member
 from es_simhash.groups.pairs.deduplicator import Deduplicator
+from es_simhash.groups.pairs.diameters import diameters
 from es_simhash.groups.pairs.linkage import groups_in_batches
 from es_simhash.groups.pairs.nearness import values_of
 from es_simhash.groups.pairs.result import Duplicates
@@ -75,10 +77,11 @@ def _groups(duplicates: Duplicates) -> Iterator[tuple[Group, list[int]]]:
     """Yield the groups, named by their numbers, with the positions of their documents."""
     nearness, number = duplicates.nearness, 0
     for some in groups_in_batches(duplicates.groups):
-        nearness.load([position for each in some for position in each])
-        for positions in some:
-            near = nearness.to(positions[0], positions)
-            ids = duplicates.ids_of(positions)
-            members = [Member("", id_, *values) for id_, values in zip(ids, values_of(near), strict=True)]
-            yield Group(str(number), tuple(members), nearness.diameter(positions, near)), positions
+        positions = [position for each in some for position in each]
+        nearness.load(positions)
+        near = nearness.to_firsts(some)
+        named = zip(duplicates.ids_of(positions), values_of(near), strict=True)
+        members = (Member("", id_, *values) for id_, values in named)
+        for each, diameter in zip(some, diameters(nearness, some, near), strict=True):
+            yield Group(str(number), tuple(islice(members, len(each))), diameter), each
             number += 1

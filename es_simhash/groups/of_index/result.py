@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from types import TracebackType
 from typing import Any, ClassVar
 
@@ -20,9 +20,10 @@ from es_simhash.groups.of_index.document_refs import DocumentRefs
 from es_simhash.groups.of_index.group_names import names
 from es_simhash.groups.of_index.stored_fingerprints import content_number
 from es_simhash.groups.pairs.compare import Pairs
+from es_simhash.groups.pairs.diameters import Diameter, diameters
 from es_simhash.groups.pairs.document_links import HotKey, Links
 from es_simhash.groups.pairs.linkage import Linkage, groups_among, groups_in_batches
-from es_simhash.groups.pairs.nearness import Diameter, Nearness, values_of
+from es_simhash.groups.pairs.nearness import Nearness, values_of
 from es_simhash.groups.pairs.result import MEMBER_COLUMNS, Counts
 from es_simhash.groups.pairs.spool import Spools
 from es_simhash.groups.union_find import UnionFind
@@ -169,25 +170,25 @@ class Grouped(ArrowRows):
     def __iter__(self) -> Iterator[Group]:
         """Yield the groups, the largest first."""
         nearness, names_ = self._linked.nearness, iter(self._names)
-        for positions, keys in self._with_keys(self._positions, with_texts=True):
-            near = nearness.to(positions[0], positions)
-            members = [
-                Member(*keys[position], *values) for position, values in zip(positions, values_of(near), strict=True)
-            ]
-            yield Group(next(names_), tuple(members), nearness.diameter(positions, near))
+        for some in self._loaded(self._positions, with_texts=True):
+            near = nearness.to_firsts(some)
+            keys = self.keys(list(chain.from_iterable(some)))
+            members = (Member(*key, *values) for key, values in zip(keys, values_of(near), strict=True))
+            for positions, diameter in zip(some, diameters(nearness, some, near), strict=True):
+                yield Group(next(names_), tuple(islice(members, len(positions))), diameter)
 
-    def _with_keys(
-        self, groups: Iterable[list[int]], *, with_texts: bool = False
-    ) -> Iterator[tuple[list[int], Mapping[int, tuple[str, str]]]]:
-        """Yield groups with the indices and ids of their members, and load what is compared of these meanwhile."""
+    def _loaded(self, groups: Iterable[list[int]], *, with_texts: bool = False) -> Iterator[list[list[int]]]:
+        """Yield groups in batches, and load what is compared of each batch meanwhile."""
         for some in groups_in_batches(groups):
-            positions = [position for each in some for position in each]
-            self._linked.nearness.load(positions)
+            self._linked.nearness.load(list(chain.from_iterable(some)))
             if with_texts:
                 self._linked.nearness.read_texts(some)
-            keys = dict(zip(positions, self._linked.refs.keys(positions), strict=True))
-            for each in some:
-                yield each, keys
+            yield some
+
+    def _keys_of_members(self, groups: Sequence[Sequence[int]]) -> Mapping[int, tuple[str, str]]:
+        """Return the index and the id of each member of groups, by its position."""
+        positions = list(chain.from_iterable(groups))
+        return dict(zip(positions, self.keys(positions), strict=True))
 
     def pairs(self) -> Iterator[Pairs]:
         """Yield the pairs that link documents, by their positions, in batches; see `Duplicates.pairs`."""
@@ -205,10 +206,11 @@ class Grouped(ArrowRows):
         """Return references to members of groups, by index and id; the largest groups are searched first."""
         found: dict[tuple[str, str], DocumentRef] = {}
         missing = set(keys)
-        for positions, named in self._with_keys(self._positions):
+        for some in groups_in_batches(self._positions):
             if not missing:
                 break
-            here = [position for position in positions if named[position] in missing]
+            named = self._keys_of_members(some)
+            here = [position for position, key in named.items() if key in missing]
             found.update((named[position], ref) for position, ref in zip(here, self.refs(here), strict=True))
             missing -= {named[position] for position in here}
         return [found.get(key) or DocumentRef(*key, None, {}) for key in keys]
@@ -237,11 +239,12 @@ class Grouped(ArrowRows):
         With ``singles``, documents in no group come last, as groups of one.
         """
         names_ = iter(self._names)
-        for positions, _ in self._with_keys(self._positions, with_texts=True):
-            name, near = next(names_), self._linked.nearness.to(positions[0], positions)
-            for number, (position, values) in enumerate(zip(positions, values_of(near), strict=True)):
-                distance, similarity, _ = values
-                yield position, group_fields.of_member(name, len(positions), number == 0, distance, similarity)
+        for some in self._loaded(self._positions, with_texts=True):
+            near = values_of(self._linked.nearness.to_firsts(some))
+            for positions in some:
+                name = next(names_)
+                for number, (position, (distance, similarity, _)) in enumerate(zip(positions, near, strict=False)):
+                    yield position, group_fields.of_member(name, len(positions), number == 0, distance, similarity)
         if singles:
             yield from self._singles()
 
@@ -263,10 +266,12 @@ class Grouped(ArrowRows):
         """Make the groups, the largest first, as positions of their members, the canonical one first."""
         found = self._linked
         groups: list[tuple[int, tuple[str, str], list[int]]] = []
-        for component, keys in self._with_keys(self._components(), with_texts=found.linkage != "single"):
-            ordered = found.ranking.ordered(component, keys)
-            for each in groups_among(ordered, found.nearness, found.linkage, not self._without):
-                groups.append((-len(each), keys[each[0]][::-1], each))
+        for some in self._loaded(self._components(), with_texts=found.linkage != "single"):
+            keys = self._keys_of_members(some)
+            for component in some:
+                ordered = found.ranking.ordered(component, keys)
+                for each in groups_among(ordered, found.nearness, found.linkage, not self._without):
+                    groups.append((-len(each), keys[each[0]][::-1], each))
         return [positions for *_, positions in sorted(groups)]
 
     def _components(self) -> Iterator[list[int]]:

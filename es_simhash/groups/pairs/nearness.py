@@ -1,9 +1,10 @@
-"""Distances and similarities of documents, and the diameters of groups."""
+"""Distances and similarities of documents that are linked."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -11,25 +12,23 @@ import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
 from es_simhash._core.json_paths import Json
+from es_simhash.groups.pairs.candidates import pair_codes
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
+from es_simhash.groups.pairs.pair_rows import PairRows
 from es_simhash.groups.pairs.spool import Columns, Rows
 from es_simhash.groups.pairs.text_similarity import CompareTexts
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verdict import rule
-from es_simhash.scheme.verdict.measures import PairMeasures
+from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
 from es_simhash.scheme.verdict.rule import are_near, clauses
 from es_simhash.scheme.verdict.surroundings import Surroundings
 from es_simhash.sketches import hamming
-from es_simhash.sketches.minhash.estimate import estimates, standard_errors
-
-# The diameter of groups with more different texts than this is not computed from all pairs.
-_ALL_PAIRS = 64
-_PAIR = 2
+from es_simhash.sketches.minhash.estimate import standard_errors
 
 
 @dataclass(frozen=True, eq=False)
 class Near:
-    """Distances and similarities of documents to one of them; None if the scheme has none.
+    """Distances and similarities of pairs of documents; None if the scheme has none.
 
     Estimated similarities have ``standard_errors``.
     """
@@ -39,18 +38,23 @@ class Near:
     standard_errors: npt.NDArray[np.float64] | None = None
 
 
-@dataclass(frozen=True)
-class Diameter:
-    """The largest distance and the lowest similarity found between members of a group.
+class _LoadedRows:
+    """Rows of which some are loaded."""
 
-    Unless ``all_pairs`` were compared, some pair may be farther apart. An estimated similarity has a
-    ``standard_error``.
-    """
+    def __init__(self, columns: Columns) -> None:
+        self._columns = columns
+        self.load(np.empty(0, dtype=np.int64))
 
-    distance: int | None
-    similarity: float | None
-    all_pairs: bool
-    standard_error: float | None = None
+    def load(self, positions: Integers) -> None:
+        """Load the rows of these documents, which ascend."""
+        self._loaded, self._rows = positions, self._columns.take(positions)
+
+    def take(self, rows: Integers) -> Rows:
+        """Return rows by their numbers, in any order."""
+        places = np.searchsorted(self._loaded, rows)
+        if len(self._loaded) and (self._loaded.take(places, mode="clip") == rows).all():
+            return self._rows[places]
+        return self._columns.at(rows)
 
 
 class Nearness:
@@ -72,23 +76,22 @@ class Nearness:
         self._criteria = criteria
         self._exact = exact
         self._surroundings = surroundings
-        self._loaded = np.empty(0, dtype=np.int64)
-        self._rows: dict[int, Rows] = {}
+        self._contents = _LoadedRows(store.contents)
+        self._simhashes = _LoadedRows(store.simhashes) if store.settings.simhash else None
+        self._values = _LoadedRows(store.values) if store.settings.minhash else None
 
     def load(self, positions: Sequence[int]) -> None:
         """Load the fingerprints of some documents, which is faster than one by one."""
-        store, self._loaded = self._store, np.array(sorted(positions), dtype=np.int64)
-        used = [store.contents, *([store.simhashes] if store.settings.simhash else [])]
-        used += [store.values] if store.settings.minhash else []
-        self._rows = {id(columns): columns.take(self._loaded) for columns in used}
+        ascending = np.array(sorted(positions), dtype=np.int64)
+        for rows in (self._contents, self._simhashes, self._values):
+            if rows is not None:
+                rows.load(ascending)
 
     def read_texts(self, groups: Sequence[Sequence[int]]) -> None:
         """Read the texts of loaded groups, which is faster than group by group: those that differ from the first."""
         if self._exact and self._read_texts:
-            firsts = np.repeat([each[0] for each in groups], list(map(len, groups)))
-            members = np.array([position for each in groups for position in each], dtype=np.int64)
-            contents = (self._taken(self._store.contents, rows) for rows in (firsts, members))
-            differ = np.not_equal(*contents).any(axis=1)
+            firsts, members = _with_firsts(groups)
+            differ = ~self._are_equal(PairRows(pair_codes(firsts, members)))
             self._read_texts(np.concatenate([firsts[differ], members[differ]]))
 
     def has_content(self, position: int, content: int) -> bool:
@@ -96,48 +99,64 @@ class Nearness:
         [[found, _]] = self._store.contents.take(np.array([position])).tolist()
         return bool(found == content)
 
-    def to(self, one: int, others: Sequence[int]) -> Near:
+    def to_firsts(self, groups: Sequence[Sequence[int]]) -> Near:
+        """Compare the members of groups, one after the other, each to the first of its group."""
+        return self.between(*_with_firsts(groups))
+
+    def to(self, one: int, others: Integers) -> Near:
         """Compare documents to one."""
-        rows = np.array([one, *others], dtype=np.int64)
-        similarities = errors = None
-        if self._store.settings.minhash:
-            similarities = self._measures(rows).meeting
-            errors = None if self._exact else self._errors(similarities)
+        return self.between(np.full_like(others, one), others)
+
+    def between(self, first: Integers, second: Integers) -> Near:
+        """Compare the documents of pairs."""
+        rows, similarities, errors = PairRows(pair_codes(first, second)), None, None
+        if self._values:
+            similarities = self._measures(first, second, rows).meeting
+            errors = self.errors(similarities)
         return Near(self._distances(rows), similarities, errors)
 
-    def _distances(self, rows: Integers) -> npt.NDArray[np.int64] | None:
-        if not self._store.settings.simhash:
+    def _distances(self, rows: PairRows) -> Integers | None:
+        if not self._simhashes:
             return None
-        own = self._taken(self._store.simhashes, rows)
-        words = [hamming.distances(own[1:, word], own[0, word]) for word in range(own.shape[1])]
+        first, second = rows.of(self._simhashes)
+        words = [hamming.distances(first[:, word], second[:, word]) for word in range(first.shape[1])]
         return np.stack(words, axis=1).sum(axis=1, dtype=np.int64)
 
-    def _measures(self, rows: Integers) -> PairMeasures:
-        """Compare documents to the first one."""
-        contents = self._taken(self._store.contents, rows)
-        is_equal = (contents[1:] == contents[:1]).all(axis=1)
+    def _measures(self, first: Integers, second: Integers, rows: PairRows) -> PairMeasures:
+        is_equal = self._are_equal(rows)
         if not self._exact:
-            values = self._taken(self._store.values, rows)
-            found = estimates(values[1:], values[:1], self._store.value_bits)
+            assert self._values
+            assert self._store.settings.minhash
+            found = rows.estimates(self._values, self._store.value_bits, self._store.settings.minhash.size)
             return PairMeasures.of_similarities(np.where(is_equal, 1.0, found))
-        others, unequal = rows[1:][~is_equal], ~is_equal
-        exact = self._exact(np.full_like(others, rows[0]), others, 0.0)
-        measures = PairMeasures.of_similarities(np.ones(len(rows) - 1, dtype=np.float64))
+        unequal = ~is_equal
+        exact = self._exact(first[unequal], second[unequal], 0.0)
+        measures = PairMeasures.of_similarities(np.ones(len(first), dtype=np.float64))
         measures.similarities[unequal], measures.agreements[unequal] = exact.similarities, exact.agreements
         return measures
 
-    def _errors(self, similarities: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _are_equal(self, rows: PairRows) -> npt.NDArray[np.bool_]:
+        """Return which pairs have equal texts."""
+        first, second = rows.of(self._contents)
+        same: npt.NDArray[np.bool_] = (first == second).all(axis=1)
+        return same
+
+    def errors(self, similarities: Similarities) -> Similarities | None:
+        """Return the standard errors of estimated similarities; None if texts were compared."""
+        if self._exact:
+            return None
         assert self._store.settings.minhash
         return standard_errors(similarities, self._store.settings.minhash.size, self._store.value_bits)
 
     def are_near(self, one: int, others: Sequence[int]) -> npt.NDArray[np.bool_]:
         """Return whether each document meets the criteria together with the one."""
-        rows = np.array([one, *others], dtype=np.int64)
-        texts = None if self._criteria.similarity is None else self._measures(rows)
-        ones = np.full_like(rows[1:], one)
-        around = self._surroundings.of_pairs(ones, rows[1:]) if self._surroundings else (0.0, 0)
+        second = np.array(others, dtype=np.int64)
+        ones = np.full_like(second, one)
+        rows = PairRows(pair_codes(ones, second))
+        texts = None if self._criteria.similarity is None else self._measures(ones, second, rows)
+        around = self._surroundings.of_pairs(ones, second) if self._surroundings else (0.0, 0)
         found = are_near(clauses(self._criteria, rule.Near(self._distances(rows), texts, *around)))
-        return found & self._store.scopes.are_in_scope(ones, rows[1:]) if self._store.scopes else found
+        return found & self._store.scopes.are_in_scope(ones, second) if self._store.scopes else found
 
     def interchangeable(self, positions: Sequence[int]) -> dict[int, list[int]]:
         """Group connected documents that are near the same ones, under the first of each, in the given order."""
@@ -159,50 +178,39 @@ class Nearness:
 
     def copies(self, positions: Sequence[int]) -> dict[int, list[int]]:
         """Group documents by their texts, under the first of each, in the given order."""
-        rows = self._taken(self._store.contents, np.array(positions, dtype=np.int64))
+        rows = self._contents.take(np.array(positions, dtype=np.int64))
         firsts: dict[bytes, int] = {}
         copies: dict[int, list[int]] = {}
         for position, row in zip(positions, rows, strict=True):
             copies.setdefault(firsts.setdefault(row.tobytes(), position), []).append(position)
         return copies
 
-    def diameter(self, positions: Sequence[int], to_first: Near) -> Diameter:
-        """Compute the diameter of documents; if there are many, compare those that are far from the first."""
-        texts = list(self.copies(positions)) if len(positions) > _PAIR else positions
-        all_pairs = len(texts) <= _ALL_PAIRS
-        if len(texts) <= _PAIR:
-            found = [to_first]
-        elif all_pairs:
-            found = [self.to(one, texts[place + 1 :]) for place, one in enumerate(texts[:-1])]
-        else:
-            first = self.to(texts[0], texts)
-            ends = {_farthest(first.distances, np.argmax), _farthest(first.similarities, np.argmin)}
-            found = [first, *(self.to(texts[end], texts) for end in ends if end is not None)]
-        distances = [int(each.distances.max()) for each in found if each.distances is not None]
-        similarities = [float(each.similarities.min()) for each in found if each.similarities is not None]
-        least = np.array(min(similarities, default=1.0))
-        has = self._store.settings
-        return Diameter(
-            max(distances, default=0) if has.simhash else None,
-            float(least) if has.minhash else None,
-            all_pairs,
-            float(self._errors(least)) if has.minhash and not self._exact else None,
-        )
-
-    def _taken(self, columns: Columns, rows: Integers) -> Rows:
-        """Return the rows of documents in any order."""
-        places = np.searchsorted(self._loaded, rows)
-        if len(self._loaded) and (self._loaded.take(places, mode="clip") == rows).all():
-            return self._rows[id(columns)][places]
-        return columns.at(rows)
+    def texts(self, groups: Sequence[Sequence[int]]) -> tuple[Integers, Integers]:
+        """Return the first of the members of each group that have the same text, and how many each group has."""
+        members, numbers = _members(groups), np.repeat(np.arange(len(groups)), _sizes(groups))
+        high, low = self._contents.take(members).T
+        order = np.lexsort((low, high, numbers))
+        is_first = np.ones(len(order), dtype=np.bool_)
+        is_first[1:] = np.logical_or.reduce([each[order][1:] != each[order][:-1] for each in (numbers, high, low)])
+        places = np.sort(order[is_first])
+        return members[places], np.bincount(numbers[places], minlength=len(groups))
 
 
-def _farthest(values: npt.NDArray[np.generic] | None, which: Callable[..., np.intp]) -> int | None:
-    return None if values is None else int(which(values))
+def _with_firsts(groups: Sequence[Sequence[int]]) -> tuple[Integers, Integers]:
+    """Return, for each member of groups, the first of its group, and itself."""
+    return np.repeat(np.array([each[0] for each in groups], dtype=np.int64), _sizes(groups)), _members(groups)
+
+
+def _sizes(groups: Sequence[Sequence[int]]) -> list[int]:
+    return list(map(len, groups))
+
+
+def _members(groups: Sequence[Sequence[int]]) -> Integers:
+    return np.fromiter(chain.from_iterable(groups), dtype=np.int64)
 
 
 def values_of(near: Near) -> Iterator[tuple[Any, Any, Any]]:
-    """Return the distance, similarity and standard error of each document, None if it has none."""
+    """Yield the distance, similarity and standard error of each pair, None if it has none."""
     columns = (near.distances, near.similarities, near.standard_errors)
     count = max(0 if values is None else len(values) for values in columns)
     return zip(*([None] * count if values is None else values.tolist() for values in columns), strict=True)

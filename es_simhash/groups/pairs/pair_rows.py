@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.arrays import distinct_sorted
+from es_simhash._core.arrays import Integers, distinct_sorted
 from es_simhash._core.native import native
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.sorting import Numbers
-from es_simhash.groups.pairs.spool import Columns, Rows
+from es_simhash.groups.pairs.spool import Rows
 from es_simhash.sketches.minhash.common import VALUE_BITS
 from es_simhash.sketches.minhash.estimate import estimates, similarities_of_shares
 
 _ESTIMATED_AT_ONCE = 1 << 12
 
 Places = npt.NDArray[np.integer[Any]]
+
+
+class HasRows(Protocol):
+    """Stored rows."""
+
+    def take(self, rows: Integers) -> Rows:
+        """Return rows by their numbers, which must ascend."""
 
 
 class PairRows:
@@ -30,12 +37,12 @@ class PairRows:
         """Return the number of pairs."""
         return len(self._first)
 
-    def of(self, columns: Columns) -> tuple[Rows, Rows]:
+    def of(self, columns: HasRows) -> tuple[Rows, Rows]:
         """Return the rows of the first documents of the pairs, and those of the second."""
         taken = columns.take(self._documents)
         return taken[self._first], taken[self._second]
 
-    def estimates(self, signatures: Columns, value_bits: int, size: int) -> npt.NDArray[np.float64]:
+    def estimates(self, signatures: HasRows, value_bits: int, size: int) -> npt.NDArray[np.float64]:
         """Estimate the similarities of the pairs by the first ``size`` values of stored signatures."""
         taken = np.ascontiguousarray(signatures.take(self._documents)[:, :size])
         if (kernels := native()) and value_bits < VALUE_BITS:

@@ -128,13 +128,10 @@ class Duplicates(ArrowRows):
         number = 0
         for some in groups_in_batches(self.groups):
             positions = [position for group in some for position in group]
-            ids = iter(self.ids_of(positions))
             self.nearness.load(positions)
+            members = zip(self.ids_of(positions), values_of(self.nearness.to_firsts(some)), strict=True)
             for group in some:
-                near = values_of(self.nearness.to(group[0], group))
-                for position, id, (distance, similarity, error) in zip(
-                    group, islice(ids, len(group)), near, strict=True
-                ):
+                for position, (id, (distance, similarity, error)) in zip(group, members, strict=False):
                     yield number, position, id, position == group[0], similarity, distance, error
                 number += 1
 

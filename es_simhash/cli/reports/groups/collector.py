@@ -18,8 +18,8 @@ from es_simhash.documents.sources import text_of
 from es_simhash.errors import DocumentError
 from es_simhash.groups.of_index.result import Group, Member
 from es_simhash.groups.pairs.compare import Pairs
+from es_simhash.groups.pairs.diameters import Diameter
 from es_simhash.groups.pairs.linkage import Linkage
-from es_simhash.groups.pairs.nearness import Diameter
 from es_simhash.groups.pairs.result import Counts
 from es_simhash.plans.explain.excerpts import Piece, changes, excerpt
 from es_simhash.scheme.query import Criteria

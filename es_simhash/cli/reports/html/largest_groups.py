@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from es_simhash._core.html import Html, element
 from es_simhash._core.humanize import counted, with_error
 from es_simhash.cli.reports.groups.collector import GroupReport, Setup, ShownGroup, ShownMember
-from es_simhash.groups.pairs.nearness import Diameter
+from es_simhash.groups.pairs.diameters import Diameter
 from es_simhash.plans.explain.excerpts import Piece
 
 # The length of a group's title.

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from es_simhash.cli.reports.groups.collector import GroupReport, Omitted, SharedKey
 from es_simhash.cli.reports.html.column_chart import Column, below, between, chart
 from es_simhash.cli.reports.html.groups import report_page
-from es_simhash.groups.pairs.nearness import Diameter
+from es_simhash.groups.pairs.diameters import Diameter
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from tests.support.html_reader import Reader
