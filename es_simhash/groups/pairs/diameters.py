@@ -83,7 +83,7 @@ class _Farthest:
             np.minimum.at(self._similarities, numbers[counting], near.similarities[counting])
 
     def diameters(self, nearness: Nearness, all_pairs: npt.NDArray[np.bool_]) -> list[Diameter]:
-        """Return the diameters of the groups, given of which all pairs were compared."""
+        """Return the diameters of the groups; ``all_pairs`` says where all pairs were compared."""
         errors = None if self._similarities is None else nearness.errors(self._similarities)
         nothing = [None] * len(all_pairs)
         distances, similarities, standard_errors = (

@@ -39,7 +39,7 @@ class Near:
 
 
 class _LoadedRows:
-    """Rows of which some are loaded."""
+    """Stored rows, some of them loaded."""
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
