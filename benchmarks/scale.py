@@ -16,12 +16,13 @@ from benchmarks.scale_costs import backfill, groups, query, shards
 from benchmarks.scale_keys import candidates, curves, documents_for, layouts, picture
 from benchmarks.scale_measured import Measured
 from benchmarks.scale_model import DEFAULT, SIZES
-from benchmarks.scale_numbers import MOST, MOST_BY_BITS, Numbers, by_bits, noted, text
+from benchmarks.scale_numbers import MOST, Numbers, by_bits, noted, text
 from benchmarks.scale_simulation import CROWDED, in_words
 from benchmarks.scale_words import duration, rounded, size
 from benchmarks.svg import THEMES, path
 from benchmarks.tables import Table, tables_of
 from es_simhash.plans.find_options import MOST_CANDIDATES
+from es_simhash.sketches.key_plans import Goal, plan_keys
 
 SIMULATED, DESIGN = (Path(__file__).with_name(name) for name in ("simulated.md", "design.md"))
 HEADING = """\
@@ -99,18 +100,18 @@ def _in_short(numbers: Numbers) -> str:
             duration(model.grouping_seconds(documents, measured)),
         )
     largest, default = numbers.largest, numbers.false_share(DEFAULT.layout)
-    lower = model.smallest(0.6, numbers.is_searched(SIZES[-1]), numbers.key_bytes)
+    lower = plan_keys(0.6, Goal(SIZES[-1]))
     also = f" (for .6: {in_words(lower)}, {numbers.key_bytes(lower):,.0f} bytes)" if lower else ""
     found = dict(zip(numbers.simulated[CROWDED].columns, numbers.simulated[CROWDED].rows[-1], strict=True))
     return text(
         table,
         f"""
 - SimHash: the default blocks suffice for {SIZES[-1]:,} documents within 3 bits. Within 5 bits they exceed
-  {MOST_BY_BITS} false candidates at {documents_for(MOST_BY_BITS, by_bits(5))} documents: use more blocks.
+  {MOST} false candidates at {documents_for(MOST, by_bits(5))} documents: use more blocks.
 - MinHash: candidates come from phrases that all texts share, not from chance. For the benchmarks' texts the default
   bands exceed {MOST:,} false candidates at {documents_for(MOST, default)} documents, and the {MOST_CANDIDATES:,} that
   `find` fetches at {documents_for(MOST_CANDIDATES, default)}. `es-simhash tune` counts them on your texts.
-- {SIZES[-1]:,} documents need more rows per band and longer keys: {in_words(largest)} find {model.RECALL:.0%} of the
+- {SIZES[-1]:,} documents need more rows per band and longer keys: {in_words(largest)} find {Goal(1).recall:.0%} of the
   pairs of similarity .8 with {rounded(SIZES[-1] * numbers.false_share(largest))} false candidates, in
   {numbers.key_bytes(largest):,.0f} bytes a document instead of {measured.default_bytes:,.0f}{also}. Choose keys before
   the backfill, since another scheme requires another one.

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import partial
 
 from benchmarks import scale_model as model
 from benchmarks.log_plot import Axis, Curve, Level, LogPlot, Points
-from benchmarks.scale_model import DEFAULT, SIZES, UNLIKE
-from benchmarks.scale_numbers import MOST, MOST_BY_BITS, SIMHASH, Numbers, by_bits, noted, text
+from benchmarks.scale_model import DEFAULT, SIZES
+from benchmarks.scale_numbers import MOST, SIMHASH, Numbers, by_bits, noted, text
 from benchmarks.scale_simulation import BANDS, BLOCKS, FALSE_BY_BANDS, in_words
 from benchmarks.scale_words import rounded
 from benchmarks.svg import shown
+from es_simhash.sketches.key_plans import UNLIKE, Goal, false_share, plan_keys
+from es_simhash.sketches.minhash.estimate import standard_error
 
 _DISTANCES = ((64, 3), (64, 5), (64, 8), (128, 12))
 # The ends of the vertical axis.
@@ -44,7 +45,7 @@ def curves(numbers: Numbers) -> list[Curve]:
         ),
         line(
             f"MinHash, {default.count} × {default.rows}, by chance",
-            model.false_share(default, UNLIKE),
+            false_share(default, UNLIKE),
             simulated=[point for point in random if point[1] >= 0.01],
         ),
         line("SimHash, 6 blocks, within 3 bits", by_bits(3), simulated=simulated(3)),
@@ -121,7 +122,7 @@ def layouts(numbers: Numbers) -> str:
             "false candidates",
             "standard error of estimates",
         ],
-        f"Computed: the smallest layout of `plan_bands` that finds {model.RECALL:.0%} of the pairs with at most "
+        f"Computed: the keys that `init --documents` chooses. They find {Goal(1).recall:.0%} of the pairs with at most "
         f"{MOST:,} false candidates, for texts like those of the benchmarks; *values* are those of the signature.",
     )
     for similarity in (0.6, 0.8):
@@ -130,33 +131,31 @@ def layouts(numbers: Numbers) -> str:
     blocks = noted(
         "Blocks",
         ["pairs within", *(f"{documents:,}" for documents in SIZES)],
-        f"Computed: the fewest blocks (`plan_blocks`) that find all pairs with at most {MOST_BY_BITS} random "
+        f"Computed: the fewest blocks (`plan_blocks`) that find all pairs with at most {MOST} random "
         "candidates, and these candidates, by the number of documents.",
     )
     for bits, distance in _DISTANCES:
-        plans = [model.blocks(bits, distance, documents, MOST_BY_BITS) for documents in SIZES]
+        plans = [model.blocks(bits, distance, documents, MOST) for documents in SIZES]
         cells = [f"{plan.blocks}: {rounded(plan.candidates)}" if plan else "none" for plan in plans]
         blocks.add(f"{distance} of {bits} bits", *cells)
     return text(
         by_bands,
         """
 More rows make a band more selective, but require more bands and longer keys: a key of 30 bits over 8 rows holds only 3
-bits of each. The standard error, √(j (1 − j) / values), matters where texts are not compared. `es-simhash tune
---documents N` ([tune.md](tune.md)) counts candidates on your texts, with keys of 30 bits; for longer ones set
-`key_bits` of `minhash` in the file of a scheme.
+bits of each. The standard error matters where texts are not compared. `es-simhash tune --documents N`
+([tune.md](tune.md)) counts candidates on your texts.
 """,
         blocks,
     )
 
 
 def _smallest(numbers: Numbers, similarity: float, documents: int) -> Sequence[str]:
-    bands = model.smallest(similarity, numbers.is_searched(documents), numbers.key_bytes)
-    if bands is None:
-        return "none", *[""] * 4
+    bands = plan_keys(similarity, Goal(documents))
+    assert bands
     return (
         in_words(bands),
-        str(next(size for size in model.SIGNATURES if size >= bands.size)),
+        f"{bands.size:,}",
         f"{numbers.key_bytes(bands):,.0f}",
         rounded(documents * numbers.false_share(bands)),
-        f"{math.sqrt(similarity * (1 - similarity) / bands.size):.3f}",
+        f"{standard_error(similarity, bands.size, bands.value_bits):.3f}",
     )

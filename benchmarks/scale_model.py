@@ -1,16 +1,9 @@
-"""The arithmetic of docs/scale.md: candidates, bytes, shards and hours.
-
-Two documents of Jaccard similarity j agree on a row of their signatures with the probability j, and where they do not,
-the v bits of it that a key holds agree with 2**-v. A band of r rows agrees with (j + (1 - j) 2**-v)**r. Documents that
-have nothing in common, j = 0, give the result of `es_simhash.sketches.band_candidates`.
-"""
+"""The arithmetic of docs/scale.md: bytes, shards and hours. `es_simhash.sketches.key_plans` counts candidates."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -22,39 +15,13 @@ from es_simhash.groups.pairs.document_links import ALL, FEW
 from es_simhash.plans.find_options import MOST_CANDIDATES
 from es_simhash.scheme.settings import MinHash
 from es_simhash.sketches.bands import BITS_A_DIGIT, Bands
-from es_simhash.sketches.tradeoffs import BlockPlan, plan_bands, plan_blocks
+from es_simhash.sketches.tradeoffs import BlockPlan, plan_blocks
 
 SIZES = tuple(10**power for power in range(5, 10))
 DEFAULT = MinHash()
 
 # The advice of Elastic and AWS for a shard, and the limit of Lucene.
 SHARD_BYTES, SHARD_DOCUMENTS, LUCENE_DOCUMENTS = 30 * 10**9, 200_000_000, 2_147_483_519
-
-# Sizes of signatures and keys to plan with.
-SIGNATURES, KEY_BITS = (64, 128, 256, 512, 1024), (30, 36, 42, 48, 54, 60)
-RECALL = 0.99
-
-# Similarities of pairs that are not duplicates, each with its share of these pairs.
-Similarities: TypeAlias = Sequence[tuple[float, float]]
-UNLIKE: Similarities = ((0.0, 1.0),)
-
-
-# ---- candidates
-
-
-def agreeing(similarity: float, bands: Bands) -> float:
-    """Return the probability that two documents have the same key in one band."""
-    return (similarity + (1 - similarity) * 2.0**-bands.value_bits) ** bands.rows
-
-
-def meeting(similarity: float, bands: Bands) -> float:
-    """Return the probability that two documents have the same key in any band."""
-    return -math.expm1(bands.count * math.log1p(-agreeing(similarity, bands)))
-
-
-def false_share(bands: Bands, similarities: Similarities) -> float:
-    """Return the share of the documents that are candidates of a query but not duplicates."""
-    return sum(share * meeting(similarity, bands) for similarity, share in similarities)
 
 
 # ---- bytes and shards
@@ -88,22 +55,6 @@ def shards(documents: int, bytes_a_document: float) -> int:
 
 
 # ---- layouts
-
-
-def layouts(similarity: float) -> Iterator[Bands]:
-    """Plan bands for pairs of this similarity, with signatures and keys of all sizes."""
-    for size in SIGNATURES:
-        for bits in KEY_BITS:
-            try:
-                plan = plan_bands(similarity, RECALL, size, 0, bits)
-            except SchemeError:
-                continue
-            yield Bands(plan.bands, plan.rows, bits)
-
-
-def smallest(similarity: float, is_enough: Callable[[Bands], bool], key_bytes: KeyBytes) -> Bands | None:
-    """Return the smallest layout that is enough; None if there is none."""
-    return min(filter(is_enough, layouts(similarity)), key=key_bytes, default=None)
 
 
 def blocks(bits: int, distance: int, documents: int, most: float) -> BlockPlan | None:

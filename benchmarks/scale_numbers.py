@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from benchmarks import scale_model as model
 from benchmarks.scale_measured import Measured
-from benchmarks.scale_model import SIZES, KeyBytes, Similarities
+from benchmarks.scale_model import SIZES, KeyBytes
 from benchmarks.scale_simulation import SIMILARITIES, similarities_of
 from benchmarks.scale_words import prose
 from benchmarks.tables import Table
 from es_simhash.scheme.settings import SimHash
 from es_simhash.sketches.bands import Bands
+from es_simhash.sketches.key_plans import Goal, Similarities, false_share, plan_keys
 from es_simhash.sketches.tradeoffs import block_candidates
 
 SIMHASH = SimHash()
-# Acceptable numbers of false candidates per query, by bands and by bits.
-MOST, MOST_BY_BITS = 1_000, 100
+# Acceptable false candidates of a query.
+MOST = int(Goal(SIZES[-1]).candidates)
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Numbers:
 
     def false_share(self, bands: Bands) -> float:
         """Return the share of unrelated texts that are candidates of a query."""
-        return model.false_share(bands, self.similarities)
+        return false_share(bands, self.similarities)
 
     @property
     def document_bytes(self) -> float:
@@ -50,13 +50,9 @@ class Numbers:
     @cached_property
     def largest(self) -> Bands:
         """Layout for the largest corpus and the similarity .8."""
-        found = model.smallest(0.8, self.is_searched(SIZES[-1]), self.key_bytes)
+        found = plan_keys(0.8, Goal(SIZES[-1]))
         assert found
         return found
-
-    def is_searched(self, documents: int) -> Callable[[Bands], bool]:
-        """Return whether bands have few enough false candidates among ``documents``."""
-        return lambda bands: documents * self.false_share(bands) <= MOST
 
 
 def by_bits(distance: int, blocks: int = SIMHASH.blocks) -> float:

@@ -10,16 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.corpora import topical
-from benchmarks.scale_model import (
-    DEFAULT,
-    SIZES,
-    UNLIKE,
-    Similarities,
-    false_share,
-    grouped_by,
-    meeting,
-    pairs_a_document,
-)
+from benchmarks.scale_model import DEFAULT, SIZES, grouped_by, pairs_a_document
 from benchmarks.scale_words import rounded
 from benchmarks.tables import Table
 from es_simhash import Scheme
@@ -29,8 +20,11 @@ from es_simhash.groups.pairs.document_links import ALL
 from es_simhash.quality.ceiling import plain_features
 from es_simhash.sketches.bands import Bands
 from es_simhash.sketches.blocks import Blocks
+from es_simhash.sketches.key_plans import UNLIKE, Similarities, false_share, meeting
 from es_simhash.sketches.minhash import one_permutation
+from es_simhash.sketches.pairwise import jaccards
 from es_simhash.sketches.tradeoffs import BlockPlan, band_probability
+from es_simhash.text.features import FeatureBatch
 from es_simhash.text.hashing.poly64 import fmix64
 
 Numbers = npt.NDArray[np.uint64]
@@ -236,21 +230,7 @@ class Features:
 
     def similarities(self) -> npt.NDArray[np.float64]:
         """Compute the Jaccard similarity of each pair of documents."""
-        sizes = np.diff(self.offsets)
-        _, features, counts = np.unique(self.hashes, return_inverse=True, return_counts=True)
-        documents = np.repeat(np.arange(len(sizes)), sizes)
-        is_shared = counts > 1
-        documents = documents[is_shared[features]]
-        features = (np.cumsum(is_shared) - 1)[features[is_shared[features]]]
-        shared = np.zeros((len(sizes), len(sizes)), dtype=np.float32)
-        for start in range(0, int(features.max()) + 1, 1 << 14):  # integers, which floats add exactly
-            has = np.zeros((len(sizes), 1 << 14), dtype=np.float32)
-            here = (features >= start) & (features < start + (1 << 14))
-            has[documents[here], features[here] - start] = 1
-            shared += has @ has.T
-        first, second = np.triu_indices(len(sizes), 1)
-        common = shared[first, second].astype(np.float64)
-        return common / (sizes[first] + sizes[second] - common)
+        return jaccards(FeatureBatch(self.hashes, self.offsets))
 
     def signatures(self, draw: int, size: int) -> npt.NDArray[np.uint32]:
         """Make signatures with the hash function of this number."""

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from es_simhash.plans.distinct.pages import DistinctHit, DistinctPage, SearchOptions
     from es_simhash.plans.find_options import FindOptions
     from es_simhash.quality.evaluation import evaluate
-    from es_simhash.quality.key_choice import Goal
     from es_simhash.quality.labels import Labels
     from es_simhash.quality.tuning import tune_by_labels, tune_by_similarity
     from es_simhash.scheme.fingerprint import Fingerprint, Fingerprints
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from es_simhash.scheme.scope import Scope
     from es_simhash.scheme.settings import Layout, MinHash, Passages, SimHash
     from es_simhash.scheme.verdict.verification import Verification
+    from es_simhash.sketches.key_plans import Goal
     from es_simhash.text.hashing.registry import HashFunction, custom_hash
     from es_simhash.text.idf import IdfTable
     from es_simhash.text.normalise import Normalisation
@@ -66,7 +66,6 @@ _NAMES = {
     "plans.find_options": "FindOptions",
     "quality.evaluation": "evaluate",
     "quality.labels": "Labels",
-    "quality.key_choice": "Goal",
     "quality.tuning": "tune_by_labels tune_by_similarity",
     "scheme.fingerprint": "Fingerprint Fingerprints",
     "scheme.policy": "Policy",
@@ -76,6 +75,7 @@ _NAMES = {
     "scheme.scope": "Scope",
     "scheme.settings": "Layout MinHash Passages SimHash",
     "scheme.verdict.verification": "Verification",
+    "sketches.key_plans": "Goal",
     "text.hashing.registry": "HashFunction custom_hash",
     "text.idf": "IdfTable",
     "text.normalise": "Normalisation",

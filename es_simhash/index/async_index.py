@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from es_simhash.live.sweep.progress import OnProgress, Progress
     from es_simhash.plans.explain.explanation import Explanation
     from es_simhash.scheme.verdict.learnt import LearntRarity
+    from es_simhash.sketches.key_plans import Goal
 
 Result = TypeVar("Result")
 
@@ -87,10 +88,15 @@ class AsyncIndex:
         return await run_async(plan, await self.engine())
 
     async def init(
-        self, *, create: Json | None = None, dry_run: bool = False, policy: Policy | None = None
+        self,
+        *,
+        create: Json | None = None,
+        dry_run: bool = False,
+        policy: Policy | None = None,
+        goal: Goal | None = None,
     ) -> Initialised:
         """See `Index.init`."""
-        return await self._run(self._plans.init(create, dry_run, policy))
+        return await self._run(self._plans.init(create, dry_run, policy, goal))
 
     async def documents(self) -> Documents:
         """See `Index.documents`."""

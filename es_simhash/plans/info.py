@@ -13,6 +13,7 @@ from es_simhash.plans.operations import Count, GetInfo, GetMappings, Plan
 from es_simhash.scheme.fingerprint import STATUSES
 from es_simhash.scheme.own_fields import DEFERRED
 from es_simhash.scheme.policy import Policy
+from es_simhash.scheme.sized_keys import KeyLoad, key_load
 from es_simhash.scheme.verdict.learnt import LearntRarity
 
 
@@ -23,6 +24,7 @@ class Info:
     ``without_fields`` lists the indices behind the name that have no fields: none of their documents has a fingerprint.
     ``rarity`` is how rare features are, if that was learnt. ``unscoped`` counts the documents without a value in a
     field of the policy's scope; None without a scope, or if the engine does not know which documents have the field.
+    ``keys`` is what the scheme's keys find and take among these documents, for typical texts.
     """
 
     engine: str
@@ -38,6 +40,7 @@ class Info:
     rarity: LearntRarity | None
     policy: Policy
     unscoped: int | None
+    keys: KeyLoad
 
     @property
     def without(self) -> int:
@@ -70,6 +73,7 @@ def describe(index: str, opened: OpenedIndex) -> Plan[Info]:
         noted_rarity(mappings, documents),
         documents.policy,
         (yield from _unscoped(index, opened, mappings)),
+        key_load(scheme, total),
     )
 
 

@@ -23,53 +23,31 @@ import numpy.typing as npt
 from es_simhash.errors import SchemeError
 from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.sorting import Numbers
-from es_simhash.live.doctor.disk import json_bytes
 from es_simhash.quality.key_matches import KeyMatcher
 from es_simhash.scheme import fingerprinting
+from es_simhash.scheme.field_bytes import json_bytes
 from es_simhash.scheme.fingerprint import Fingerprints
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import SimHash
 from es_simhash.scheme.verdict.measures import Similarities
 from es_simhash.sketches.hamming import distances
+from es_simhash.sketches.key_plans import KEY_BITS, LEAST_VALUE_BITS, MOST_ROWS, Goal
 from es_simhash.sketches.tradeoffs import band_candidates, block_candidates, plan_blocks
 from es_simhash.text.features import FeatureBatch
 from es_simhash.text.hashing import poly64
 
-SIZES, BITS = (64, 128, 256), (64, 128)
+SIZES, BITS = (64, 128, 256, 512), (64, 128)
 RECALLS = (0.9, 0.95, 0.99, 0.999)
 # The number of row counts to try, from the largest that suffices down: fewer keys, and more candidates.
 _ROWS = 3
-# A key of 30 bits holds three bits of each of these rows; similarities cannot be estimated well from fewer.
-_MOST_ROWS = 10
 # A ratio of processor times beyond measurement noise.
 _CPU = 1.1
+# Wider keys must have fewer candidates than this multiple.
+_FEWER = 0.9
 # Options with more than this multiple of the wanted candidates are dropped.
 _TOO_MANY = 10
 _WORD = 64
-
-
-@dataclass(frozen=True)
-class Goal:
-    """The goal for keys in a corpus of ``documents``: a ``recall``, with at most ``most`` false candidates a query.
-
-    Without ``most``, the limit is a hundredth of the documents, but between 20 and 1,000.
-    """
-
-    documents: int
-    recall: float = 0.99
-    most: float | None = None
-
-    def __post_init__(self) -> None:
-        if not 0 < self.recall < 1:
-            raise SchemeError(f"Keys cannot have a recall of {self.recall!r}. Choose one above 0 and below 1.")
-        if self.documents < 1:
-            raise SchemeError(f"A corpus cannot have {self.documents} documents. Say how many the index will hold.")
-
-    @property
-    def candidates(self) -> float:
-        """The limit of false candidates a query."""
-        return min(max(self.documents / 100, 20.0), 1_000.0) if self.most is None else self.most
 
 
 @dataclass(frozen=True)
@@ -169,19 +147,32 @@ def _by_bands(base: Scheme, probe: Probe, goal: Goal) -> Iterator[KeyOption]:
         signed = replace(base, simhash=None, minhash=replace(base.minhash, size=size, bands=1, rows=1))
         measuring = _Measuring(signed, probe, goal)
         for bands, rows in layouts:
-            minhash = replace(base.minhash, size=size, bands=bands, rows=rows)
-            yield measuring.option(
-                replace(signed, minhash=minhash),
-                Criteria(None, minhash.similarity),
-                _expected(probe.jaccards, bands, rows),
-                band_candidates(bands, rows * minhash.layout.value_bits, goal.documents),
-            )
+            yield from _of_all_widths(measuring, signed, goal, probe, bands, rows)
+
+
+def _of_all_widths(
+    measuring: _Measuring, signed: Scheme, goal: Goal, probe: Probe, bands: int, rows: int
+) -> Iterator[KeyOption]:
+    """Measure keys of these bands, from the shortest on, as long as wider ones have fewer candidates."""
+    assert signed.minhash
+    expected, fewest = _expected(probe.jaccards, bands, rows), math.inf
+    for bits in KEY_BITS:
+        if bits // rows < LEAST_VALUE_BITS:
+            continue
+        minhash = replace(signed.minhash, bands=bands, rows=rows, key_bits=bits)
+        by_chance = band_candidates(bands, rows * minhash.layout.value_bits, goal.documents)
+        criteria = Criteria(None, minhash.similarity)
+        option = measuring.option(replace(signed, minhash=minhash), criteria, expected, by_chance)
+        if option.candidates + by_chance >= _FEWER * fewest:
+            return
+        fewest = option.candidates + by_chance
+        yield option
 
 
 def _layouts(jaccards: Similarities, size: int, recalls: Iterable[float]) -> Iterator[tuple[int, int]]:
     """Yield for each recall the fewest bands expected to reach it, with the most rows possible and some fewer."""
     for recall in recalls:
-        most = min(size, _MOST_ROWS)
+        most = min(size, MOST_ROWS)
         there = ((_fewest(jaccards, rows, size // rows, recall), rows) for rows in range(most, 0, -1))
         enough = ((bands, rows) for bands, rows in there if bands)
         yield from (layout for layout, _ in zip(enough, range(_ROWS), strict=False))

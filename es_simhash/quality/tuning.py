@@ -18,7 +18,7 @@ from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.deduplication_steps import Documents
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.buckets import script_of
-from es_simhash.quality.key_choice import Goal, KeyOption, Probe, choose, key_options
+from es_simhash.quality.key_choice import KeyOption, Probe, choose, key_options
 from es_simhash.quality.labels import Labels
 from es_simhash.quality.measures import InScope, MeasuredPairs, RarityMeasure, jaccard_of, measure_pairs, measured_by
 from es_simhash.quality.predictions import first_positions
@@ -31,6 +31,7 @@ from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, MinHash
 from es_simhash.scheme.verdict.measures import Similarities
 from es_simhash.scheme.verdict.verification import Level, Verification, similarity_of
+from es_simhash.sketches.key_plans import Goal
 from es_simhash.text.tokens.kinds import Chars, Tokens, Words
 
 # The features to try on labels; the first of equally good ones is chosen.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from es_simhash.quality.key_choice import Goal, KeyOption
+from es_simhash.quality.key_choice import KeyOption
 from es_simhash.scheme.verdict.conditions import CONDITIONS
 from es_simhash.scheme.verdict.verification import Verification
+from es_simhash.sketches.key_plans import Goal
 from es_simhash.text.tokens.kinds import Chars, Runs, Tokens, Words
 
 _MEASURES = {"jaccard": "Jaccard"}

@@ -159,7 +159,7 @@ def plan_bands(similarity: float, recall: float, size: int, documents: int, key_
     if not 0.0 < recall < 1.0:
         raise SchemeError(f"Bands cannot have a recall of {recall!r}. Choose one above 0 and below 1.")
     for rows in range(min(size, key_bits), 0, -1):
-        bands = _bands_for(similarity, recall, rows, size // rows)
+        bands = fewest_bands(similarity, recall, rows, size // rows)
         if bands is not None:
             return BandPlan(bands, rows, key_bits, similarity, documents)
     needed = math.ceil(math.log1p(-recall) / math.log1p(-similarity))
@@ -183,8 +183,8 @@ def _plan_html(plan: BlockPlan | BandPlan, name: str, wanted: str, more: list[tu
     return in_notebook(name, ["", ""], rows, len(rows))
 
 
-def _bands_for(similarity: float, recall: float, rows: int, most: int) -> int | None:
-    """Return the fewest bands that reach ``recall``, if ``most`` do."""
+def fewest_bands(similarity: float, recall: float, rows: int, most: int) -> int | None:
+    """Return the fewest bands of ``rows`` rows that reach ``recall``, if ``most`` do."""
     fewer = bisect_left(range(1, most + 1), recall, key=lambda bands: band_probability(similarity, bands, rows))
     return fewer + 1 if fewer < most else None
 

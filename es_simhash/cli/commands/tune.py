@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     "--max-candidates",
     type=float,
     metavar="N",
-    help="Maximum number of false candidates per query.  [default: 1% of all, 20 to 1,000]",
+    help="Maximum number of false candidates per query.  [default: 1% of all, 20 to 100]",
 )
 @click.option("--choose", type=click.IntRange(1), metavar="ROW", help="Choose this row, instead of the best one.")
 @scope_options
@@ -134,11 +134,11 @@ def _tune(
     scope: Scope | None,
 ) -> None:
     from es_simhash.documents.files import whole_file
-    from es_simhash.quality.key_choice import Goal
     from es_simhash.quality.labels import read_labels
     from es_simhash.quality.stored_documents import StoredDocuments
     from es_simhash.quality.tuning import tune_by_labels, tune_by_similarity
     from es_simhash.quality.tuning_json import tuning_json
+    from es_simhash.sketches.key_plans import Goal
 
     def on_step(step: str) -> None:
         output.note(f"{step} …")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from es_simhash.live.doctor.disk import json_bytes
+from es_simhash.scheme.field_bytes import json_bytes
 from es_simhash.sketches.tradeoffs import band_probability
 
 if TYPE_CHECKING:

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from es_simhash.documents.documents import Documents
-from es_simhash.live.doctor import blocks, comparison, disk, engine, index_settings, mapping, rights, source, texts
+from es_simhash.live.doctor import (
+    blocks,
+    comparison,
+    disk,
+    engine,
+    index_settings,
+    keys,
+    mapping,
+    rights,
+    source,
+    texts,
+)
 from es_simhash.live.doctor.facts import Due, Facts, IndexFacts, gather
 from es_simhash.live.doctor.finding import Finding
 from es_simhash.plans.operations import Plan
@@ -36,6 +47,7 @@ def _findings(index: str, facts: Facts) -> Iterator[Finding]:
         yield from disk.check_disks(facts, facts.documents.scheme)
         yield from comparison.check_rule(facts, facts.documents)
         yield from comparison.check_rarity(facts, facts.documents)
+        yield from keys.check_keys(facts, facts.documents)
     yield from comparison.check_scripts(facts)
     yield from rights.check_rights(facts)
 

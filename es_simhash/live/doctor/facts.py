@@ -5,6 +5,7 @@ Facts that the engine does not have, or does not show to this login, are None or
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote
@@ -97,7 +98,7 @@ class Facts:
     ``behind`` is what the name stands for, ``cluster`` the settings of the cluster; ``disks`` are listed by node id.
     ``rights`` has, for each index, which of `PRIVILEGES` the login has; ``roles`` has its roles' rules about indices.
     ``hides_rights`` if the engine has logins but does not show what they may do. ``refuses_scripts`` if it runs none
-    where searches would have some.
+    where searches would have some. ``now`` is the time, in seconds since 1970.
     """
 
     engine: EngineInfo
@@ -111,6 +112,7 @@ class Facts:
     hides_rights: bool
     refuses_scripts: bool
     changes_settings: bool
+    now: float | None = None
 
 
 def gather(index: str, documents: Documents | None, due: Sequence[Due], changes_settings: bool) -> Plan[Facts]:
@@ -132,6 +134,7 @@ def gather(index: str, documents: Documents | None, due: Sequence[Due], changes_
         hides_rights=hides_rights,
         refuses_scripts=bool(documents and (yield from attempt(_refuses_scripts(index, documents)))),
         changes_settings=changes_settings,
+        now=time.time(),
     )
 
 

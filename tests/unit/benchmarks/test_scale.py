@@ -11,7 +11,7 @@ import pytest
 from benchmarks import scale, scale_machines, scale_simulation
 from benchmarks import scale_model as model
 from benchmarks.scale_measured import Measured, cells
-from benchmarks.scale_model import DEFAULT, UNLIKE, Finding, KeyBytes
+from benchmarks.scale_model import DEFAULT, Finding, KeyBytes
 from benchmarks.scale_numbers import Numbers
 from benchmarks.scale_words import duration, prose, rounded, size
 from benchmarks.tables import Table, tables_of
@@ -20,6 +20,7 @@ from es_simhash.groups.pairs.sorting import Numbers as Sorted
 from es_simhash.groups.pairs.sorting import sorted_pieces
 from es_simhash.sketches.bands import Bands
 from es_simhash.sketches.blocks import Blocks
+from es_simhash.sketches.key_plans import TYPICAL, UNLIKE, false_share, meeting
 from es_simhash.sketches.tradeoffs import band_candidates, band_probability, block_candidates
 from tests import ROOT
 from tests.support.documentation import BENCHMARKS, DESIGN, with_another_backfill
@@ -96,18 +97,24 @@ def test_a_table_is_read_as_it_was_written() -> None:
 def test_documents_that_have_nothing_in_common_meet_as_the_planner_says() -> None:
     bands = DEFAULT.layout
     expected = band_candidates(bands.count, bands.rows * bands.value_bits, 10**9)
-    assert model.false_share(bands, UNLIKE) * 10**9 == pytest.approx(expected)
+    assert false_share(bands, UNLIKE) * 10**9 == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("similarity", [0.1, 0.5, 0.9])
 def test_whole_values_in_the_keys_meet_with_the_probability_of_bands(similarity: float) -> None:
-    assert model.meeting(similarity, Bands(8, 2, 64)) == pytest.approx(band_probability(similarity, 8, 2))
+    assert meeting(similarity, Bands(8, 2, 64)) == pytest.approx(band_probability(similarity, 8, 2))
 
 
 def test_candidates_false_share_are_the_mean_over_similarities() -> None:
     bands = Bands(4, 2, 12)
-    expected = 0.25 * model.meeting(0.1, bands) + 0.75 * model.meeting(0.0, bands)
-    assert model.false_share(bands, [(0.1, 0.25), (0.0, 0.75)]) == pytest.approx(expected)
+    expected = 0.25 * meeting(0.1, bands) + 0.75 * meeting(0.0, bands)
+    assert false_share(bands, [(0.1, 0.25), (0.0, 0.75)]) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("bands", [DEFAULT.layout, Bands(19, 3, 24), Bands(57, 5, 36), Bands(12, 5, 42)])
+def test_typical_texts_are_those_of_the_benchmarks(bands: Bands) -> None:
+    assert sum(share for _, share in TYPICAL) == pytest.approx(1, abs=0.001)
+    assert false_share(bands, TYPICAL) == pytest.approx(NUMBERS.false_share(bands), rel=0.05)
 
 
 def test_drawn_blocks_meet_as_counted_pair_by_pair() -> None:
@@ -175,20 +182,7 @@ def test_shards_are_as_many_as_bytes_and_documents_ask_for(
     assert model.shards(documents, bytes_a_document) == expected
 
 
-@pytest.mark.parametrize("documents", model.SIZES[1:])
-@pytest.mark.parametrize("similarity", [0.6, 0.8])
-def test_the_smallest_layout_finds_enough_and_no_smaller_one_does(similarity: float, documents: int) -> None:
-    is_enough, key_bytes = NUMBERS.is_searched(documents), NUMBERS.key_bytes
-    found = model.smallest(similarity, is_enough, key_bytes)
-    assert found
-    assert is_enough(found)
-    assert band_probability(similarity, found.count, found.rows) >= model.RECALL
-    smaller = [bands for bands in model.layouts(similarity) if key_bytes(bands) < key_bytes(found)]
-    assert not any(map(is_enough, smaller))
-
-
-def test_there_may_be_no_layout() -> None:
-    assert model.smallest(0.6, lambda _: False, NUMBERS.key_bytes) is None
+def test_there_may_be_no_blocks() -> None:
     assert model.blocks(64, 30, 10**9, 1.0) is None
 
 

@@ -15,13 +15,13 @@ from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.quality import tuning
 from es_simhash.quality.bootstrap import Bootstrap
 from es_simhash.quality.evaluation import EvaluationOptions, evaluate
-from es_simhash.quality.key_choice import Goal
 from es_simhash.quality.labels import Labels
 from es_simhash.quality.measures import Flags, jaccard_of
 from es_simhash.quality.stored_documents import StoredDocuments
 from es_simhash.quality.tuning import Tuned, features_for, tune_by_labels, tune_by_similarity
 from es_simhash.quality.tuning_json import tuning_json
 from es_simhash.scheme.verdict.verification import Measure, Verification
+from es_simhash.sketches.key_plans import Goal
 from es_simhash.testing.corpus import corpus, edited
 
 WORDS = [f"{a}{b}{c}" for a in "bdfgklm" for b in "aeiou" for c in "nrst"]
@@ -294,7 +294,7 @@ def test_shared_phrases_make_candidates() -> None:
     [
         (4, 4, ""),
         (60, 6_000_000, "measured on 60 texts"),
-        (700, 10_000_000, ""),
+        (700, 7_000_000, ""),
         (5_000, 1_000_000_000, "measured on 700 texts"),
     ],
 )

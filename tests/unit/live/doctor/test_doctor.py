@@ -20,7 +20,7 @@ from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import InputError, ScriptError
 from es_simhash.index import Index
 from es_simhash.live.backfill.options import BackfillOptions
-from es_simhash.live.doctor import blocks, disk, engine, index_settings, rights, source
+from es_simhash.live.doctor import blocks, disk, engine, index_settings, keys, rights, source
 from es_simhash.live.doctor.facts import Disk, Facts, IndexFacts, ShardCopy
 from es_simhash.live.doctor.finding import CODES, Finding, accepting
 from es_simhash.live.doctor.mapping import check_dynamic, check_mapping, check_nested, check_texts
@@ -34,8 +34,12 @@ from es_simhash.plans.operations import (
     PutMapping,
     Search,
 )
+from es_simhash.scheme.field_bytes import bytes_a_document
 from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.sized_keys import with_keys_for
 from es_simhash.scheme.verdict.verification import Verification
+from es_simhash.sketches.key_plans import Goal
+from es_simhash.testing.corpus import corpus
 from es_simhash.text.tokens.kinds import Words
 from tests import ROOT
 from tests.support.findings import levels, the_one
@@ -74,6 +78,52 @@ def facts(*indices: IndexFacts, **reported: Any) -> Facts:
         "changes_settings": False,
     }
     return Facts(**{**known, **reported})
+
+
+# --- keys
+
+_DAY = 86_400
+
+
+def test_keys_that_are_outgrown_are_warned_of_with_the_command_that_adds_others() -> None:
+    [found] = keys.check_keys(facts(there(documents=20_000_000)), DOCUMENTS)
+    assert (found.code, found.level) == ("keys", "warning")
+    assert "about 1,400 in vain" in re.sub(r"1,4\d\d", "1,400", found.message)
+    assert found.remedy.endswith("es-simhash init articles --field body --documents 20000000.")
+    made = replace(there(documents=20_000_000), fingerprinted=1)
+    [found] = keys.check_keys(facts(made), DOCUMENTS)
+    assert "--prefix dedup2" in found.remedy
+    larger = replace(DOCUMENTS, scheme=with_keys_for(Scheme(), Goal(20_000_000)))
+    assert levels(keys.check_keys(facts(made), larger)) == [("keys", "ok")]
+
+
+def test_all_indices_behind_a_name_count_together() -> None:
+    halves = facts(there("a-1", documents=10_000_000), there("a-2", documents=10_000_000))
+    [found] = keys.check_keys(halves, DOCUMENTS)
+    assert found.level == "warning"
+    assert "init a-1,a-2" in found.remedy
+
+
+def test_growth_is_looked_at_a_year_ahead() -> None:
+    def created(days: float, documents: int = 2_000_000) -> Facts:
+        settings = {"index.creation_date": str(int((1_000 * _DAY - days * _DAY) * 1000))}
+        return facts(there(documents=documents, settings=settings), now=1_000.0 * _DAY)
+
+    [found] = keys.check_keys(created(30), DOCUMENTS)
+    assert (found.code, found.level) == ("keys", "note")
+    assert "26,333,333 in a year" in found.message
+    assert "--documents 26333333" in found.remedy
+    for enough in (created(300), created(0.5), created(900), facts(there(documents=2_000_000))):
+        assert levels(keys.check_keys(enough, DOCUMENTS)) == [("keys", "ok")]
+
+
+def test_texts_of_the_index_say_how_many_are_met_in_vain() -> None:
+    phrase = "The opinions in this letter are those of its author, and not of this paper or its editors. " * 3
+    texts = [phrase + each["body"] for each in corpus(40)]
+    million = there(documents=1_000_000)
+    assert levels(keys.check_keys(facts(million), DOCUMENTS)) == [("keys", "ok")]
+    assert levels(keys.check_keys(facts(replace(million, texts=texts)), DOCUMENTS)) == [("keys", "warning")]
+    assert levels(keys.check_keys(facts(there(documents=0)), DOCUMENTS)) == []
 
 
 # --- engines and names
@@ -316,20 +366,20 @@ def test_fields_without_text_stop_where_no_other_has_any() -> None:
 def test_what_the_fields_take_is_estimated_above_what_was_measured() -> None:
     measured = {"default": 501.4, "short": 510.4, "strict": 82.0}  # docs/benchmarks.md
     for name, size in measured.items():
-        assert size <= disk.bytes_a_document(Scheme.preset(name)) <= 2 * size
+        assert size <= bytes_a_document(Scheme.preset(name)) <= 2 * size
 
 
 def test_what_keys_of_passages_take_is_estimated_by_a_sample_of_the_texts() -> None:
-    preset, plain = Scheme.preset("passages"), disk.bytes_a_document(Scheme())
+    preset, plain = Scheme.preset("passages"), bytes_a_document(Scheme())
     rng = random.Random(1)
     texts = [" ".join(f"word{rng.randrange(20_000)}" for _ in range(424)) for _ in range(50)]
-    added = disk.bytes_a_document(preset, texts) - plain
+    added = bytes_a_document(preset, texts) - plain
     assert 715 <= added <= 2 * 715  # docs/benchmarks.md
-    assert disk.bytes_a_document(preset, [*texts, "short", "\ud800"]) - plain in range(added * 4 // 5, added)
-    assert disk.bytes_a_document(preset) == plain
+    assert bytes_a_document(preset, [*texts, "short", "\ud800"]) - plain in range(added * 4 // 5, added)
+    assert bytes_a_document(preset) == plain
 
     index = replace(there(), texts=texts)
-    needed = disk.growth(index, disk.bytes_a_document(preset, texts))["n1"]
+    needed = disk.growth(index, bytes_a_document(preset, texts))["n1"]
     [found] = disk.check_disks(facts(index, disks={"n1": Disk("node-1", 1 << 30, 1 << 30)}), preset)
     assert f"needs up to {disk.in_words(needed)}" in found.message
 
@@ -370,7 +420,7 @@ def test_watermarks_are_bytes_that_must_stay_free(settings: Json, high: int, flo
 )
 def test_a_disk_must_have_room_above_its_watermarks(percent_left: float, level: str) -> None:
     index, total = there(), 1 << 30
-    needed = disk.growth(index, disk.bytes_a_document(DOCUMENTS.scheme))["n1"]
+    needed = disk.growth(index, bytes_a_document(DOCUMENTS.scheme))["n1"]
     free = needed + round(total * percent_left / 100)
     found = list(disk.check_disks(facts(index, disks={"n1": Disk("node-1", total, free)}), DOCUMENTS.scheme))
     assert levels(found) == [("disk", level)]
@@ -379,7 +429,7 @@ def test_a_disk_must_have_room_above_its_watermarks(percent_left: float, level: 
 
 def test_indices_on_one_node_need_room_together() -> None:
     disks = {"n1": Disk("node-1", 1 << 30, 1 << 30)}
-    one = disk.growth(there(), disk.bytes_a_document(DOCUMENTS.scheme))["n1"]
+    one = disk.growth(there(), bytes_a_document(DOCUMENTS.scheme))["n1"]
     [found] = disk.check_disks(facts(there("a"), there("b"), disks=disks), DOCUMENTS.scheme)
     assert f"needs up to {disk.in_words(2 * one)}" in found.message
 
@@ -484,7 +534,15 @@ def embedded(tmp_path: Path) -> Iterator[Engine]:
 
 def test_of_the_embedded_engine_mapping_and_fields_are_examined(embedded: Engine) -> None:
     found = levels(Index("articles", embedded, fields=["body"]).doctor())
-    assert {code for code, _ in found} == {"engine", "writable", "mapping", "total-fields", "source", "text-fields"}
+    assert {code for code, _ in found} == {
+        "engine",
+        "writable",
+        "mapping",
+        "total-fields",
+        "source",
+        "text-fields",
+        "keys",
+    }
     assert {level for _, level in found} == {"ok"}
 
 
