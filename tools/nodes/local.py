@@ -3,7 +3,7 @@
 Root may not run a server, and the account that may (`nobody`) cannot enter a cache below /root. So every
 node gets a home of its own in the temporary folder, given to that account: hard links to the read-only files
 of the cache (copies where the cache is on another disk), and real copies of the configuration, which a node
-changes.
+changes. Its data is in memory where there is room, since a server waits for the disk at each change of an index.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ from .launch import (
     Layout,
     keystore_command,
     keystore_environment,
+    remove_agent,
     server_command,
     server_environment,
     settings_file,
 )
-from .machine import LOOPBACK, choose_port, give_to, server_account
+from .machine import LOOPBACK, choose_port, give_to, memory_folder, server_account
 from .node import LOG_LINES, STOP_SECONDS, NodeError, NodeSpec, OwnedNode
 
 _KILL_ATTEMPTS = 100
@@ -54,7 +55,11 @@ class LocalNode(OwnedNode):
         self._distribution = distribution
         self._account = server_account()
         self._process: subprocess.Popen[bytes] | None = None
-        self._layout = Layout(Path(tempfile.mkdtemp(prefix=f"es-simhash-{spec.release.name}-")))
+        prefix = f"es-simhash-{spec.release.name}-"
+        root = Path(tempfile.mkdtemp(prefix=prefix))
+        in_memory = None if spec.is_measured else memory_folder()
+        data = root / "data" if in_memory is None else Path(tempfile.mkdtemp(prefix=prefix, dir=in_memory))
+        self._layout = Layout(root, data)
 
     @property
     def pid(self) -> int | None:
@@ -105,7 +110,8 @@ class LocalNode(OwnedNode):
                 time.sleep(_KILL_PAUSE_SECONDS)
 
     def _remove(self) -> None:
-        shutil.rmtree(self._layout.root, ignore_errors=True)
+        for folder in (self._layout.root, self._layout.data):
+            shutil.rmtree(folder, ignore_errors=True)
 
     def _prepare(self) -> None:
         layout = self._layout
@@ -114,7 +120,9 @@ class LocalNode(OwnedNode):
             folder.mkdir(exist_ok=True)
         settings = layout.config / f"{self.release.engine}.yml"
         settings.write_text(settings_file(self._spec, layout, self._port), encoding="utf-8")
-        for path in (layout.root, *layout.root.rglob("*")):
+        if not self._spec.is_measured:
+            remove_agent(layout)
+        for path in (layout.root, layout.data, *layout.root.rglob("*")):
             if path.is_dir() or path.parent == layout.config:
                 give_to(self._account, path)
         if self.password is not None:

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import os
 import pwd
+import shutil
 import socket
-from typing import TYPE_CHECKING, TypedDict
+from pathlib import Path
+from typing import TypedDict
 
 from .node import NodeError
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 LOOPBACK = "127.0.0.1"
+_MEMORY = Path("/dev/shm")
+_ROOM = 2 << 30  # in bytes; the data of a test run is a tenth of it
 
 
 class Account(TypedDict, total=False):
@@ -38,6 +39,12 @@ def give_to(account: Account, path: Path) -> None:
     """Make the account the owner of one file or folder."""
     if account:
         os.chown(path, account["user"], account["group"])
+
+
+def memory_folder() -> Path | None:
+    """Return the folder whose files are kept in memory; None where there is none with room, as in many containers."""
+    has_room = os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM
+    return _MEMORY if has_room else None
 
 
 def choose_port(wanted: int | None = None) -> int:

@@ -51,13 +51,15 @@ def test_a_server_that_neither_answers_nor_ends_is_given_up_and_killed(
 
 
 def test_a_server_that_failed_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (memory := tmp_path / "memory").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(local, "memory_folder", lambda: memory)
     monkeypatch.setattr(local, "server_account", dict)  # `nobody` cannot enter a test's folder
     node = node_of_script(tmp_path, "exit 1")
-    assert list(tmp_path.glob("es-simhash-opensearch-*"))
+    assert len(list(tmp_path.rglob("es-simhash-opensearch-*"))) == 2
     with pytest.raises(NodeError):
         node.start()
-    assert not list(tmp_path.glob("es-simhash-opensearch-*"))
+    assert not list(tmp_path.rglob("es-simhash-opensearch-*"))
 
 
 @pytest.mark.skipif(shutil.which("setpriv") is None, reason="only setpriv ties a server to its parent")
@@ -69,6 +71,7 @@ from tools.nodes import local
 from tests.system.nodes.test_processes import node_of_script
 
 local.server_account = dict
+local.memory_folder = lambda: None
 node = node_of_script(Path({str(tmp_path)!r}), 'echo $$ > "$2"; exec sleep 60')
 node._launch()
 while node.pid is None:

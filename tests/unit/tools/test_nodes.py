@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from tests.support.http_server import Answer, listening
-from tools.nodes import RELEASES, NodeError, NodeUnavailable, container, download, java, start_node
+from tools.nodes import RELEASES, NodeError, NodeUnavailable, container, download, java, machine, start_node
+from tools.nodes.launch import Layout, remove_agent
 from tools.nodes.machine import choose_port
 from tools.nodes.node import NodeSpec
 from tools.nodes.sources import find_in_environment, split_credentials
@@ -230,3 +233,28 @@ def test_a_taken_port_is_refused(server: Engine) -> None:
     port = int(server.url.rpartition(":")[2])
     with pytest.raises(NodeError, match=rf"Port {port} cannot be used .* Choose another one"):
         choose_port(port)
+
+
+def test_the_agent_is_removed_and_its_classes_are_kept(tmp_path: Path) -> None:
+    layout = Layout(tmp_path, tmp_path / "data")
+    for folder in (layout.config, layout.home / "agent"):
+        folder.mkdir(parents=True)
+    (layout.home / "agent" / "opensearch-agent-bootstrap-3.8.0.jar").touch()
+    options = layout.config / "jvm.options"
+    options.write_text("-Xms1g\n21-:-javaagent:agent/opensearch-agent.jar\n")
+    remove_agent(layout)
+    assert options.read_text() == "-Xms1g\n21-:-Xbootclasspath/a:agent/opensearch-agent-bootstrap-3.8.0.jar\n"
+
+
+@pytest.mark.parametrize(("free", "has_room"), [(3 << 30, True), (64 << 20, False)])
+def test_data_is_in_memory_where_there_is_room(
+    free: int, has_room: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "_MEMORY", tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=free))
+    assert machine.memory_folder() == (tmp_path if has_room else None)
+
+
+def test_where_no_folder_is_in_memory_the_disk_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "_MEMORY", tmp_path / "missing")
+    assert machine.memory_folder() is None
