@@ -12,7 +12,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -81,9 +80,9 @@ def _by_es_simhash(documents: int) -> int:
 
         candidates, linker = Candidates(spools, numbers), Linker(32, 2)
         for band in range(BANDS):
-            for codes in linker.pairs(sorted_pieces(partial(table, band), documents, 1 << 64, numbers), band):
+            for codes in linker.pairs(sorted_pieces(table(band), spools, numbers), band):
                 candidates.add(codes)
-        return sum(len(codes) for codes in candidates.distinct(documents))
+        return sum(len(some.codes) for some in candidates.distinct())
 
 
 def _by_duckdb(documents: int, threads: str) -> int:

@@ -10,9 +10,6 @@ from benchmarks.scale_words import rounded, size
 from es_simhash.groups.pairs.document_links import ALL, FEW
 from es_simhash.plans.find_options import MOST_CANDIDATES
 
-_MEMORIES = (256 << 20, 4 << 30, 64 << 30)
-
-
 # ---- shards
 
 
@@ -115,7 +112,7 @@ def groups(numbers: Numbers) -> str:
         "A group run on one machine",
         [
             *("documents", "read", "kept", "links, in memory"),
-            *(f"passes, {memory}" for memory in ("256 MiB", "4 GiB", "64 GiB")),
+            "a table of keys, sorted",
             "shuffled by Spark",
         ],
         "Computed, by MinHash.",
@@ -124,16 +121,15 @@ def groups(numbers: Numbers) -> str:
         one.add(
             f"{documents:,}",
             *(size(documents * each) for each in (measured.default_bytes, model.KEPT_BYTES, model.UNION_BYTES)),
-            *(f"{model.passes(documents, memory):,}" for memory in _MEMORIES),
+            size(documents * model.SORTED_BYTES),
             size(documents * model.grouped_by(0.6).count * model.SPARK_ROW_BYTES),
         )
     return text(
         one,
         f"""
-What is *kept* goes to temporary files once it exceeds the memory. A table of keys is read once per pass, so with the
-default 256 MiB the time grows with the square of the documents beyond {rounded(_MEMORIES[0] / model.SORTED_BYTES)}; the
-[time above](#in-short) is that of one pass, without comparing pairs. [Spark](spark.md) divides keys over machines; even
-a key that 5% of the documents share leaves them balanced.
+What is *kept* goes to temporary files once it exceeds the memory. Keys are sorted there, table by table, in runs that
+are merged. The [time above](#in-short) is that without comparing pairs. [Spark](spark.md) divides keys over machines;
+even a key that 5% of the documents share leaves them balanced.
 
 If more than {ALL} documents share a key, it is *crowded*: each further document is compared with {FEW} only. Pairs that
 meet in crowded keys alone may be missed ([how many](#in-short)); `left_out` counts what was not compared. Ask for a

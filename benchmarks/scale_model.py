@@ -103,9 +103,9 @@ def grouping_seconds(documents: int, measured: Measured) -> float:
 # ---- groups
 
 # As in `es_simhash.groups.pairs`: bytes kept per document compared by MinHash (hash of the text, SimHash, a byte per
-# value), memory per sorted number, and the slack of parts.
+# value), and bytes of a sorted number.
 KEPT_BYTES = 16 + 8 + DEFAULT.layout.size
-SORTED_BYTES, SLACK = 128, 1.25
+SORTED_BYTES = 8
 UNION_BYTES = 4
 # A row of Spark's widest step (docs/spark.md).
 SPARK_ROW_BYTES = 16
@@ -121,9 +121,3 @@ def pairs_a_document(sharing: npt.NDArray[np.float64]) -> npt.NDArray[np.float64
     """Return the mean number of pairs per document for keys with ``sharing`` documents (see `Linker`)."""
     first = np.minimum(sharing, ALL + 1)
     return (first * (first - 1) / 2 + FEW * (sharing - first)) / sharing
-
-
-def passes(documents: int, memory: int) -> int:
-    """Return how often a table of keys is read, so that each part fits the memory."""
-    limit = memory // SORTED_BYTES
-    return 1 if documents <= limit else int(SLACK * documents / limit) + 1

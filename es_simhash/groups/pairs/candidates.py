@@ -11,19 +11,21 @@ another. The pairs left out are counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from heapq import heappop, heappush
+from itertools import pairwise
 from types import ModuleType
 from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.arrays import distinct_sorted, spread_chunks
+from es_simhash._core.arrays import spread_chunks
 from es_simhash._core.native import native
-from es_simhash.groups.pairs.sorting import Numbers, sorted_pieces
-from es_simhash.groups.pairs.spool import Records, Rows, Spools
+from es_simhash.groups.pairs.sorting import Numbers, SortedRuns
+from es_simhash.groups.pairs.spool import Rows, Spools
 from es_simhash.sketches.minhash.common import constants
 
 POSITION_BITS = 32
@@ -68,10 +70,10 @@ def positions(codes: Numbers) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int
 class HotKeys:
     """The keys shared by the most documents: their number, and the position of the last."""
 
-    def __init__(self, least: int = 1_000, most: int = 20) -> None:
+    def __init__(self, least: int = 1_000, most: int = 20, found: Iterable[tuple[int, int, int]] = ()) -> None:
         self.least = least
         self._most = most
-        self._heap: list[tuple[int, int, int]] = []
+        self._heap = sorted((size, table, last) for size, table, last in found)
 
     def add(self, table: int, sizes: npt.NDArray[np.int64], last: Numbers) -> None:
         """Consider some keys of a table, given the number of their documents, and the entry of the last one."""
@@ -164,43 +166,67 @@ def _ranks_in_runs(keys: Numbers) -> npt.NDArray[np.int64]:
 
 
 class Candidates:
-    """Pairs that several keys may find; each counts once."""
+    """Pairs that several keys may find; each counts once.
 
-    def __init__(self, spools: Spools, limit: int) -> None:
-        self._stored = Records(spools, np.uint64)
-        self._limit = limit
-        self._new: list[Numbers] = []
-        self._new_count = 0
+    They come in an order by which rows need not be read here and there: by the tile of the second document, that is
+    2 ** ``tile_bits`` documents that follow one another, then by the first document, then by the second one. So the
+    rows of one tile are kept at hand, and all before them are read from the first to the last. ``name`` and ``ends``
+    are those of `SortedRuns`.
+    """
+
+    def __init__(
+        self,
+        spools: Spools,
+        limit: int,
+        tile_bits: int = POSITION_BITS,
+        name: str | None = None,
+        ends: Sequence[int] = (),
+    ) -> None:
+        self.runs = SortedRuns(spools, limit, name, ends=ends, distinct=True)
+        self.tile_bits = tile_bits
 
     def add(self, codes: Numbers) -> None:
         """Add pairs, as numbers."""
-        self._new.append(codes)
-        self._new_count += len(codes)
-        if self._new_count >= self._limit:
-            self._condense()
-            if self._new_count >= self._limit // 2:
-                self._store()
+        self.runs.add(_by_tile(codes, self.tile_bits))
 
-    def distinct(self, documents: int) -> Iterator[Numbers]:
-        """Yield each pair once, in ascending order, in arrays of a bounded size."""
-        self._condense()
-        if not len(self._stored):
-            yield from self._new
-            return
-        self._store()
-        top = documents << POSITION_BITS
-        for piece in sorted_pieces(lambda: iter(self._stored), len(self._stored), top, self._limit):
-            yield distinct_sorted(piece)
+    def distinct(self, low: int = 0) -> Iterator[CandidatesOfTile]:
+        """Yield each pair once, those of a tile in arrays of a bounded size; from ``low`` on in their order."""
+        for numbers in self.runs.pieces(low=low):
+            tiles = numbers >> np.uint64(POSITION_BITS + self.tile_bits) if self.tile_bits < POSITION_BITS else None
+            starts = [0] if tiles is None else [0, *(np.flatnonzero(np.diff(tiles)) + 1).tolist()]
+            for start, stop in pairwise([*starts, len(numbers)]):
+                if stop > start:
+                    some = numbers[start:stop]
+                    first = 0 if tiles is None else int(tiles[start]) << self.tile_bits
+                    tile = range(first, first + (1 << self.tile_bits))
+                    yield CandidatesOfTile(_of_tile(some, self.tile_bits), tile, int(some[-1]) + 1)
 
-    def _condense(self) -> None:
-        if self._new:
-            together = np.concatenate(self._new)
-            self._new.clear()
-            together.sort()
-            self._new = [distinct_sorted(together)]
-            self._new_count = len(self._new[0])
 
-    def _store(self) -> None:
-        for codes in self._new:
-            self._stored.append(codes)
-        self._new, self._new_count = [], 0
+@dataclass(frozen=True, eq=False)
+class CandidatesOfTile:
+    """Candidates whose second documents are in a tile; those that follow are from ``next`` on in their order."""
+
+    codes: Numbers
+    tile: range
+    next: int
+
+
+def _by_tile(codes: Numbers, tile_bits: int) -> Numbers:
+    """Move the upper bits of the second position, the number of its tile, before the first one."""
+    if tile_bits == POSITION_BITS:
+        return codes
+    bits = np.uint64(tile_bits)
+    tiles = (codes & POSITION_MASK) >> bits
+    lower = codes & np.uint64((1 << tile_bits) - 1)
+    return tiles << np.uint64(POSITION_BITS + tile_bits) | (codes >> _POSITION << bits) | lower
+
+
+def _of_tile(numbers: Numbers, tile_bits: int) -> Numbers:
+    """Move them back."""
+    if tile_bits == POSITION_BITS:
+        return numbers
+    bits = np.uint64(tile_bits)
+    tiles = numbers >> np.uint64(POSITION_BITS + tile_bits)
+    lower = numbers & np.uint64((1 << tile_bits) - 1)
+    first = (numbers >> bits) & POSITION_MASK
+    return first << _POSITION | tiles << bits | lower

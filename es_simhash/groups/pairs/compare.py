@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
+from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import each_made
 from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
@@ -45,7 +46,12 @@ def identical_pairs(store: FingerprintStore, codes: Numbers, criteria: Criteria)
     same = _are_equal(store, rows)
     if store.scopes and (agree := store.scopes.agree(rows)) is not None:
         same &= agree
-    pairs = _pairs(*positions(codes[same]), criteria)
+    return equal_pairs(*positions(codes[same]), criteria)
+
+
+def equal_pairs(first: Integers, second: Integers, criteria: Criteria) -> Pairs:
+    """Return pairs that are known to have equal texts."""
+    pairs = _pairs(first, second, criteria)
     pairs["clause"] = rule.EQUAL
     if criteria.similarity is not None:
         pairs["similarity"], pairs["is_exact"], pairs["agreement"] = 1.0, True, MANY_NUMBERS
@@ -97,6 +103,15 @@ class Comparison:
             if self._criteria.similarity is not None:
                 counts = counts | self._are_similar(pairs, are_near)
             yield pairs[counts]
+
+    def note(self) -> Json:
+        """Return what another comparison needs to go on after this one."""
+        return {"compared": self.compared, "verified": self.verified, "sample": self.sample.to_json()}
+
+    def go_on(self, note: Json) -> None:
+        """Go on after another comparison."""
+        self.compared, self.verified = note["compared"], note["verified"]
+        self.sample = PairSample.from_json(note["sample"])
 
     def near(self, pairs: Pairs, surroundings: Surroundings | None) -> Pairs:
         """Return those of measured pairs that are near-duplicates, given all surroundings if these count."""

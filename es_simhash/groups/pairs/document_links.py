@@ -1,29 +1,41 @@
-"""Linking documents by their fingerprints: identical pairs, near pairs, and the groups they make."""
+"""Linking documents by their fingerprints: identical pairs, near pairs, and the groups they make.
+
+These are the stages, and what each leaves in kept spools (see `es_simhash.groups.pairs.stages`):
+
+| stage | spool | what it has |
+|---|---|---|
+| ``identical`` | ``pairs`` | the pairs of equal texts |
+| ``keys``, which ends after each table of keys | ``candidates`` | the pairs that share a key, in sorted runs |
+| ``compared``, which ends after each part of the candidates | ``pairs`` | the pairs of near-duplicates |
+| the same, where surroundings count | ``measured`` | the pairs that are similar enough, with all that was compared |
+| ``judged``, where surroundings count | ``pairs`` | the pairs of near-duplicates |
+
+Keys are sorted, a table at a time, within its stage alone. Who is linked to whom is in memory, made from the pairs.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
-from es_simhash.groups.pairs.candidates import POSITION_BITS, Candidates, HotKeys, Linker, positions
-from es_simhash.groups.pairs.compare import Comparison, Pairs, first_of_each, identical_pairs, pair_type
+from es_simhash.groups.pairs.candidate_search import CandidateSearch, KeyCounts
+from es_simhash.groups.pairs.candidates import POSITION_BITS, POSITION_MASK, Candidates, pair_codes, positions
+from es_simhash.groups.pairs.compare import Comparison, Pairs, equal_pairs, first_of_each, identical_pairs, pair_type
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
-from es_simhash.groups.pairs.scoped_linker import ScopedLinker
-from es_simhash.groups.pairs.sorting import Numbers, Read, sorted_pieces
+from es_simhash.groups.pairs.sorting import SortedRuns
 from es_simhash.groups.pairs.spool import Records, Spools
 from es_simhash.groups.union_find import UnionFind
 from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.verdict.rule import EQUAL
 from es_simhash.scheme.verdict.surroundings import Surroundings
 from es_simhash.scheme.verdict.verification import Crowding
 
 # The number of documents sharing a key that are all compared, and the number that each further one is compared with.
 ALL, FEW = 32, 2
-# Equal texts are neighbours, except for a few others whose hashes begin alike.
-_NEXT = 4
 # The memory for each sorted number, in all arrays that it passes through.
 _BYTES_A_NUMBER = 128
 
@@ -70,124 +82,160 @@ def link(
     spools: Spools,
     bounds: Bounds | None = None,
 ) -> Links:
-    """Find the pairs among the documents that are compared."""
-    bounds, hot = bounds or Bounds(), HotKeys()
-    linking = _Linking(store, criteria, comparison, memory // _BYTES_A_NUMBER, spools, bounds)
-    identical = linking.add(linking.identical())
-    linker = linking.linker(ALL, FEW, bounds.most, hot)
-    near = linking.add(linking.near(linker, bounds.most))
+    """Find the pairs among the documents that are compared; go on after the last stage that is kept."""
+    bounds = bounds or Bounds()
+    search = CandidateSearch(store, criteria, memory // _BYTES_A_NUMBER, spools, ALL, FEW, bounds.most)
+    linking = _Linking(search, comparison, bounds.new)
+    identical = linking.link_identical()
+    keys = linking.link_near()
     names = list(store.names_of_keys(criteria))
-    hot_keys = [HotKey(names[table], size, position) for size, table, position in hot]
     return Links(
-        linking.pairs, linking.union, identical, near, linker.left_out, linker.cut_off, hot_keys, linking.surroundings
+        pairs=linking.pairs,
+        union=linking.union,
+        identical=identical,
+        near=len(linking.pairs) - identical,
+        left_out=keys.left_out,
+        cut_off=keys.cut_off,
+        hot_keys=[HotKey(names[table], size, position) for size, table, position in keys.hot],
+        surroundings=linking.surroundings,
     )
 
 
 class _Linking:
-    """One search for all pairs; this many ``numbers`` are sorted at once."""
+    """One search for all pairs, or with ``new`` for those that have one of these documents."""
 
-    def __init__(
-        self,
-        store: FingerprintStore,
-        criteria: Criteria,
-        comparison: Comparison,
-        numbers: int,
-        spools: Spools,
-        bounds: Bounds,
-    ) -> None:
-        self._new = bounds.new
-        self._store = store
-        # Documents of the same class of a scope may stand for one another, unless pairs must differ or be near in time.
-        self._scopes = store.scopes if store.scopes and store.scopes.by_pairs else None
-        self._criteria = criteria
+    def __init__(self, search: CandidateSearch, comparison: Comparison, new: npt.NDArray[np.bool_] | None) -> None:
+        self._search = search
+        self._store = search.store
+        self._criteria = search.criteria
         self._comparison = comparison
-        self._numbers = numbers
-        self._spools = spools
-        self.pairs = Records(spools, pair_type(criteria))
-        self.union = UnionFind(len(store))
+        self._new = new
+        self._spools = search.spools
+        self._stages = search.spools.stages
+        self.pairs = Records(self._spools, pair_type(self._criteria), "pairs")
+        self.union = UnionFind(len(self._store))
         self.surroundings: Surroundings | None = None
 
-    def linker(self, all: int, few: int, most: int | None = None, hot: HotKeys | None = None) -> Linker | ScopedLinker:
-        """Return what links the documents that share a key."""
-        return ScopedLinker(self._scopes, all, few, most, hot) if self._scopes else Linker(all, few, most, hot)
+    # ---- equal texts
 
-    def add(self, batches: Iterator[Pairs]) -> int:
-        """Store and count pairs."""
-        before = len(self.pairs)
-        for pairs in batches:
-            self.pairs.append(pairs)
-            self.union.union(pairs["first"], pairs["second"])
-        return len(self.pairs) - before
+    def link_identical(self) -> int:
+        """Pair equal texts, and count the pairs; the first stands for the others, and is compared alone, if it can."""
+        note = self._stages.note("identical")
+        if note is None:
+            for pairs in self._identical():
+                self.pairs.append(pairs)
+            note = {"pairs": len(self.pairs)}
+            self._stages.end("identical", note)
+        for equal in self._pairs_of_equal():
+            self.union.union(equal["first"], equal["second"])
+            if not self._search.scopes:
+                self._store.compared[equal["second"]] = False
+        return int(note["pairs"])
 
-    def identical(self) -> Iterator[Pairs]:
-        """Yield the pairs of equal texts; the first stands for the others, and is compared alone, if it can."""
-        if self._scopes:
-            for codes in self.linker(ALL, FEW).pairs(self._sorted(self._store.by_content())):
-                yield identical_pairs(self._store, codes, self._criteria)
+    def _identical(self) -> Iterator[Pairs]:
+        """Yield the pairs of equal texts: each with the nearest one before it, or all where a scope is by pairs."""
+        candidates = self._search.with_equal_contents()
+        same = (identical_pairs(self._store, each.codes, self._criteria) for each in self._search.read(candidates))
+        if self._search.scopes:
+            yield from same
             return
-        for codes in Linker(_NEXT, _NEXT).pairs(self._sorted(self._store.by_content())):
-            pairs = first_of_each(identical_pairs(self._store, codes, self._criteria))
-            # More pairs with the same second document may come with the next codes.
-            new = pairs[self._store.compared[pairs["second"]]]
-            self._store.compared[new["second"]] = False
-            yield new
+        by_second = SortedRuns(self._spools, self._search.numbers)
+        for pairs in same:
+            by_second.add(pair_codes(pairs["second"], _before(pairs["first"])))
+        for codes in by_second.pieces(1 << POSITION_BITS):
+            second, before = positions(codes)
+            yield first_of_each(equal_pairs(_before(before), second, self._criteria))
+        by_second.close()
 
-    def near(self, linker: Linker | ScopedLinker, most: int | None) -> Iterator[Pairs]:
-        """Yield the pairs that share a key and are near-duplicates."""
-        measured = self._measured(linker, self._new)
+    def _pairs_of_equal(self) -> Iterator[Pairs]:
+        for pairs in self.pairs:
+            yield pairs[pairs["clause"] == EQUAL]
+
+    # ---- near ones
+
+    def link_near(self) -> KeyCounts:
+        """Pair the near-duplicates among the documents that share a key; return what is known of the keys."""
         crowding = self._criteria.crowding
+        counts, candidates = self._sharing()
         if crowding:
-            # Only when all pairs are known, so are the surroundings by which each is judged.
             self.surroundings = self._around_copies(crowding)
-            kept = Records(self._spools, pair_type(self._criteria))
-            for pairs in measured:
-                kept.append(pairs)
-                self.surroundings.add(pairs["first"], pairs["second"], pairs["similarity"], crowding)
-            self._add_surroundings_of_old(kept, crowding, self.linker(ALL, FEW, most))
-            measured = iter(kept)
+            self._judge(self._measured(candidates), self.surroundings, crowding)
+        else:
+            for pairs in self._compared(candidates):
+                self.pairs.append(self._comparison.near(pairs, None))
+        for pairs in self.pairs:
+            self.union.union(pairs["first"], pairs["second"])
+        return counts
+
+    def _sharing(self) -> tuple[KeyCounts, Candidates]:
+        """Collect the pairs that share a key, table by table."""
+        note = self._stages.note("keys") or {"counts": {}, "tile_bits": self._store.tile_bits, "ends": []}
+        name = "candidates" if self._stages.is_kept else None
+        found = Candidates(self._spools, self._search.numbers, note["tile_bits"], name, note["ends"])
+        known = counts = KeyCounts(**note["counts"])
+        for counts in self._search.with_equal_keys(found, self._new, known):
+            if self._stages.is_kept:
+                found.runs.end_run()
+                so_far = {"counts": asdict(counts), "tile_bits": found.tile_bits, "ends": found.runs.ends}
+                self._stages.end("keys", so_far)
+        return counts, found
+
+    def _compared(self, candidates: Candidates) -> Iterator[Pairs]:
+        """Compare candidates, from where an earlier run stopped."""
+        note = self._stages.note("compared")
+        if note:
+            self._comparison.go_on(note["comparison"])
+        for some in self._search.read(candidates, note["next"] if note else 0):
+            yield from self._comparison.measured(some.codes)
+            self._stages.end("compared", {"next": some.next, "comparison": self._comparison.note()})
+
+    # ---- surroundings
+
+    def _measured(self, candidates: Candidates) -> Records:
+        """Store the pairs that are similar enough: only when all are known, so are surroundings."""
+        measured = Records(self._spools, pair_type(self._criteria), "measured")
+        for pairs in self._compared(candidates):
+            measured.append(pairs)
+        return measured
+
+    def _judge(self, measured: Records, around: Surroundings, crowding: Crowding) -> None:
+        """Pair the near-duplicates among measured pairs, each judged by its surroundings."""
         for pairs in measured:
-            yield self._comparison.near(pairs, self.surroundings)
+            around.add(pairs["first"], pairs["second"], pairs["similarity"], crowding)
+        self._add_surroundings_of_old(measured, around, crowding)
+        if self._stages.note("judged") is None:
+            for pairs in measured:
+                self.pairs.append(self._comparison.near(pairs, around))
+            self._stages.end("judged", {})
 
     def _around_copies(self, crowding: Crowding) -> Surroundings:
         """Return the surroundings that equal texts make; so far only these are linked."""
-        if self._scopes:
+        if self._search.scopes:
             found = Surroundings.of_copies(np.ones(len(self._store), dtype=np.int64))
-            for pairs in self.pairs:
-                found.add(pairs["first"], pairs["second"], np.ones(len(pairs)), crowding)
+            for equal in self._pairs_of_equal():
+                found.add(equal["first"], equal["second"], np.ones(len(equal)), crowding)
             return found
         firsts = self.union.groups().firsts
         counts: Integers = np.bincount(firsts, minlength=len(firsts))[firsts]
         return Surroundings.of_copies(counts)
 
-    def _add_surroundings_of_old(self, kept: Records, crowding: Crowding, linker: Linker | ScopedLinker) -> None:
+    def _add_surroundings_of_old(self, measured: Records, around: Surroundings, crowding: Crowding) -> None:
         """Take in what is around the old documents that new ones are similar to: other old ones."""
-        if self._new is None or self.surroundings is None:
+        new = self._new
+        if new is None:
             return
-        touched = np.zeros(len(self._new), dtype=np.bool_)
-        for pairs in kept:
+        touched = np.zeros(len(new), dtype=np.bool_)
+        for pairs in measured:
             touched[pairs["first"]] = touched[pairs["second"]] = True
-        touched &= ~self._new
-        for pairs in self._measured(linker, touched):
-            old = pairs[~(self._new[pairs["first"]] | self._new[pairs["second"]])]
-            self.surroundings.add(old["first"], old["second"], old["similarity"], crowding)
-
-    def _measured(self, linker: Linker | ScopedLinker, wanted: npt.NDArray[np.bool_] | None) -> Iterator[Pairs]:
-        """Compare the pairs that share a key, or those that have a wanted document."""
-        candidates = Candidates(self._spools, self._numbers)
-        for number, table in enumerate(self._store.by_key(self._criteria)):
-            for codes in linker.pairs(self._sorted(table), number):
-                candidates.add(_with(wanted, codes))
-        for codes in candidates.distinct(len(self._store)):
-            yield from self._comparison.measured(codes)
-
-    def _sorted(self, read: Read) -> Iterator[Numbers]:
-        grain = 1 << POSITION_BITS if self._scopes else 1
-        return sorted_pieces(read, len(self._store), 1 << 64, self._numbers, grain)
+        candidates = self._search.none()
+        for _ in self._search.with_equal_keys(candidates, touched & ~new, KeyCounts()):
+            pass
+        for some in self._search.read(candidates):
+            for pairs in self._comparison.measured(some.codes):
+                old = pairs[~(new[pairs["first"]] | new[pairs["second"]])]
+                around.add(old["first"], old["second"], old["similarity"], crowding)
 
 
-def _with(wanted: npt.NDArray[np.bool_] | None, codes: Numbers) -> Numbers:
-    """Return the pairs that have a wanted document."""
-    if wanted is None:
-        return codes
-    first, second = positions(codes)
-    return codes[wanted[first] | wanted[second]]
+def _before(documents: npt.NDArray[np.integer]) -> Integers:
+    """Count positions from the last possible one, so that the nearest one before another comes first."""
+    return int(POSITION_MASK) - documents.astype(np.int64)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +14,8 @@ from es_simhash.groups.pairs import choose_keys
 from es_simhash.groups.pairs.candidates import POSITION_BITS, entries
 from es_simhash.groups.pairs.condense import Condensed, value_type
 from es_simhash.groups.pairs.scope_columns import ScopeColumns
-from es_simhash.groups.pairs.sorting import Numbers, Read
-from es_simhash.groups.pairs.spool import Columns, Rows, Spools
+from es_simhash.groups.pairs.sorting import Numbers
+from es_simhash.groups.pairs.spool import Columns, Records, Rows, Spools
 from es_simhash.scheme.fingerprint import STATUSES
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scope import Scope
@@ -25,6 +24,10 @@ from es_simhash.scheme.verdict.rarity import sample_of
 from es_simhash.sketches.minhash.common import VALUE_BITS
 
 _EMPTY = STATUSES.index("empty")
+# The stage that ends when a store is complete.
+READ = "read"
+# The rows kept at hand take this many times the memory of a spool; the fewest of them are a power of two.
+_AS_ROWS, _LEAST_TILE = 12, 11
 
 
 class FingerprintStore:
@@ -38,15 +41,28 @@ class FingerprintStore:
         self, settings: Settings, spools: Spools, value_bits: int = VALUE_BITS, scope: Scope | None = None
     ) -> None:
         self.settings = settings
+        self._stages = spools.stages
         self.scopes = ScopeColumns(scope, spools) if scope else None
-        self._statuses: list[npt.NDArray[np.uint8]] = []
-        self.contents = Columns(spools, 2, np.uint64)
+        self._statuses = Records(spools, np.uint8, "statuses")
+        tables: list[tuple[int, npt.DTypeLike]] = [(2, np.uint64)]
         if settings.simhash:
-            self.simhashes = Columns(spools, words_per_code(settings.simhash.bits), np.uint64)
+            tables.append((words_per_code(settings.simhash.bits), np.uint64))
         if settings.minhash:
             dtype = value_type(settings.minhash)
-            self.values = Columns(spools, settings.minhash.size, dtype)
+            tables.append((settings.minhash.size, dtype))
             self.value_bits = min(value_bits, 8 * dtype.itemsize)
+        row_bytes = [width * np.dtype(kind).itemsize for width, kind in tables]
+        self._rows_at_hand = _AS_ROWS * spools.limit // sum(row_bytes)
+        made = [
+            Columns(spools, width, kind, self._rows_at_hand * size, f"fingerprints-{number}")
+            for number, ((width, kind), size) in enumerate(zip(tables, row_bytes, strict=True))
+        ]
+        self._columns = tuple(made)
+        self.contents = made.pop(0)
+        if settings.simhash:
+            self.simhashes = made.pop(0)
+        if settings.minhash:
+            self.values = made.pop(0)
         self.compared = self._has_text = np.empty(0, dtype=np.bool_)
 
     def __len__(self) -> int:
@@ -66,13 +82,32 @@ class FingerprintStore:
 
     def complete(self) -> None:
         """Finish appending. Documents with any features are compared, unless their scope is unknown."""
+        if not self.is_kept:
+            for columns in self._columns:
+                columns.complete()
         self._has_text = np.concatenate([np.empty(0, dtype=np.bool_), *(each != _EMPTY for each in self._statuses)])
-        self._statuses.clear()
         self.contents.settle()
         self.compared = self._has_text.copy()
         if self.scopes:
             self.scopes.complete()
             self.compared &= self.scopes.known
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether an earlier run has read all documents, and kept them."""
+        return self._stages.note(READ) is not None
+
+    @property
+    def tile_bits(self) -> int:
+        """The number of documents, as a power of two, whose rows can be kept at hand; `POSITION_BITS` if all can."""
+        if len(self) <= self._rows_at_hand:
+            return POSITION_BITS
+        return max(self._rows_at_hand.bit_length() - 1, _LEAST_TILE)
+
+    def keep(self, rows: range | None) -> None:
+        """From now on, keep the rows of these documents at hand once they are read; or those that are read first."""
+        for columns in self._columns:
+            columns.keep(rows)
 
     @property
     def empty(self) -> int:
@@ -93,21 +128,21 @@ class FingerprintStore:
         hashes = np.concatenate([np.empty(0, np.uint64), *map(numbers, self.contents.columns(0, 2))])
         return np.sort(kept[sample_of(hashes[kept])])
 
-    def by_content(self) -> Read:
-        """Return the reader of entries that, sorted, bring equal texts together."""
-        return lambda: self._entries(self.contents.columns(0, 1))
+    def by_content(self) -> Iterator[Numbers]:
+        """Yield entries that, sorted, bring equal texts together."""
+        return self._entries(self.contents.columns(0, 1))
 
-    def by_key(self, criteria: Criteria) -> Iterator[Read]:
-        """Yield, for each kind of key, the reader of entries that, sorted, bring documents with the same key together.
+    def by_key(self, criteria: Criteria) -> Iterator[Iterator[Numbers]]:
+        """Yield, for each kind of key, the entries that, sorted, bring documents with the same key together.
 
         There is one for each band, and one for each table of SimHash prefixes.
         """
         if self.settings.minhash and criteria.similarity is not None:
             rows = self.settings.minhash.rows
             for band in range(self.settings.minhash.bands):
-                yield partial(self._of_band, band * rows, (band + 1) * rows)
+                yield self._entries(self.values.columns(band * rows, (band + 1) * rows))
         for mask in self._masks(criteria.distance):
-            yield partial(self._of_simhash, mask)
+            yield self._of_simhash(mask)
 
     def names_of_keys(self, criteria: Criteria) -> Iterator[str]:
         """Yield the name of each kind of key, in the same order."""
@@ -119,9 +154,6 @@ class FingerprintStore:
         if distance is None or self.settings.simhash is None:
             return []
         return list(choose_keys.masks(choose_keys.prefix_tables(self.settings.simhash.bits, distance, len(self))))
-
-    def _of_band(self, first: int, stop: int) -> Iterator[Numbers]:
-        return self._entries(self.values.columns(first, stop))
 
     def _of_simhash(self, mask: Codes) -> Iterator[Numbers]:
         return self._entries(rows & mask for rows in self.simhashes.columns(0, len(mask)))

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from os import SEEK_END
 from pathlib import Path
 from tempfile import SpooledTemporaryFile, gettempdir
 from threading import Lock
 from types import TracebackType
-from typing import Any
+from typing import IO, Any, BinaryIO
 from weakref import finalize
 
 import numpy as np
@@ -21,6 +22,7 @@ import numpy.typing as npt
 from es_simhash._core.arrays import Integers, distinct_sorted
 from es_simhash.errors import InputError, StorageError
 from es_simhash.groups.pairs.encoded import Encoded, encoded
+from es_simhash.groups.pairs.stages import Stages
 
 Rows = npt.NDArray[Any]
 
@@ -29,26 +31,29 @@ _BLOCK = 2048
 _WRITTEN_AT_ONCE = 1 << 18
 _READ_AT_ONCE = 1 << 20
 _NEAR = 1 << 14
-# Blocks kept as rows take up to this many times the memory of a spool.
+# Blocks kept as rows take up to this many times the memory of a spool, unless said otherwise.
 _KEPT_AS_ROWS = 2
 
 
 class Spools:
     """A set of spools, each with up to ``limit`` bytes in memory, and the rest in files of ``directory``.
 
-    Those that nobody has closed are closed when nobody holds them any longer.
+    Those that have a name are files of ``stages``, if these are kept. Those that nobody has closed are closed when
+    nobody holds them any longer.
     """
 
-    def __init__(self, limit: int, directory: str | Path | None = None) -> None:
+    def __init__(self, limit: int, directory: str | Path | None = None, stages: Stages | None = None) -> None:
         self.limit = limit
+        self.stages = stages or Stages()
         self._directory = str(directory) if directory is not None else gettempdir()
         self._files: list[Spool] = []
         self._free = finalize(self, _close, self._files)
         self.is_closed = False
 
-    def spool(self) -> Spool:
-        """Make a new, empty spool."""
-        self._files.append(Spool(self.limit, self._directory))
+    def spool(self, name: str | None = None) -> Spool:
+        """Make a new, empty spool; or open the kept one of this name."""
+        kept = self.stages.file(name) if name else None
+        self._files.append(Spool(self.limit, self._directory, kept))
         return self._files[-1]
 
     def check_open(self) -> None:
@@ -74,11 +79,11 @@ class Spools:
 class Spool:
     """Bytes that are appended, and read from any place, also by several threads."""
 
-    def __init__(self, limit: int, directory: str) -> None:
+    def __init__(self, limit: int, directory: str, kept: BinaryIO | None = None) -> None:
         self._lock = Lock()
         self._directory = directory
-        self._file = SpooledTemporaryFile(limit, dir=directory)  # noqa: SIM115 - a Spools closes it
-        self._size = 0
+        self._file: IO[bytes] = kept or SpooledTemporaryFile(limit, dir=directory)  # noqa: SIM115 - a Spools closes it
+        self._size = kept.seek(0, SEEK_END) if kept else 0
 
     def __len__(self) -> int:
         """Return the number of bytes."""
@@ -124,9 +129,9 @@ def _close(files: Sequence[Spool]) -> None:
 class Records:
     """Rows of a numpy type, appended, and read again from the first."""
 
-    def __init__(self, spools: Spools, dtype: npt.DTypeLike) -> None:
+    def __init__(self, spools: Spools, dtype: npt.DTypeLike, name: str | None = None) -> None:
         self._dtype = np.dtype(dtype)
-        self._spool = spools.spool()
+        self._spool = spools.spool(name)
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -136,30 +141,47 @@ class Records:
         """Append rows."""
         self._spool.write(rows.astype(self._dtype, copy=False).tobytes())
 
+    def part(self, first: int, stop: int) -> Rows:
+        """Return the rows from ``first`` up to ``stop``."""
+        size = self._dtype.itemsize
+        return np.frombuffer(self._spool.read(first * size, (stop - first) * size), dtype=self._dtype)
+
     def __iter__(self) -> Iterator[Rows]:
         """Yield all rows in batches."""
         size = max(_READ_AT_ONCE // self._dtype.itemsize, 1) * self._dtype.itemsize
         for start in range(0, len(self._spool), size):
             yield np.frombuffer(self._spool.read(start, size), dtype=self._dtype)
 
+    def close(self) -> None:
+        """Free the memory and the disk space."""
+        self._spool.close()
+
 
 class Columns:
     """A table of ``width`` numbers a row, read by columns or by rows.
 
     Blocks of rows follow one another, and in each block its columns do (Ailamaki, DeWitt, Hill, Skounakis, "Weaving
-    relations for cache performance", VLDB 2001). The first blocks that are read by rows are kept as rows as well.
+    relations for cache performance", VLDB 2001). The first blocks that are read by rows are kept as rows as well, in
+    ``room`` bytes. Those with a ``name`` may be kept: once complete, they can be opened again.
     """
 
-    def __init__(self, spools: Spools, width: int, dtype: npt.DTypeLike) -> None:
+    def __init__(
+        self, spools: Spools, width: int, dtype: npt.DTypeLike, room: int | None = None, name: str | None = None
+    ) -> None:
         self._dtype = np.dtype(dtype)
         self._width = width
-        self._spool = spools.spool()
+        self._spool = spools.spool(name)
         self._last = np.empty((0, width), dtype=self._dtype)
         self._column_bytes = _BLOCK * self._dtype.itemsize
         self._is_settled = False
         self._all_rows: Rows | None = None
         self._as_rows: dict[int, Rows] = {}
-        self._most_as_rows = _KEPT_AS_ROWS * spools.limit // (self._column_bytes * width)
+        self._wanted_as_rows: range | None = None
+        room = _KEPT_AS_ROWS * spools.limit if room is None else room
+        self._most_as_rows = room // (self._column_bytes * width)
+        if rest := len(self._spool) % (self._column_bytes * width):
+            data = self._spool.read(len(self._spool) - rest, rest)
+            self._last = np.frombuffer(data, dtype=self._dtype).reshape(width, -1).T
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -173,9 +195,21 @@ class Columns:
         self._spool.write(blocks.tobytes())
         self._last = rows[whole:].copy()
 
+    def complete(self) -> None:
+        """Finish appending: write the last rows, a block with fewer of them."""
+        self._spool.write(self._last.T.tobytes())
+
     def settle(self) -> None:
         """Finish appending: from now on, all rows are kept as such if they fit the memory for that."""
         self._is_settled = self._blocks < self._most_as_rows
+
+    def keep(self, rows: range | None) -> None:
+        """From now on, keep of what is read by rows the blocks of these; or the first ones again."""
+        self._wanted_as_rows = range(rows.start // _BLOCK, -(-rows.stop // _BLOCK)) if rows else None
+        self._as_rows = {block: kept for block, kept in self._as_rows.items() if self._is_wanted(block)}
+
+    def _is_wanted(self, block: int) -> bool:
+        return self._wanted_as_rows is None or block in self._wanted_as_rows
 
     def columns(self, first: int, stop: int) -> Iterator[Rows]:
         """Yield the columns from ``first`` up to ``stop`` of all rows, in batches of rows."""
@@ -218,7 +252,7 @@ class Columns:
             size = self._column_bytes * self._width
             columns = np.frombuffer(self._spool.read(block * size, size), dtype=self._dtype)
             kept = columns.reshape(self._width, _BLOCK).T
-            if len(self._as_rows) >= self._most_as_rows:
+            if len(self._as_rows) >= self._most_as_rows or not self._is_wanted(block):
                 taken[:] = kept[rows]
                 return
             kept = self._as_rows[block] = np.ascontiguousarray(kept)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from es_simhash._core.json_paths import Json
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.scheme.verdict.measures import Similarities
 from es_simhash.text.hashing import poly64
@@ -58,6 +59,20 @@ class PairSample:
     def __len__(self) -> int:
         """Return the number of pairs."""
         return len(self._mixed)
+
+    @classmethod
+    def from_json(cls, sample: Json) -> PairSample:
+        """Read what `to_json` wrote."""
+        found = cls()
+        found._below = sample["below"]
+        found._mixed = np.array(sample["mixed"], dtype=np.uint64)
+        found._similarities = np.array(sample["similarities"], dtype=np.float64)
+        return found
+
+    def to_json(self) -> Json:
+        """Write the sample so far."""
+        own = {"mixed": self._mixed.tolist(), "similarities": self._similarities.tolist()}
+        return {"below": self._below, **own}
 
     def takes(self, codes: Numbers) -> npt.NDArray[np.bool_]:
         """Return which pairs belong to the sample, as far as is known."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from xml.etree import ElementTree
 
 import numpy as np
@@ -15,9 +14,6 @@ from benchmarks.scale_model import DEFAULT, Finding, KeyBytes
 from benchmarks.scale_numbers import Numbers
 from benchmarks.scale_words import duration, prose, rounded, size
 from benchmarks.tables import Table, tables_of
-from es_simhash.groups.pairs import document_links
-from es_simhash.groups.pairs.sorting import Numbers as Sorted
-from es_simhash.groups.pairs.sorting import sorted_pieces
 from es_simhash.sketches.bands import Bands
 from es_simhash.sketches.blocks import Blocks
 from es_simhash.sketches.key_plans import TYPICAL, UNLIKE, false_share, meeting
@@ -198,21 +194,6 @@ def test_a_search_takes_as_long_as_was_measured_with_as_many_candidates() -> Non
 def test_machines_divide_the_time_of_a_backfill() -> None:
     assert model.backfill_seconds(10**6, 1, MEASURED) == pytest.approx(10**6 / MEASURED.backfill_rate)
     assert model.backfill_seconds(10**6, 4, MEASURED) == pytest.approx(10**6 / MEASURED.backfill_rate / 4)
-
-
-@pytest.mark.parametrize("documents", [1_000, 2_000, 2_001, 10_000])
-def test_passes_are_how_often_sorting_reads(documents: int) -> None:
-    reads = 0
-
-    def read() -> Iterator[Sorted]:
-        nonlocal reads
-        reads += 1
-        yield np.linspace(0, (1 << 64) - 4096, documents).astype(np.uint64)
-
-    memory = 2_000 * model.SORTED_BYTES
-    assert sum(map(len, sorted_pieces(read, documents, 1 << 64, memory // model.SORTED_BYTES))) == documents
-    assert reads == model.passes(documents, memory)
-    assert model.SORTED_BYTES == document_links._BYTES_A_NUMBER
 
 
 def test_pairs_of_a_document_are_those_that_linking_makes() -> None:

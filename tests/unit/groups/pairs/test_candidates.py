@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 import pytest
@@ -9,25 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash._core.arrays import distinct_sorted
-from es_simhash.groups.pairs.candidates import Candidates, Linker, entries, pair_codes, positions
-from es_simhash.groups.pairs.sorting import Numbers, sorted_pieces
+from es_simhash.groups.pairs.candidates import POSITION_BITS, Candidates, Linker, entries, pair_codes, positions
+from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.groups.pairs.spool import Spools
 
-Lists = list[list[int]]
-
 numbers = st.one_of(st.integers(0, 2**64 - 1), st.integers(0, 20), st.just(2**64 - 1))
-
-
-def reader(lists: Lists) -> Iterator[Numbers]:
-    return (np.array(each, dtype=np.uint64) for each in lists)
-
-
-@given(st.lists(st.lists(numbers, max_size=20), max_size=5), st.integers(1, 30))
-def test_pieces_hold_all_numbers_in_order_however_few_fit_into_one(lists: Lists, limit: int) -> None:
-    flat = sorted(number for each in lists for number in each)
-    pieces = list(sorted_pieces(lambda: reader(lists), len(flat), 1 << 64, limit))
-    assert [number for piece in pieces for number in piece.tolist()] == flat
-    assert all(len(piece) <= limit or len(distinct_sorted(piece)) == 1 for piece in pieces)
 
 
 @given(st.lists(numbers, max_size=30))
@@ -74,15 +59,34 @@ def test_a_key_that_all_share_makes_work_in_proportion_to_the_documents() -> Non
     assert found + linker.left_out == count * (count - 1) // 2
 
 
-@given(st.lists(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=20), max_size=8), st.integers(2, 30))
-def test_each_pair_is_a_candidate_once(batches: list[list[tuple[int, int]]], limit: int) -> None:
+@given(
+    st.lists(st.lists(st.tuples(st.integers(0, 99), st.integers(0, 99)), max_size=20), max_size=8),
+    st.integers(2, 30),
+    st.sampled_from([0, 3, 5, POSITION_BITS]),
+    st.integers(0, 99),
+)
+def test_each_pair_is_a_candidate_once_in_the_order_of_tiles(
+    batches: list[list[tuple[int, int]]], limit: int, tile_bits: int, place: int
+) -> None:
     with Spools(1) as spools:
-        candidates = Candidates(spools, limit)
+        candidates = Candidates(spools, limit, tile_bits)
         for batch in batches:
             array = np.array(batch, dtype=np.int64).reshape(-1, 2)
             candidates.add(pair_codes(array[:, 0], array[:, 1]))
-        found = [number for piece in candidates.distinct(10) for number in piece.tolist()]
-    assert found == sorted({a << 32 | b for batch in batches for a, b in batch})
+        found = [(*pair, some) for some in candidates.distinct() for pair in pairs_of_codes(some.codes)]
+        pairs = [(a, b) for a, b, _ in found]
+        assert pairs == sorted({*chain(*batches)}, key=lambda pair: (pair[1] >> tile_bits, *pair))
+        assert all(b in some.tile for _, b, some in found)
+        if pairs:
+            # A search that was stopped after any array goes on with the next one.
+            after = found[place % len(found)][2]
+            rest = [pair for some in candidates.distinct(after.next) for pair in pairs_of_codes(some.codes)]
+            assert rest == pairs[len(pairs) - len(rest) :]
+            assert pairs[len(pairs) - len(rest) - 1] == pairs_of_codes(after.codes)[-1]
+
+
+def pairs_of_codes(codes: Numbers) -> list[tuple[int, int]]:
+    return list(zip(*(side.tolist() for side in positions(codes)), strict=True))
 
 
 @pytest.mark.parametrize("columns", [1, 2, 4])
