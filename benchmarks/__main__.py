@@ -65,6 +65,7 @@ SECTIONS = {
     "backfill": Section(CLIENTS, SERVERS),
     "pipeline": Section(CLIENTS, SERVERS),
     "grouping": Section(CLIENTS, SERVERS),
+    "scale_groups": Section(),
     "scopes": Section(("opensearch-py",), ("opensearch",)),
     "dedup": Section(("rensa", "gaoya", "datasketch"), peers=tuple(PEERS)),
     "titles": Section(),
@@ -81,6 +82,7 @@ TITLES = {
     "single_texts": "Single texts",
     "long_texts": "Long texts",
     "field_costs": "Field costs",
+    "scale_groups": "Grouping at scale",
 }
 # Files made from docs/benchmarks.md.
 DERIVED: dict[str, Callable[[Path], None]] = {"pictures": plots.write, "scale": scale.write}

@@ -15,7 +15,6 @@ from math import gcd
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.arrays import Integers
 from es_simhash.groups.pairs.condense import Condensed
 from es_simhash.text.hashing import poly64
 
@@ -88,7 +87,9 @@ class Planted:
         planted = 0
         for number, (kind, own) in enumerate(self._ranges()):
             here = (places >= np.uint64(own.start)) & (places < np.uint64(own.stop))
-            group[here] = (places[here] - np.uint64(own.start)) // np.uint64(kind.size) << np.uint64(3) | np.uint64(number)
+            group[here] = (places[here] - np.uint64(own.start)) // np.uint64(kind.size) << np.uint64(3) | np.uint64(
+                number
+            )
             group[here] |= np.uint64(1 << 62)
             if kind.name == EQUAL:
                 contents[here] = _mixed(group[here], 0)

@@ -80,6 +80,13 @@ GROWTHS = (
         "seconds",
         ["reading, s", "all else, s"],
     ),
+    Growth(
+        "scale-groups",
+        ("Grouping at scale", "Grouping of generated fingerprints"),
+        "Time of grouping generated fingerprints by their number",
+        "seconds",
+        ["writing fingerprints, s", "grouping, s"],
+    ),
 )
 
 

@@ -102,7 +102,7 @@ class SortedRuns:
             parts = [part for part in (run.below(bound) for run in runs) if len(part)]
             if len(parts) > 1:
                 piece = np.concatenate(parts)
-                piece.sort()
+                piece.sort(kind="stable")  # which merges what is sorted in parts
                 yield distinct_sorted(piece) if self._distinct else piece
             else:
                 yield from parts
