@@ -10,7 +10,7 @@ These are the stages, and what each leaves in kept spools (see `es_simhash.group
 | the same, where surroundings count | ``measured`` | the pairs that are similar enough, with all that was compared |
 | ``judged``, where surroundings count | ``pairs`` | the pairs of near-duplicates |
 
-Keys are sorted, a table at a time, within its stage alone. Who is linked to whom is in memory, made from the pairs.
+Keys are sorted, a table at a time, within its stage alone. The links are in memory, and made from the pairs.
 """
 
 from __future__ import annotations

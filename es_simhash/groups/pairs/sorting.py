@@ -19,7 +19,7 @@ from es_simhash.groups.pairs.spool import Records, Spools
 
 Numbers = npt.NDArray[np.uint64]
 
-# Of each run so many numbers are read at once, if many fit the memory.
+# The numbers of a run that are read at once, if many fit the memory.
 _CHUNK = 4096
 _CHUNKS_AT_LEAST = 64
 
