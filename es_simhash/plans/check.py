@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
+from typing import TypeAlias
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.actions import Document
@@ -52,40 +53,45 @@ class Checked:
         return self.in_index.missing
 
 
+# Keys by the field that has them.
+Keys: TypeAlias = Mapping[str, Collection[str]]
+
+
 class KeyPlaces:
     """The places of documents by their keys; nearly every key has one, which then takes no list."""
 
     def __init__(self) -> None:
         self._by_field: dict[str, dict[str, int | list[int]]] = {}
 
-    def add(self, term: tuple[str, str], place: int) -> None:
-        """Add a place to those of a key."""
-        by_key = self._by_field.setdefault(term[0], {})
-        held = by_key.setdefault(term[1], place)
-        if isinstance(held, list):
-            held.append(place)
-        elif held != place:
-            by_key[term[1]] = [held, place]
+    def add(self, keys: Keys, place: int) -> None:
+        """Add a place to those of keys."""
+        for name, each in keys.items():
+            by_key = self._by_field.setdefault(name, {})
+            for key in each:
+                held = by_key.setdefault(key, place)
+                if isinstance(held, list):
+                    held.append(place)
+                elif held != place:
+                    by_key[key] = [held, place]
 
-    def remove(self, term: tuple[str, str], place: int) -> None:
-        """Remove a place from those of a key."""
-        by_key = self._by_field[term[0]]
-        held = by_key.get(term[1])
-        if isinstance(held, list) and len(held) > 1:
-            held.remove(place)
-        else:
-            by_key.pop(term[1], None)
+    def remove(self, keys: Keys, place: int) -> None:
+        """Remove a place from those of keys."""
+        for name, each in keys.items():
+            by_key = self._by_field[name]
+            for key in each:
+                held = by_key.get(key)
+                if isinstance(held, list) and len(held) > 1:
+                    held.remove(place)
+                else:
+                    by_key.pop(key, None)
 
-    def shared(self, terms: Iterable[tuple[str, str]]) -> Counter[int]:
+    def shared(self, keys: Keys) -> Counter[int]:
         """Count how many of some keys each place has."""
-        # Nearly all keys are in no other document, so sets leave out most of the work.
         found: Counter[int] = Counter()
-        wanted: dict[str, set[str]] = {}
-        for name, key in terms:
-            wanted.setdefault(name, set()).add(key)
-        for name, keys in wanted.items():
+        for name, each in keys.items():
             by_key = self._by_field.get(name, {})
-            for key in by_key.keys() & keys:
+            # Nearly all keys are in no other document, so sets leave out most of the work.
+            for key in by_key.keys() & each:
                 held = by_key[key]
                 found.update(held if isinstance(held, list) else (held,))
         return found
@@ -151,8 +157,7 @@ class SeenDocuments:
         if fingerprint.status == "empty":
             return
         place, self._next = self._next, self._next + 1
-        for term in self._keys(stored):
-            self._by_key.add(term, place)
+        self._by_key.add(self._keys(stored), place)
         scoped = self._scoped.part_of(dict(wanted.document)) if self.terms.scope else {}
         self._hits[place] = {"_index": "", "_id": id_, "_source": scoped | {self.terms.documents.prefix: stored}}
         self._texts[place] = wanted.text
@@ -162,25 +167,24 @@ class SeenDocuments:
         """Forget the documents with an id so far: a later one replaces them."""
         for place in self._by_id.pop(id, ()):
             del self._texts[place]
-            for term in self._keys(self._hits.pop(place)["_source"][self.terms.documents.prefix]):
-                self._by_key.remove(term, place)
+            self._by_key.remove(self._keys(self._hits.pop(place)["_source"][self.terms.documents.prefix]), place)
 
     def _candidates(self, fields: Json, criteria: Criteria) -> list[int]:
         scheme = self.terms.documents.scheme
         found: set[int] = set()
         if criteria.distance is not None and scheme.simhash:
-            shared = self._by_key.shared(own_fields.terms_in(fields, "block"))
+            shared = self._by_key.shared(own_fields.keys_in(fields, "block"))
             least = scheme.simhash.layout.min_shared(criteria.distance)
             found |= {place for place, count in shared.items() if count >= least}
         if criteria.similarity is not None:
-            found |= self._by_key.shared(own_fields.terms_in(fields, "band")).keys()
+            found |= self._by_key.shared(own_fields.keys_in(fields, "band")).keys()
         return sorted(found)
 
-    def _keys(self, stored: Json) -> list[tuple[str, str]]:
+    def _keys(self, stored: Json) -> Keys:
         """Return the keys by which a document may be found."""
         criteria = self.terms.criteria
-        blocks = [] if criteria.distance is None else own_fields.terms_in(stored, "block")
-        return blocks + ([] if criteria.similarity is None else own_fields.terms_in(stored, "band"))
+        blocks = {} if criteria.distance is None else own_fields.keys_in(stored, "block")
+        return blocks | ({} if criteria.similarity is None else own_fields.keys_in(stored, "band"))
 
 
 def check(seen: SeenDocuments, documents: Sequence[Document], on_reject: OnReject | None = None) -> Plan[list[Checked]]:

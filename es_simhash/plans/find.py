@@ -64,12 +64,16 @@ def find_fingerprinted(
     if sent:
         yield from terms.experience.read(terms.index, terms.documents)
     replies = yield from candidates(terms, sent, with_texts=verifier is not None)
-    found = [search.compared(reply.hits) for search, reply in zip(sent, replies, strict=True)]
-    measured = [Measured(compared) for compared in found]
-    if verifier is not None:
-        measured = yield from _verified(verifier, sent, found, replies)
+    # To compare nothing takes time as well.
+    found = {place: sent[place].compared(reply.hits) for place, reply in enumerate(replies) if reply.hits}
+    measured = {place: Measured(compared) for place, compared in found.items()}
+    if verifier is not None and found:
+        some, theirs = [sent[place] for place in found], [replies[place] for place in found]
+        exact = yield from _verified(verifier, some, list(found.values()), theirs)
+        measured = dict(zip(found, exact, strict=True))
     results = iter(
-        SearchResult(search, each, reply.complete) for search, each, reply in zip(sent, measured, replies, strict=True)
+        SearchResult(search, measured.get(place, NOTHING), reply.complete)
+        for place, (search, reply) in enumerate(zip(sent, replies, strict=True))
     )
     return [SearchResult(search, NOTHING, True) if search.is_in_vain else next(results) for search in searches]
 
@@ -78,8 +82,6 @@ def _verified(
     verifier: Verifier, searches: Sequence[TextSearch], found: Sequence[Compared], replies: Sequence[Candidates]
 ) -> Plan[list[Measured]]:
     """Measure the texts of the candidates that may be similar enough."""
-    if not searches:
-        return []
     here: list[Json] = []
     elsewhere: list[Json] = []
     for search, compared, reply in zip(searches, found, replies, strict=True):

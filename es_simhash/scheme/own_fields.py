@@ -103,6 +103,11 @@ def _key_properties(settings: Settings, kind: str, count: int) -> Json:
     return {f"{kind}s": _SPACED if settings.layout.keys == "text" else _SEARCHED}
 
 
+def names_of_bands(settings: Settings) -> list[str]:
+    """Return the fields that hold the keys of bands."""
+    return [name for name in _properties(settings) if name.startswith("band")]
+
+
 def block_terms(settings: Settings, fingerprint: Fingerprint) -> list[tuple[str, str]]:
     """Return the (field, key) pairs by which a query finds the blocks of a fingerprint."""
     if settings.simhash is None or fingerprint.simhash is None:
@@ -131,8 +136,13 @@ def _terms(settings: Settings, kind: Literal["block", "band"], fingerprint: Fing
 
 def terms_in(fields: Json, kind: Literal["block", "band"]) -> list[tuple[str, str]]:
     """Return the (field, key) pairs of one kind in the fields of a document."""
-    found = [(name, keys) for name, keys in fields.items() if name.startswith(kind)]
-    return [(name, key) for name, keys in found for key in (keys if isinstance(keys, list) else keys.split())]
+    return [(name, key) for name, keys in keys_in(fields, kind).items() for key in keys]
+
+
+def keys_in(fields: Json, kind: Literal["block", "band"]) -> dict[str, list[str]]:
+    """Return the keys of one kind in the fields of a document, by field."""
+    found = {name: keys for name, keys in fields.items() if name.startswith(kind)}
+    return {name: keys if isinstance(keys, list) else keys.split() for name, keys in found.items()}
 
 
 def content_hash(text: str) -> str:

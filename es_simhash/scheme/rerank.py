@@ -235,6 +235,8 @@ class Measured:
     @property
     def similarities(self) -> list[float]:
         """The similarities that are known of the hits, else NaN."""
+        if not self.compared.hits:
+            return []
         found: list[float] = self.texts.similarities.tolist()
         return found
 
@@ -257,6 +259,10 @@ def matches_of(
     ``around`` are the surroundings of the text; by default those that the hits show.
     """
     compared = measured.compared
+    if not compared.hits:
+        around = around or (Around(0, 0.0) if criteria.crowding else None)
+        foreign, unscoped = compared.foreign, compared.unscoped
+        return Matches((), foreign, complete, foreign, status, around, unscoped=unscoped)
     if around is None and criteria.crowding:
         around = Around.of(measured.similarities, criteria.crowding)
     found, crowded = verdicts(criteria, _near(measured, criteria, around), around, compared.same_texts)

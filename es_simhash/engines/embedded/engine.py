@@ -128,6 +128,10 @@ class EmbeddedEngine:
                 raise system_errors.unreadable(self._directory / _index_of(operation), error) from error
             return result
 
+    def index(self, name: str) -> EmbeddedIndex:
+        """Return the open index of a name."""
+        return self._catalog.one(name)
+
     def close(self) -> None:
         """Make writes durable, and let other processes write."""
         with self._writing:

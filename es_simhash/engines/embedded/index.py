@@ -144,6 +144,12 @@ class EmbeddedIndex:
             found.append(reply)
         return found
 
+    @property
+    def generation(self) -> int:
+        """A number that grows with each change of a document made here, and with each commit by others."""
+        self.store.searcher()
+        return self.store.generation
+
     def refresh(self) -> None:
         """Make everything written durable and visible to searches."""
         with self._saving():
@@ -169,3 +175,11 @@ class View:
     def of(cls, index: EmbeddedIndex) -> View:
         """Return a view of an index in its present state."""
         return cls(index, index.store.searcher())
+
+    def tokens(self, path: str, beginning: str) -> list[str]:
+        """Return the tokens of a field that begin like this, perhaps with some of deleted documents."""
+        field = self.index.mapping.fields.get(path)
+        if field is None:
+            return []
+        terms = self.searcher.terms_with_prefix(field.column, field.term_prefix + beginning)
+        return [term[len(field.term_prefix) :] for term, _ in terms]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from es_simhash._core.json_paths import Json
@@ -115,8 +116,10 @@ class Accepting:
         tagged = {**(own if isinstance(own, dict) else {}), DUPLICATE_OF: verdict.tags[DUPLICATE_OF]}
         return {**action, "_source": {**body, prefix: tagged}}
 
+    @cached_property
+    def _part(self) -> SourceFilter:
+        """The part of documents that others are compared with."""
+        return SourceFilter.of([*self.documents.fields, *self.pending.seen.terms.scope_paths])
+
     def _compared(self, action: Json) -> Json:
-        """Return only what others are compared with."""
-        terms = self.pending.seen.terms
-        part = SourceFilter.of([*self.documents.fields, *terms.scope_paths]).part_of(action["_source"])
-        return {**action, "_source": part}
+        return {**action, "_source": self._part.part_of(action["_source"])}

@@ -21,14 +21,16 @@ from es_simhash.live.gate.accepting import Accepting, Decision, Event
 from es_simhash.live.gate.incoming import identified
 from es_simhash.live.gate.journal import Journal
 from es_simhash.live.gate.judging import Judge
+from es_simhash.live.gate.known_keys import KnownKeys
 from es_simhash.live.gate.options import GateOptions
-from es_simhash.live.gate.pending import Key, Pending
+from es_simhash.live.gate.pending import OWN, Key, Pending
 from es_simhash.live.gate.recovery import Recovery
 from es_simhash.live.gate.repeated import Repeated
 from es_simhash.live.gate.settling import Settling
 from es_simhash.live.gate.state_folder import StateFolder
 from es_simhash.live.gate.verdict import Verdict
 from es_simhash.live.gate.writing import Writing
+from es_simhash.plans.candidates import all_candidates
 from es_simhash.plans.check import made_of
 from es_simhash.plans.index_plans import IndexPlans, Known
 from es_simhash.plans.operations import is_server
@@ -72,6 +74,7 @@ class Gate:
         self._lock = RLock()
         self._doubtful: set[Key] = set()
         self._doubts_all = False
+        self._keys: KnownKeys | None = None
         self._engine = connect(target)
         self._is_own = self._engine is not target
         self._folder = StateFolder(Path(state), {"index": name})
@@ -87,7 +90,9 @@ class Gate:
         source = [f"{documents.prefix}.{GROUP}"] if self.options.mode == "tag" else []
         request = self.options.request(source)
         self._pending = Pending(run(self._plans.seen(request), self._engine))
-        self._judge = Judge(self._pending)
+        grouping = self.options.mode == "tag" or documents.policy.groups == "online"
+        self._keys = KnownKeys.of(self._engine, self._pending.seen.terms, grouping=grouping)
+        self._judge = Judge(self._pending, self._keys.candidates if self._keys else all_candidates)
         self._repeated = Repeated(self._pending, self.options)
         self._accepting = Accepting(self.options, documents, self._pending, self._repeated)
         self._writing = Writing(self._plans, self._engine, self.options, documents)
@@ -98,6 +103,8 @@ class Gate:
             self._engine, self.name, self._pending, self._journal, self.options.remember, durable_at_once
         )
         self._recovery.recover(None, self.options.remember)
+        if self._keys:
+            self._keys.start()
 
     @property
     def pending(self) -> int:
@@ -141,6 +148,11 @@ class Gate:
             self._resolve_doubts()
             self._settling.settle()
 
+    def warm_up(self) -> None:
+        """Wait until the keys of an embedded index are in memory, from when on answers take less time."""
+        if self._keys:
+            self._keys.wait()
+
     def reach(self) -> None:
         """Raise unless the engine answers."""
         run(is_server(), self._engine)
@@ -168,6 +180,8 @@ class Gate:
         self.close()
 
     def _close_engine(self) -> None:
+        if self._keys:
+            self._keys.close()
         if self._is_own:
             self._engine.close()
 
@@ -225,10 +239,14 @@ class Gate:
         made = made_of(documents, wanted, reject)
         run(self._repeated.look(list(actions.values())), self._engine)
         judged = run(self._judge.judge({place: wanted[place] for place in made}, made), self._engine)
-        found = {}
+        found, written = {}, []
         for each in judged:
             place = places[each.position]
             found[place] = self._accepting.decide(each, actions[place], asked[place].writes, time.time())
+            if found[place].writes_to == OWN:
+                written.append(each.made[1])
+        if self._keys and written:
+            self._keys.add(written)
         return dict(sorted(found.items()))
 
     def _write(self, decisions: dict[int, Decision], answers: dict[int, Verdict | EngineError]) -> None:
@@ -244,6 +262,8 @@ class Gate:
                 self._doubts_all |= isinstance(error, WritesLostError)
                 answers |= dict.fromkeys(places, error)
                 continue
+            if self._keys and target == OWN:
+                self._keys.note_written(len(places) - len(refused))
             index = self._writing.index_of(str(target))
             for number, place in enumerate(places):
                 verdict = decisions[place].verdict

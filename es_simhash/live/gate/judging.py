@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from es_simhash._core.json_paths import Json
 from es_simhash.live.gate.pending import OWN, Pending
 from es_simhash.live.gate.verdict import Kind
-from es_simhash.plans.find import SearchResult, find_fingerprinted
+from es_simhash.plans.find import FetchCandidates, SearchResult, find_fingerprinted
 from es_simhash.plans.operations import Plan
 from es_simhash.plans.query_documents import QueryDocument
 from es_simhash.scheme.fingerprint import Fingerprint
@@ -50,8 +50,9 @@ class Judge:
     Where it is not noted in the index how rare features are, that is looked up now and then, as the index grows.
     """
 
-    def __init__(self, pending: Pending) -> None:
+    def __init__(self, pending: Pending, candidates: FetchCandidates) -> None:
         self._pending = pending
+        self._candidates = candidates
         self._verifier: Verifier | None = None
         self._looks_again = 0.0
 
@@ -63,15 +64,11 @@ class Judge:
         if time.monotonic() >= self._looks_again:
             self._verifier = yield from self._pending.seen.terms.verifier()
             self._looks_again = time.monotonic() + _FRESH
-        return (yield from _judge(self._pending, self._verifier, wanted, made))
-
-
-def _judge(
-    pending: Pending, verifier: Verifier | None, wanted: Mapping[int, QueryDocument], made: Mapping[int, Made]
-) -> Plan[Iterator[Judged]]:
-    terms = pending.seen.terms
-    found = yield from find_fingerprinted(terms, list(wanted.values()), list(made.values()), verifier)
-    return _each_judged(pending, zip(wanted.items(), made.values(), found, strict=True), verifier)
+        terms, verifier = self._pending.seen.terms, self._verifier
+        found = yield from find_fingerprinted(
+            terms, list(wanted.values()), list(made.values()), verifier, self._candidates
+        )
+        return _each_judged(self._pending, zip(wanted.items(), made.values(), found, strict=True), verifier)
 
 
 def _each_judged(

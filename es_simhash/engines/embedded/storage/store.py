@@ -61,6 +61,8 @@ class Store:
         self._pending: dict[str, bytes | None] = {}
         self._pending_bytes = 0
         self._changes = self._reported = 0
+        # Grows with each change made here, and with each commit by others.
+        self.generation = 0
         self.schema = self._index.schema
 
     @staticmethod
@@ -84,6 +86,8 @@ class Store:
             else:
                 self._index.reload()
             self._searcher, self._seen = self._index.searcher(), state
+            if not self.writing:  # nobody else commits meanwhile
+                self.generation += 1
 
     def _committed(self) -> tantivy.Searcher:
         """Return the documents of the newest commit; while this store writes, nobody else commits."""
@@ -107,7 +111,9 @@ class Store:
             try:
                 check_unless_sealed(self._directory, is_own=True)
                 seal.take_off(self._directory)
-                self.searcher()
+                if self._state() != self._seen:
+                    self.generation += 1
+                    self.searcher()
             except BaseException:
                 self.give_up_writing()
                 raise
@@ -183,6 +189,7 @@ class Store:
         self._pending_bytes += len(id_) + len(source or b"") - len(self._pending.get(id_) or b"")
         self._pending[id_] = source
         self._changes += 1
+        self.generation += 1
 
     @property
     def is_full(self) -> bool:
