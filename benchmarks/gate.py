@@ -2,7 +2,7 @@
 
 Each text is asked about once; a duplicate is a text of the index without its last words. Yes is on disk before it is
 answered, or, *without sync*, handed to the system. Throughput is by the CPU time of the one process, in batches of
-{batch}.
+{batch}, once the keys of the index are in memory. `Index.check` remembers nothing, and writes no journal.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Ask = Callable[[str, str], object]
 def run(share: float = 1.0) -> Iterator[Table]:
     """Measure one gate after the other."""
     count, asked = int(DOCUMENTS * share), max(BATCH, int(ASKED * min(1.0, 10 * share)))
-    texts = topical(count + 8 * (asked + WARM_UP) + 4 * BATCH, LENGTH)
+    texts = topical(count + 10 * (asked + WARM_UP) + 4 * BATCH, LENGTH)
     there, fresh = texts[:count], iter(texts[count:])
     with tempfile.TemporaryDirectory() as folder:
         engine = Path(folder, "engine")
@@ -71,14 +71,15 @@ def _duplicates(texts: Sequence[str], count: int) -> list[str]:
 def _latencies(folder: str, engine: Path, there: Sequence[str], fresh: Iterator[str], asked: int) -> Table:
     table = Table("One document", ["", "p50, ms", "p90, ms", "p99, ms"])
     for way, opened in (("in process", _in_process), ("over HTTP", _over_http)):
-        for label, syncs in (("new", True), ("new, without sync", False), ("duplicate", True)):
-            is_new = label != "duplicate"
-            count = asked + WARM_UP
-            sent = [next(fresh) for _ in range(count)] if is_new else _duplicates(there, count)
-            with opened(engine, Path(folder, f"{way} {label}"), syncs) as ask:
-                times = np.array([_milliseconds(ask, f"{label} {place}", text) for place, text in enumerate(sent)])
-            found = times[np.newaxis, WARM_UP:]
-            table.add(f"{way}, {label}", *(quantile(found, part) for part in (0.5, 0.9, 0.99)))
+        for syncs in (True, False):
+            with opened(engine, Path(folder, f"{way} {syncs}"), syncs) as ask:
+                for kind in ("new", "duplicate"):
+                    count = asked + WARM_UP
+                    sent = [next(fresh) for _ in range(count)] if kind == "new" else _duplicates(there, count)
+                    times = np.array([_milliseconds(ask, f"{kind} {place}", text) for place, text in enumerate(sent)])
+                    found = times[np.newaxis, WARM_UP:]
+                    label = f"{way}, {kind}" + ("" if syncs else ", without sync")
+                    table.add(label, *(quantile(found, part) for part in (0.5, 0.9, 0.99)))
     return table
 
 
@@ -92,6 +93,7 @@ def _milliseconds(ask: Ask, id_: str, text: str) -> float:
 def _opened(engine: Path, state: Path, syncs: bool) -> Iterator[Gate]:
     options = GateOptions(syncs=syncs)
     with Gate(INDEX, str(engine), state=state, options=options) as gate, rarely_collected():
+        gate.warm_up()
         yield gate
 
 
@@ -110,8 +112,16 @@ def _over_http(engine: Path, state: Path, syncs: bool) -> Iterator[Ask]:
         assert process.stdout
         place = urlsplit(json.loads(process.stdout.readline())["address"])
         with closing(http.client.HTTPConnection(str(place.hostname), place.port)) as connection:
+            while not _is_warm(connection):
+                time.sleep(0.5)
             yield partial(_asked, connection)
         process.terminate()
+
+
+def _is_warm(connection: http.client.HTTPConnection) -> bool:
+    connection.request("GET", "/health")
+    with connection.getresponse() as reply:
+        return bool(json.loads(reply.read())["warm"])
 
 
 def _asked(connection: http.client.HTTPConnection, id_: str, text: str) -> None:
@@ -129,10 +139,10 @@ def _throughput(folder: str, engine: Path, there: Sequence[str], fresh: Iterator
         "check, duplicates": (False, _duplicates(there, asked)),
         "add, new": (True, [next(fresh) for _ in range(asked)]),
     }
-    for label, (writes, texts) in ways.items():
-        with _opened(engine, Path(folder, label), syncs=True) as gate:
+    with _opened(engine, Path(folder, "throughput"), syncs=True) as gate:
+        for label, (writes, texts) in ways.items():
             # All that is read once is read by a batch before.
-            gate.answer([Asked({"_id": f"before {n}", "body": text}) for n, text in enumerate(texts[:BATCH])])
+            gate.answer([Asked({"_id": f"before {label} {n}", "body": text}) for n, text in enumerate(texts[:BATCH])])
             batches = [
                 [Asked({"_id": f"{label} {place + n}", "body": text}, writes) for n, text in enumerate(part)]
                 for place in range(BATCH, len(texts), BATCH)
@@ -141,9 +151,20 @@ def _throughput(folder: str, engine: Path, there: Sequence[str], fresh: Iterator
             began = time.process_time()
             for batch in batches:
                 gate.answer(batch)
-            each = (time.process_time() - began) / max(1, sum(map(len, batches)))
-        table.add(label, f"{1 / each:,.0f}" if each else "", f"{1e6 * each:.0f}")
+            _add_rate(table, label, time.process_time() - began, sum(map(len, batches)))
+    with Index(INDEX, engine) as index, rarely_collected():
+        texts = [next(fresh) for _ in range(asked)]
+        index.check([{"body": text} for text in texts[:BATCH]])
+        began = time.process_time()
+        for text in texts[BATCH:]:
+            index.check([{"body": text}])
+        _add_rate(table, "`Index.check`, one at a time, new", time.process_time() - began, len(texts) - BATCH)
     return table
+
+
+def _add_rate(table: Table, label: str, seconds: float, count: int) -> None:
+    each = seconds / max(1, count)
+    table.add(label, f"{1 / each:,.0f}" if each else "", f"{1e6 * each:.0f}")
 
 
 def _sizes(folder: str, texts: Sequence[str]) -> Table:

@@ -117,7 +117,7 @@ class _Service:
         elif batcher.problem is not None:
             problem = str(batcher.problem)
         form: Json = {"live": True, "ready": problem is None, "pending": self.gate.pending}
-        form |= {"waiting": batcher.waiting if batcher else 0, "expired": self.gate.expired}
+        form |= {"waiting": batcher.waiting if batcher else 0, "expired": self.gate.expired, "warm": self.gate.is_warm}
         return _json(form | ({} if problem is None else {"reason": problem}), 200 if problem is None else 503)
 
     async def live(self, _: Request) -> Response:

@@ -121,6 +121,11 @@ class Gate:
         """The number of accepted documents that were forgotten before the index showed them."""
         return self._settling.expired
 
+    @property
+    def is_warm(self) -> bool:
+        """Whether no keys are being read into memory; see `warm_up`."""
+        return self._keys is None or not self._keys.is_reading
+
     def check(self, documents: Iterable[Document]) -> list[Verdict]:
         """Judge documents that somebody else writes, and remember those that are accepted."""
         return _raised(self.answer([Asked(document) for document in documents]))

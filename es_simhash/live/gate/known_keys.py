@@ -93,8 +93,14 @@ class KnownKeys:
 
     def wait(self) -> None:
         """Wait until keys are read that are being read."""
-        if self._making:
-            self._making.result.exception()
+        if making := self._making:
+            making.result.exception()
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether keys are being read."""
+        making = self._making
+        return making is not None and not making.result.done()
 
     def close(self) -> None:
         """Stop reading."""
