@@ -45,7 +45,7 @@ Ask = Callable[[str, str], object]
 
 def run(share: float = 1.0) -> Iterator[Table]:
     """Measure one gate after the other."""
-    count, asked = int(DOCUMENTS * share), max(BATCH, int(ASKED * min(1.0, 10 * share)))
+    count, asked = int(DOCUMENTS * share), max(2 * BATCH, int(ASKED * min(1.0, 10 * share)))
     texts = topical(count + 10 * (asked + WARM_UP) + 4 * BATCH, LENGTH)
     there, fresh = texts[:count], iter(texts[count:])
     with tempfile.TemporaryDirectory() as folder:

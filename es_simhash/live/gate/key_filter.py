@@ -13,7 +13,7 @@ _BITS_A_KEY, _LEAST_BITS = 16, 20
 
 
 class KeyFilter:
-    """A filter with ``room`` for so many keys; then, of keys that were not added, one in 70 seems to have been.
+    """A filter with ``room`` for a number of keys; once full, it takes one in 70 of the others for one that was added.
 
     Its memory is two to four bytes for each key that there is room for.
     """

@@ -1,4 +1,4 @@
-"""Keys in memory change no verdict of a gate before an embedded index, whoever writes to it."""
+"""Keys in memory change no verdict of a gate before an embedded index, even if others write to it."""
 
 from __future__ import annotations
 
@@ -126,16 +126,16 @@ def test_what_was_written_but_not_shown_when_the_gate_opened_is_known(directory:
     engine.close()
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
-    written=st.lists(st.tuples(st.integers(0, 11), st.integers(0, 6)), max_size=10),
-    asked=st.lists(st.tuples(st.integers(0, 11), st.integers(0, 12)), min_size=1, max_size=12),
+    written=st.lists(st.tuples(st.integers(0, 11), st.integers(0, 6)), min_size=1, max_size=10),
+    asked=st.tuples(st.integers(0, 11), st.integers(0, 12)),
     keys=st.sampled_from(["text", "keyword", "fields"]),
 )
 def test_candidates_are_those_of_a_search_for_all_keys(
     tmp_path_factory: pytest.TempPathFactory,
     written: list[tuple[int, int]],
-    asked: list[tuple[int, int]],
+    asked: tuple[int, int],
     keys: str,
 ) -> None:
     """With any layout of the keys, and documents in the index from before and through the gate."""
@@ -143,17 +143,16 @@ def test_candidates_are_those_of_a_search_for_all_keys(
     with Index("news", folder / "engine", scheme=layout_of(keys), fields=["title", "body"]) as index:
         index.init()
         index.add([document(f"r{n}", *each) for n, each in enumerate(written[::2])], refresh=True)
-    wanted = [document(f"q{n}", *each) for n, each in enumerate(asked)]
+        index.learn()  # or else what is rare would change as the index grows
+    wanted = document("q", *asked)
     with opened(folder / "engine", folder / "state", mode="advise") as gate:
         gate.add([document(f"w{n}", *each) for n, each in enumerate(written[1::2])])
         gate.settle()
-        found = [gate.check([each])[0] for each in wanted]
+        [found] = gate.check([wanted])
     with Index("news", folder / "engine") as index:
-        expected = list(index.find_many(docs=wanted))
-    # The gate remembers those that it accepted among what it was asked for.
-    shown = [[match for match in each.duplicates if not match.id.startswith("q")] for each in found]
-    assert [[(match.id, match.similarity, match.clause) for match in each] for each in shown] == [
-        [(match.id, match.similarity, match.clause) for match in each] for each in expected
+        [expected] = index.find_many(docs=[wanted])
+    assert [(match.id, match.similarity, match.clause) for match in found.duplicates] == [
+        (match.id, match.similarity, match.clause) for match in expected
     ]
 
 
