@@ -170,19 +170,18 @@ class Grouped(ArrowRows):
     def __iter__(self) -> Iterator[Group]:
         """Yield the groups, the largest first."""
         nearness, names_ = self._linked.nearness, iter(self._names)
-        for some in self._loaded(self._positions, with_texts=True):
+        for some in self._loaded(self._positions):
             near = nearness.to_firsts(some)
             keys = self.keys(list(chain.from_iterable(some)))
             members = (Member(*key, *values) for key, values in zip(keys, values_of(near), strict=True))
             for positions, diameter in zip(some, diameters(nearness, some, near), strict=True):
                 yield Group(next(names_), tuple(islice(members, len(positions))), diameter)
 
-    def _loaded(self, groups: Iterable[list[int]], *, with_texts: bool = False) -> Iterator[list[list[int]]]:
+    def _loaded(self, groups: Iterable[list[int]]) -> Iterator[list[list[int]]]:
         """Yield groups in batches, and load what is compared of each batch meanwhile."""
         for some in groups_in_batches(groups):
             self._linked.nearness.load(list(chain.from_iterable(some)))
-            if with_texts:
-                self._linked.nearness.read_texts(some)
+            self._linked.nearness.read_texts(some)
             yield some
 
     def _keys_of_members(self, groups: Sequence[Sequence[int]]) -> Mapping[int, tuple[str, str]]:
@@ -239,7 +238,7 @@ class Grouped(ArrowRows):
         With ``singles``, documents in no group come last, as groups of one.
         """
         names_ = iter(self._names)
-        for some in self._loaded(self._positions, with_texts=True):
+        for some in self._loaded(self._positions):
             near = values_of(self._linked.nearness.to_firsts(some))
             for positions in some:
                 name = next(names_)
@@ -266,7 +265,10 @@ class Grouped(ArrowRows):
         """Make the groups, the largest first, as positions of their members, the canonical one first."""
         found = self._linked
         groups: list[tuple[int, tuple[str, str], list[int]]] = []
-        for some in self._loaded(self._components(), with_texts=found.linkage != "single"):
+        components = self._components()
+        # Single linkage compares nothing.
+        is_single = found.linkage == "single"
+        for some in groups_in_batches(components) if is_single else self._loaded(components):
             keys = self._keys_of_members(some)
             for component in some:
                 ordered = found.ranking.ordered(component, keys)

@@ -27,7 +27,7 @@ from es_simhash.sketches.minhash.estimate import standard_errors
 
 Pairs: TypeAlias = npt.NDArray[Any]
 
-_COMPARED_AT_ONCE = 1 << 16
+_COMPARED_AT_ONCE = 1 << 18
 
 
 def pair_type(criteria: Criteria) -> np.dtype[np.void]:

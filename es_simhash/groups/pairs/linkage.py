@@ -14,7 +14,7 @@ from es_simhash.groups.pairs.nearness import Nearness
 
 Linkage: TypeAlias = Literal["star", "single", "complete"]
 
-_AT_HAND = 5000
+_AT_HAND = 20_000
 
 
 def groups_among(
@@ -60,7 +60,7 @@ def _cliques(rest: list[int], nearness: Nearness) -> Iterator[list[int]]:
 
 
 def groups_in_batches(groups: Iterable[list[int]]) -> Iterator[list[list[int]]]:
-    """Yield batches of groups with some thousands of members, or a single group with more."""
+    """Yield batches of groups with tens of thousands of members, or a single group with more."""
     some: list[list[int]] = []
     members = 0
     for group in groups:

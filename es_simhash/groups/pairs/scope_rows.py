@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import lru_cache, partial
+from functools import cache, lru_cache
 from hashlib import sha256
 from itertools import chain
 from typing import Any, TypeAlias
@@ -25,6 +25,7 @@ from es_simhash.scheme.scope import Scope, ScopeValues, milliseconds_of, values_
 
 # Values of other documents are hashed once as well, if there are not too many.
 _REMEMBERED = 1 << 16
+_KINDS_REMEMBERED = 64
 _HASH_BYTES = 16
 _NOTHING = bytes(_HASH_BYTES)
 
@@ -63,8 +64,8 @@ class ScopeRows:
     @classmethod
     def read(cls, scope: Scope, documents: Sequence[Mapping[str, Any]]) -> ScopeRows:
         """Read the values of documents, field by field if each has at most one plain value in each, as most do."""
-        columns = {path: column_at(documents, path) for path in scope.paths}
-        plain = {path: values for path, values in columns.items() if values is not None and _are_plain(values)}
+        columns = {path: _Column.plain(column_at(documents, path)) for path in scope.paths}
+        plain = {path: column for path, column in columns.items() if column}
         if len(plain) < len(columns):
             return cls.of([scope.values_of(document) for document in documents])
         count, within, across = (
@@ -75,9 +76,9 @@ class ScopeRows:
         known = np.logical_and(agreeing.any(axis=1), whole.any(axis=1))
         dates = np.zeros(count, dtype=np.int64)
         if scope.date is not None:
-            dates, are_dates = _dates(plain[scope.date])
+            dates, are_dates = _dates(plain[scope.date].values)
             known &= are_dates
-        each = [_hashed(partial(_one_differing, number), [column], count) for number, column in enumerate(across)]
+        each = [_hashed(_one_differing(number), [column], count) for number, column in enumerate(across)]
         values = np.stack(each, axis=1)[known] if each else np.empty((0, 2), dtype=np.uint64)
         counts = np.where(known, len(across), 0)
         return cls(known, agreeing, whole[:, 0].astype(np.uint32), counts, values.reshape(-1, 2), dates)
@@ -88,40 +89,66 @@ class ScopeRows:
         return cls(*(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(cls)))
 
 
-def _are_plain(values: Sequence[Any]) -> bool:
-    """Return whether values are texts, or of one kind of numbers: 1, 1.0 and True are equal, but not as texts."""
-    kinds = set(map(type, values)) - {str, type(None)}
-    return not kinds or (len(kinds) == 1 and kinds <= {int, float, bool})
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """The values of documents in a field: texts, None, and perhaps ``numbers`` of one type."""
+
+    values: Sequence[Any]
+    numbers: type | None
+
+    @classmethod
+    def plain(cls, values: Sequence[Any] | None) -> _Column | None:
+        """Return a column; None for values of several types but texts: 1, 1.0 and True are equal, but not as texts."""
+        kinds = set(map(type, values)) - {str, type(None)} if values is not None else {object}
+        if values is None or len(kinds) > 1 or not kinds <= {int, float, bool}:
+            return None
+        return cls(values, next(iter(kinds), None))
 
 
-def _hashed(hash: Callable[..., bytes], columns: Sequence[Sequence[Any]], count: int) -> Numbers:
-    """Hash the values of each document; those that several have, once."""
+class _Hashes(dict[Any, bytes]):
+    """Hashes of values, each made when it is first asked for, and remembered if there are not too many."""
+
+    def __init__(self, hash: Callable[..., bytes]) -> None:
+        super().__init__()
+        self._hash = hash
+
+    def __missing__(self, value: Any) -> bytes:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        made = self[value] = self._hash(*value) if type(value) is tuple else self._hash(value)
+        return made
+
+
+@lru_cache(_KINDS_REMEMBERED)
+def _hashes(hash: Callable[..., bytes], kinds: tuple[type | None, ...]) -> _Hashes:
+    """Return the hashes of values of these kinds: those of others may be equal, as 1 and True are."""
+    return _Hashes(hash)
+
+
+def _hashed(hash: Callable[..., bytes], columns: Sequence[_Column], count: int) -> Numbers:
+    """Hash the values of each document."""
     if not columns:
         return np.repeat(_words([hash()]), count, axis=0)
-    if len(columns) == 1:
-        one = {value: hash(value) for value in set(columns[0])}
-        return _words(map(one.__getitem__, columns[0]))
-    several = {row: hash(*row) for row in set(zip(*columns, strict=True))}
-    return _words(map(several.__getitem__, zip(*columns, strict=True)))
+    hashes = _hashes(hash, tuple(each.numbers for each in columns))
+    values = columns[0].values if len(columns) == 1 else zip(*(each.values for each in columns), strict=True)
+    return _words(map(hashes.__getitem__, values))
 
 
-@lru_cache(_REMEMBERED, typed=True)
 def _agreeing_plain(*row: Any) -> bytes:
     """Hash the values of a document that has one in each field; nothing if it lacks one."""
     each = list(map(_texts, row))
     return _agreeing(tuple(map(tuple, each))) if all(each) else _NOTHING
 
 
-@lru_cache(_REMEMBERED, typed=True)
 def _differing_plain(*row: Any) -> bytes:
     each = list(map(_texts, row))
     return _differing(tuple(each))[0] if all(each) else _NOTHING
 
 
-@lru_cache(_REMEMBERED, typed=True)
-def _one_differing(number: int, value: Any) -> bytes:
-    """Hash the one value of a field as `_differing` does."""
-    return _hash((number, *_texts(value))) if _texts(value) else _NOTHING
+@cache
+def _one_differing(number: int) -> Callable[[Any], bytes]:
+    """Return what hashes the one value of a field as `_differing` does."""
+    return lambda value: _hash((number, *_texts(value))) if _texts(value) else _NOTHING
 
 
 def _texts(value: Any) -> frozenset[str]:
