@@ -280,10 +280,27 @@ def _values(rows: ScopeRows) -> list[Any]:
     return [part.tolist() for part, is_known in zip(parts, rows.known, strict=True) if is_known]
 
 
+@pytest.mark.parametrize("scope", [Scope(("tenant",)), Scope((), ("tenant",)), Scope(("tenant", "team"))])
+def test_equal_values_of_other_types_in_another_page_are_other_values(scope: Scope) -> None:
+    values: list[Any] = [1, True, 1.0, "1", 0, False, 0.0, 1]
+    for value in values:
+        page = [{"tenant": value, "team": 1}]
+        read, expected = ScopeRows.read(scope, page), ScopeRows.of([scope.values_of(page[0])])
+        assert (read.within.tolist(), read.sets.tolist()) == (expected.within.tolist(), expected.sets.tolist())
+
+
+def test_hashes_are_made_again_when_there_were_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scope_rows, "_REMEMBERED", 3)
+    page = [{"tenant": f"{place % 7}"} for place in range(20)]
+    scope = Scope(("tenant",))
+    assert ScopeRows.read(scope, page).within.tolist() == ScopeRows.of(list(map(scope.values_of, page))).within.tolist()
+
+
 def test_what_is_hashed_alike_is_compared_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Documents of tenants whose hashes begin alike are neighbours, and no pairs."""
     whole = scope_rows._agreeing
     monkeypatch.setattr(scope_rows, "_agreeing", lambda values: bytes(8) + whole(values)[:8])
+    monkeypatch.setattr(scope_rows, "_hashes", lambda hash, kinds: scope_rows._Hashes(hash))
     texts = ["some words of a story", "Some words of a story", "SOME words of a story"]
     known = [(f"{tenant}{place}", text, {"tenant": tenant}) for place, text in enumerate(texts) for tenant in "ab"]
     with Deduplicator(PLAIN, scope=Scope(("tenant",)), threads=1, **BY_DISTANCE).run(known) as found:
