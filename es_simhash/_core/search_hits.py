@@ -5,10 +5,10 @@ The compiled kernels read replies so (`es_simhash_native.SearchHits`): of most h
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_paths import Json, splits
 from es_simhash._core.native import native
 
 if TYPE_CHECKING:
@@ -36,3 +36,15 @@ def values_of(hits: Sequence[Json], name: str) -> list[Any]:
     if isinstance(hits, list):
         return [(hit.get("_source") or {}).get(name) for hit in hits]
     return cast("SearchHits", hits).values(name)
+
+
+def parts_of(hits: Sequence[Json], paths: Iterable[str]) -> list[Json]:
+    """Return the source of each hit, or of it at least what is at these paths."""
+    if isinstance(hits, list):
+        return [hit.get("_source") or {} for hit in hits]
+    names = sorted({name for path in paths for name, _ in splits(path)})
+    columns = [cast("SearchHits", hits).values(name) for name in names]
+    return [
+        {name: value for name, value in zip(names, row, strict=True) if value is not None}
+        for row in zip(*columns, strict=True)
+    ]

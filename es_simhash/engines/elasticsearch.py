@@ -94,15 +94,16 @@ class AsyncElasticsearchEngine(_OverElasticsearch["AsyncElasticsearch"], AsyncRe
 
     async def _send(self, request: Request, body: bytes | None) -> Reply:
         try:
-            response = await self._client_for(request).perform_request(**_arguments(request, body))
+            client = _with_kernel_replies(self._client_for(request), request)
+            response = await client.perform_request(**_arguments(request, body))
         except Exception as error:
             return self._reply_to(error)
         return Reply(response.meta.status, response.body)
 
 
-def _with_kernel_replies(client: Elasticsearch, request: Request) -> Elasticsearch:
+def _with_kernel_replies(client: Client, request: Request) -> Client:
     """Return the client, or for replies that the kernels read, a copy over a copy of its transport."""
-    if not is_for_kernels(request):
+    if not is_for_kernels(request) or not _has_begun(client.transport):
         return client
     from elasticsearch.serializer import CompatibilityModeJsonSerializer, JsonSerializer
 
@@ -117,6 +118,11 @@ def _with_kernel_replies(client: Elasticsearch, request: Request) -> Elasticsear
     transport._sniff_before_requests = transport._sniff_on_node_failure = False
     reading._transport = transport
     return reading
+
+
+def _has_begun(transport: Any) -> bool:
+    """Return whether a transport may be copied: when an asynchronous one first sends, it prepares itself alone."""
+    return getattr(transport, "_async_library", "") is not None
 
 
 def _arguments(request: Request, body: bytes | None) -> dict[str, Any]:

@@ -94,7 +94,8 @@ class AsyncOpenSearchEngine(_OverOpenSearch["AsyncOpenSearch"], AsyncRestEngine)
         try:
             # The first use of the client opens its connections; a copy of its transport does not.
             await self._client.__aenter__()
-            decoded = await self._transport_for(request).perform_request(**_arguments(request, body))
+            transport = _with_kernel_replies(self._transport_for(request), request)
+            decoded = await transport.perform_request(**_arguments(request, body))
         except Exception as error:
             return self._reply_to(error)
         return Reply(200, decoded)

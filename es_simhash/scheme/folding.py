@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from es_simhash._core.json_paths import Json
-from es_simhash._core.search_hits import Name, names_of, values_of
+from es_simhash._core.search_hits import Name, names_of, parts_of, values_of
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.folding_rule import Columns, FoldingRule, Leaders
 from es_simhash.scheme.group_fields import GROUP
@@ -102,7 +102,8 @@ class Folding:
         new = self._new(names)
         ranked = _Ranked(hits, names, self.read, {})
         if self._scope:
-            ranked.values.update((place, self._scope.values_of(hits[place].get("_source") or {})) for place in new)
+            parts = parts_of(hits, self._scope.paths)
+            ranked.values.update((place, self._scope.values_of(parts[place])) for place in new)
         self.read += len(names)
         if self.rule is None:
             self.shown += map(ranked.shown, new)
@@ -195,29 +196,24 @@ class Folding:
         self, rule: FoldingRule, ranked: _Ranked, places: Sequence[int]
     ) -> tuple[StoredFingerprints, Mapping[int, Apart]]:
         """Return the fingerprints of the hits that are compared, by their places, and why each other one is not."""
-        if self._scope is None and len(places) == len(ranked.names):
-            stored = own_fields.read_hits(rule.settings, rule.scheme_id, ranked.hits, rule.prefix)
-            if stored is not None:
-                others = sorted(set(places).difference(stored.places))
-                reasons = {place: _why_apart(rule, _own(rule, ranked.hits[place])) for place in others}
-                if None not in reasons.values():
-                    return stored, {place: reason for place, reason in reasons.items() if reason}
-        objects: list[Any] = [None] * len(ranked.names)
-        apart: dict[int, Apart] = {}
-        own = values_of(ranked.hits, rule.prefix)
-        for place in places:
-            reason = _why_apart(rule, own[place])
-            if reason is None and self._is_unscoped(ranked.values.get(place)):
-                reason = "unscoped"
-            if reason is None:
-                objects[place] = own[place]
-            else:
-                apart[place] = reason
-        return own_fields.read_all(rule.settings, rule.scheme_id, objects), apart
+        stored, apart = _read(rule, ranked.hits)
+        read = set(stored.places).intersection(places)
+        unscoped = {place for place in read if self._is_unscoped(ranked.values.get(place))}
+        return stored.only(read - unscoped), {**apart, **dict.fromkeys(unscoped, "unscoped")}
 
 
-def _own(rule: FoldingRule, hit: Json) -> Any:
-    return (hit.get("_source") or {}).get(rule.prefix)
+def _read(rule: FoldingRule, hits: Sequence[Json]) -> tuple[StoredFingerprints, dict[int, Apart]]:
+    """Return the fingerprints of hits, and why others have none that can be compared, as far as they say it."""
+    stored = own_fields.read_hits(rule.settings, rule.scheme_id, hits, rule.prefix)
+    if stored is not None:
+        others = sorted(set(range(len(hits))).difference(stored.places))
+        reasons = {place: _why_apart(rule, (hits[place].get("_source") or {}).get(rule.prefix)) for place in others}
+        if None not in reasons.values():
+            return stored, {place: reason for place, reason in reasons.items() if reason}
+    own = values_of(hits, rule.prefix)
+    apart = {place: reason for place, each in enumerate(own) if (reason := _why_apart(rule, each))}
+    objects = [None if place in apart else each for place, each in enumerate(own)]
+    return own_fields.read_all(rule.settings, rule.scheme_id, objects), apart
 
 
 def _group_of(own: Any) -> str | None:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
@@ -242,6 +242,20 @@ class StoredFingerprints:
     def values(self) -> Signatures | None:
         """The values by which similarities are estimated (see `estimated_by`)."""
         return self.keyed if self.signatures is None else self.signatures
+
+    def only(self, places: Collection[int]) -> StoredFingerprints:
+        """Return those of the documents at some places."""
+        if len(places) == len(self.places):
+            return self
+        rows = [row for row, place in enumerate(self.places) if place in places]
+        return StoredFingerprints(
+            [self.places[row] for row in rows],
+            None if self.simhashes is None else self.simhashes[rows],
+            None if self.keyed is None else self.keyed[rows],
+            None if self.signatures is None else self.signatures[rows],
+            [self.contents[row] for row in rows],
+            None if self.similarities is None else self.similarities[rows],
+        )
 
 
 def estimated_by(settings: Settings) -> tuple[int, int]:

@@ -84,13 +84,18 @@ UNUSUAL: list[Any] = [
 @given(
     st.lists(st.tuples(st.integers(0, len(DOCUMENTS) - 1), st.none() | st.sampled_from(UNUSUAL))),
     st.none() | st.just(2),
+    st.none() | st.just(Scope(("tenant.name",))),
+    st.lists(st.sampled_from([{}, {"tenant": None}, {"tenant": {"name": "a"}}, {"tenant.name": ["a"]}]), min_size=1),
 )
-def test_hits_that_the_kernels_read_are_folded_as_others_are(given: list[tuple[int, Any]], enough: int | None) -> None:
+def test_hits_that_the_kernels_read_are_folded_as_others_are(
+    given: list[tuple[int, Any]], enough: int | None, scope: Scope | None, tenants: list[Json]
+) -> None:
     kernels = pytest.importorskip("es_simhash_native")
     hits = hits_of(SCHEMES[0], [DOCUMENTS[place] for place, _ in given])
     for hit, (place, changed) in zip(hits, given, strict=True):
         # Some documents come again.
         hit["_id"] = f"{place}{changed}"
+        hit["_source"] |= tenants[place % len(tenants)]
         if isinstance(changed, dict):
             hit["_source"]["dedup"] |= changed
         elif changed == "none":
@@ -99,7 +104,7 @@ def test_hits_that_the_kernels_read_are_folded_as_others_are(given: list[tuple[i
     read = kernels.search_hits(json.dumps({"hits": {"hits": hits}}).encode())["hits"]["hits"]
     found = []
     for some in (hits, read):
-        folding = Folding(rule)
+        folding = Folding(rule, scope)
         folding.add(some, enough)
         found.append(([(each.rank, each.hit, each.similar) for each in folding.shown], folding.apart, folding.read))
     assert found[0] == found[1]

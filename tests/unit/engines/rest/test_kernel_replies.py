@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from elasticsearch import Elasticsearch, JsonSerializer
-from opensearchpy import OpenSearch
+from elasticsearch import AsyncElasticsearch, Elasticsearch, JsonSerializer
+from opensearchpy import AsyncOpenSearch, OpenSearch
 from opensearchpy.serializer import JSONSerializer
 
 from es_simhash._core.environment import NATIVE
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine
-from es_simhash.engines.elasticsearch import ElasticsearchEngine
-from es_simhash.engines.opensearch import OpenSearchEngine
+from es_simhash.engines.elasticsearch import AsyncElasticsearchEngine, ElasticsearchEngine
+from es_simhash.engines.opensearch import AsyncOpenSearchEngine, OpenSearchEngine
 from es_simhash.errors import EngineError
 from es_simhash.live.backfill.fingerprinting import Fingerprinting, ReadDocument
 from es_simhash.plans.operations import HitPage, Reader, ReadPage, Search
@@ -90,6 +91,42 @@ def test_hits_of_a_lazy_search_are_made_when_asked_for(
     assert type(hits).__name__ == "SearchHits"
     assert list(hits) == HITS
     assert {**compiled, "hits": {}} == {**PAGE, "hits": {}}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.usefixtures("compiled")
+def test_asynchronous_clients_read_alike(kind: str) -> None:
+    asked = [Search("i", {}), Search("i", {}, lazy=True), ReadPage(READERS[0], {}, 4, Fingerprinting(DOCUMENTS).source)]
+    with serving(Answer(PAGE)) as server:
+        [plain, lazy, page], transports = asyncio.run(performed(kind, server, asked))
+    assert plain["hits"]["hits"] == HITS
+    assert (type(lazy["hits"]["hits"]).__name__, list(lazy["hits"]["hits"])) == ("SearchHits", HITS)
+    assert [type(hit) for hit in page.hits] == [tuple, tuple, tuple, dict]
+    assert transports[0] == transports[-1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.usefixtures("compiled")
+def test_the_first_request_of_an_asynchronous_client_prepares_the_client(kind: str) -> None:
+    with serving(Answer(PAGE)) as server:
+        [found], [transport] = asyncio.run(performed(kind, server, [Search("i", {}, lazy=True)]))
+    assert list(found["hits"]["hits"]) == HITS
+    assert transport["_async_library" if kind == "elasticsearch" else "_async_init_called"]
+
+
+async def performed(kind: str, server: FakeServer, asked: list[Any]) -> tuple[list[Any], list[Json]]:
+    """Perform operations; return the results, and what the client's transport has after each."""
+    engine: Any
+    if kind == "elasticsearch":
+        engine = AsyncElasticsearchEngine(AsyncElasticsearch(server.url), closes_client=True)
+    else:
+        engine = AsyncOpenSearchEngine(AsyncOpenSearch(server.url), closes_client=True)
+    results, transports = [], []
+    for operation in asked:
+        results.append(await engine.perform(operation))
+        transports.append(dict(vars(engine._client.transport)))
+    await engine.close()
+    return results, transports
 
 
 @pytest.mark.parametrize("kind", KINDS)
