@@ -203,6 +203,8 @@ class _Linking:
         for pairs in measured:
             around.add(pairs["first"], pairs["second"], pairs["similarity"], crowding)
         self._add_surroundings_of_old(measured, around, crowding)
+        if not self._search.scopes:
+            around.share(self.union.groups().firsts)  # so far only equal texts are linked
         if self._stages.note("judged") is None:
             for pairs in measured:
                 self.pairs.append(self._comparison.near(pairs, around))

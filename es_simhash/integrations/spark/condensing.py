@@ -12,14 +12,16 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
-from pyspark.sql.types import BinaryType, StructField, StructType
+from pyspark.sql.types import BinaryType, DoubleType, StructField, StructType
 
 from es_simhash._core.bit_codes import words_per_code
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import DocumentError, InputError
+from es_simhash.groups.canonical import Canonical
 from es_simhash.groups.of_index import stored_fingerprints
 from es_simhash.groups.pairs.condense import Condensed, condense, needed, value_type
 from es_simhash.groups.pairs.spool import Rows
@@ -33,6 +35,7 @@ from es_simhash.integrations.spark.frames import (
     text_column,
     texts_of,
 )
+from es_simhash.integrations.spark.ranking import RANK, RANKED, ranked_column, ranks
 from es_simhash.integrations.spark.scoping import SCOPE, TYPE, VALUES, scope_array, values_column
 from es_simhash.scheme import fingerprinting, own_fields
 from es_simhash.scheme.fingerprint import STATUSES
@@ -41,6 +44,7 @@ from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import Settings
 from es_simhash.sketches.minhash.common import VALUE_BITS
 
+_CONTENT_WORDS = 2
 _EMPTY = STATUSES.index("empty")
 
 
@@ -49,34 +53,41 @@ class CondensedColumns:
     """The columns of condensed documents; ``value_bits`` bits of the signature's values are known.
 
     The first ``size`` values are compared: where texts decide, those that band keys hold, as in a search. With a
-    ``scope``, that of each document is there, too.
+    ``scope``, that of each document is there, too, and so is its rank if ``canonical`` reads more than its id.
     """
 
     settings: Settings
     value_bits: int
     size: int
     scope: Scope | None
+    canonical: Canonical
 
     @classmethod
-    def of_texts(cls, settings: Settings, criteria: Criteria, scope: Scope | None) -> CondensedColumns:
+    def of_texts(
+        cls, settings: Settings, criteria: Criteria, scope: Scope | None, canonical: Canonical
+    ) -> CondensedColumns:
         """Return the columns for documents with texts."""
         settings = needed(settings, criteria)
         bits = settings.minhash.layout.value_bits if settings.minhash else VALUE_BITS
-        return cls._made(settings, bits, criteria.verification is not None, scope)
+        return cls._made(settings, bits, criteria.verification is not None, scope, canonical)
 
     @classmethod
-    def of_fields(cls, settings: Settings, criteria: Criteria, scope: Scope | None) -> CondensedColumns:
+    def of_fields(
+        cls, settings: Settings, criteria: Criteria, scope: Scope | None, canonical: Canonical
+    ) -> CondensedColumns:
         """Return the columns for documents with fields only."""
         bits = settings.minhash.layout.value_bits if settings.minhash else VALUE_BITS
-        return cls._made(needed(stored_fingerprints.known(settings), criteria), bits, True, scope)
+        return cls._made(needed(stored_fingerprints.known(settings), criteria), bits, True, scope, canonical)
 
     @classmethod
-    def _made(cls, settings: Settings, value_bits: int, by_keyed: bool, scope: Scope | None) -> CondensedColumns:
+    def _made(
+        cls, settings: Settings, value_bits: int, by_keyed: bool, scope: Scope | None, canonical: Canonical
+    ) -> CondensedColumns:
         kept_bits = 8 * value_type(settings.minhash).itemsize if settings.minhash else VALUE_BITS
         size = 0
         if settings.minhash:
             size = settings.minhash.layout.size if by_keyed else settings.minhash.size
-        return cls(settings, min(value_bits, kept_bits), size, scope)
+        return cls(settings, min(value_bits, kept_bits), size, scope, canonical)
 
     @property
     def columns(self) -> list[str]:
@@ -87,20 +98,28 @@ class CondensedColumns:
     def schema(self, frame: DataFrame) -> StructType:
         """Return the schema of the condensed documents of a DataFrame."""
         places = [frame.schema[name] for name in place_columns(frame)]
+        own = [StructField(SCOPE, TYPE)] if self.scope else []
+        own += [StructField(RANK, DoubleType())] if self.canonical.fields else []
         kept = [StructField(name, BinaryType()) for name in ("content", *self.columns)]
-        return StructType([*places, *([StructField(SCOPE, TYPE)] if self.scope else []), *kept])
+        return StructType([*places, *own, *kept])
 
     def read(self, frame: DataFrame) -> list[Column]:
-        """Return the columns that name documents, and that of their values in the scope."""
-        return [*map(sf.col, place_columns(frame)), *([values_column(frame, self.scope)] if self.scope else [])]
+        """Return the columns that name documents, and those of their values in the scope and for their rank."""
+        values = [values_column(frame, self.scope)] if self.scope else []
+        values += [ranked_column(frame, self.canonical)] if self.canonical.fields else []
+        return [*map(sf.col, place_columns(frame)), *values]
 
     def places(self, batch: Any) -> Any:
-        """Return a batch of these columns, in which values have become the scope."""
-        values = batch.column(VALUES) if self.scope else None
-        places = batch.drop_columns(VALUES) if self.scope else batch
+        """Return a batch of these columns, in which values have become the scope and the rank."""
+        names = [name for name in batch.schema.names if name not in {VALUES, RANKED}]
+        places = batch.select(names)
         if any(column.null_count for column in places.columns):
             raise DocumentError("A document has no id, or no index. Give it one, or leave it out.")
-        return places.append_column(SCOPE, scope_array(self.scope, values)) if self.scope else places
+        if self.scope:
+            places = places.append_column(SCOPE, scope_array(self.scope, batch.column(VALUES)))
+        if self.canonical.fields:
+            places = places.append_column(RANK, ranks(self.canonical, batch.column(RANKED)))
+        return places
 
     def batch(self, places: Any, condensed: Condensed) -> Any:
         """Append the condensed columns to a batch of places."""
@@ -112,6 +131,15 @@ class CondensedColumns:
         for name in ("content", *self.columns):
             places = places.append_column(name, binary(found[name]))
         return places
+
+    def condensed(self, batch: Any, statuses: npt.NDArray[np.uint8]) -> Condensed:
+        """Read the condensed columns of a batch."""
+        return Condensed(
+            statuses,
+            rows_of(batch.column("content"), np.uint64, _CONTENT_WORDS),
+            self.simhashes(batch.column("simhash")) if self.settings.simhash else None,
+            self.values(batch.column("values")) if self.settings.minhash else None,
+        )
 
     def simhashes(self, column: Any) -> Rows:
         """Read the SimHashes of a column, as rows of words."""

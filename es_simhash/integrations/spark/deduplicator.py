@@ -9,6 +9,10 @@ from pyspark.sql import DataFrame
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
+from es_simhash.errors import InputError
+from es_simhash.groups.canonical import FIRST, Canonical
+from es_simhash.groups.pairs.deduplicator import Deduplicator
+from es_simhash.groups.pairs.linkage import Linkage
 from es_simhash.integrations.spark import condensing
 from es_simhash.integrations.spark.condensing import CondensedColumns
 from es_simhash.integrations.spark.job import SparkDuplicates, find
@@ -27,8 +31,11 @@ class SparkDeduplicator:
     ``documents`` define how texts become fingerprints; ``by``, ``distance`` and ``similarity`` define near, as in a
     search. Texts decide, as the scheme's verification says; with ``estimate``, or without a verification, fingerprints
     do. ``rarity`` is what was learnt before, or its JSON form: the weights of an index, say. Without it, it is learnt
-    from the texts that `Deduplicator` learns it from. Only pairs in the ``scope`` count, and in that of the index: its
-    fields are columns, also inside structs.
+    from the texts that `Deduplicator` learns it from; features that more than the share ``common`` of these have do not
+    count. Only pairs in the ``scope`` count, and in that of the index: its fields are columns, also inside structs.
+
+    ``linkage`` makes groups of linked documents, as in `GroupOptions`; "star" and "complete" bring connected documents
+    together in one process. ``canonical`` chooses the document that stands for its group, by columns (see `Canonical`).
     """
 
     documents: Documents
@@ -39,10 +46,16 @@ class SparkDeduplicator:
     estimate: bool = False
     rarity: Rarity | Json | None = None
     scope: Scope | None = None
+    linkage: Linkage = "single"
+    canonical: Canonical = FIRST
+    common: float | None = None
 
     def __post_init__(self) -> None:
         self._criteria(True)  # validates the arguments
         self._rarity, self._scope  # noqa: B018 - and these
+        Deduplicator(
+            self.documents.scheme, estimate=self.estimate, linkage=self.linkage, common=self.common
+        )  # and these
 
     def of_texts(self, frame: DataFrame) -> SparkDuplicates:
         """Find the near-duplicates among the texts in the source fields.
@@ -51,24 +64,27 @@ class SparkDeduplicator:
         """
         scheme = self.documents.scheme
         criteria = self._criteria(self.estimate)
-        kept = CondensedColumns.of_texts(scheme, criteria, self._scope)
+        kept = CondensedColumns.of_texts(scheme, criteria, self._scope, self.canonical)
         texts = None
         if criteria.similarity is not None and criteria.verification:
-            texts = Texts(frame, self.documents, self._rarity)
-        return find(condensing.of_texts(frame, self.documents, kept), frame.count(), kept, criteria, texts)
+            texts = Texts(frame, self.documents, self._rarity, self.common)
+        condensed = condensing.of_texts(frame, self.documents, kept)
+        return find(condensed, frame.count(), kept, criteria, self.linkage, texts)
 
     def of_fields(self, frame: DataFrame) -> SparkDuplicates:
         """Find the near-duplicates among documents whose fields are in a column named by the prefix.
 
-        Without texts, fingerprints decide. The groups are those of `Index.group` by estimates, with the linkage
-        "single".
+        Without texts, fingerprints decide. The groups are those of `Index.group` by estimates.
         """
+        if self.common is not None:
+            raise InputError("Without texts, no features can be left out. Use of_texts, or no `common`.")
         criteria = self._criteria(True)
-        kept = CondensedColumns.of_fields(self.documents.scheme, criteria, self._scope)
-        return find(condensing.of_fields(frame, self.documents, kept), frame.count(), kept, criteria)
+        kept = CondensedColumns.of_fields(self.documents.scheme, criteria, self._scope, self.canonical)
+        condensed = condensing.of_fields(frame, self.documents, kept)
+        return find(condensed, frame.count(), kept, criteria, self.linkage)
 
     def _criteria(self, estimate: bool) -> Criteria:
-        verification = verification_of(self.documents.scheme, estimate=estimate)
+        verification = verification_of(self.documents.scheme, estimate=estimate, needs_texts=self.common is not None)
         return Criteria.of(self.documents.scheme, self.by, self.distance, self.similarity, verification)
 
     @cached_property

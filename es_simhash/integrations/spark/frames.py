@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,14 @@ import pyarrow as pa
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
-from pyspark.sql.types import ArrayType, StringType
+from pyspark.sql.types import ArrayType, DateType, StringType, TimestampNTZType, TimestampType
 
 from es_simhash.errors import InputError, TextError
 from es_simhash.groups.pairs.spool import Rows
 
 # The name of the column of texts, unlikely for a user's column.
 TEXT = "text to fingerprint"
+CHANGED = "The texts have changed since they were first read. Give a DataFrame that is persisted."
 _QUOTED = 60
 
 
@@ -49,6 +50,14 @@ def text_column(frame: DataFrame, paths: Sequence[str]) -> Column:
     return sf.concat_ws("\n", *paths)
 
 
+def plain_column(frame: DataFrame, path: str) -> Column:
+    """Return a column named by its path; times become milliseconds."""
+    [field] = selected(frame, [path]).schema
+    is_time = isinstance(field.dataType, TimestampType | TimestampNTZType | DateType)
+    value = sf.unix_millis(sf.col(path).cast("timestamp")) if is_time else sf.col(path)
+    return value.alias(path)
+
+
 def texts_of(column: Any) -> list[str]:
     """Read the texts of an Arrow column."""
     try:
@@ -74,6 +83,22 @@ def rows_of(column: Any, dtype: npt.DTypeLike, width: int) -> Rows:
     """Read the rows of ``width`` numbers from a column made by `binary`."""
     numbers = np.frombuffer(b"".join(column.to_pylist()), dtype=np.dtype(dtype).newbyteorder("<"))
     return numbers.reshape(len(column), width)
+
+
+def whole(batches: Iterator[Any], name: str) -> Iterator[Any]:
+    """Yield sorted rows as tables, so that all rows with the same value of a column come together."""
+    waiting: list[Any] = []
+    for batch in batches:
+        if not len(batch):
+            continue
+        keys = batch.column(name).to_numpy()
+        last = int(np.searchsorted(keys, keys[-1]))
+        if last or (waiting and waiting[-1].column(name)[-1].as_py() != keys[0]):
+            yield pa.Table.from_batches([*waiting, batch.slice(0, last)]).combine_chunks()
+            waiting = []
+        waiting.append(batch.slice(last))
+    if waiting:
+        yield pa.Table.from_batches(waiting).combine_chunks()
 
 
 def materialized(frame: DataFrame) -> DataFrame:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as sf
 
+from es_simhash.groups.pairs.linkage import Linkage
 from es_simhash.groups.pairs.result import Counts
 from es_simhash.integrations.spark import verdict
 from es_simhash.integrations.spark.candidates import candidates, equal_texts, masks_of_tables
@@ -14,6 +17,8 @@ from es_simhash.integrations.spark.compare import compared, near_by_distance, wi
 from es_simhash.integrations.spark.components import components
 from es_simhash.integrations.spark.condensing import CondensedColumns
 from es_simhash.integrations.spark.frames import materialized, place_columns
+from es_simhash.integrations.spark.gathered import Gathering
+from es_simhash.integrations.spark.grouping import Grouping
 from es_simhash.integrations.spark.scoping import SCOPE, are_in_scope
 from es_simhash.integrations.spark.texts import Texts
 from es_simhash.scheme.query import Criteria
@@ -27,11 +32,12 @@ from es_simhash.scheme.verdict.rarity import Rarity
 class SparkDuplicates:
     """The near-duplicates among documents.
 
-    ``groups`` has a row for every document of a group: its ``id``, the ``group`` (the first id in it), and whether it
-    ``is_first`` itself. ``pairs`` has the ids of both documents, ``first`` and ``second``, and the ``clause`` that
-    decided; ``distance`` if SimHash counts; and if MinHash counts ``similarity``, with its ``standard_error`` (0 if it
-    ``is_exact``), and the ``agreement`` of numbers and conditions (see `es_simhash.scheme.verdict.measures`). For
-    documents with an ``index`` there are also ``index``, ``group_index``, ``first_index`` and ``second_index``.
+    ``groups`` has a row for every document of a group: its ``id``, the ``group`` (the id of its canonical document),
+    and whether it ``is_canonical`` itself. ``pairs`` has the ids of both documents, ``first`` and ``second``, and the
+    ``clause`` that decided; ``distance`` if SimHash counts; and if MinHash counts ``similarity``, with its
+    ``standard_error`` (0 if it ``is_exact``), and the ``agreement`` of numbers and conditions (see
+    `es_simhash.scheme.verdict.measures`). For documents with an ``index`` there are also ``index``, ``group_index``,
+    ``first_index`` and ``second_index``.
 
     In ``counts``, ``empty`` includes all documents that have nothing to compare; there is no ``valley``. With
     ``estimate`` fingerprints alone decided; else ``rarity`` is how rare features are, if they weighed by it.
@@ -41,11 +47,25 @@ class SparkDuplicates:
     pairs: DataFrame
     counts: Counts
     estimate: bool
-    rarity: Rarity | None = None
+    rarity: Rarity | None
+    _members: Callable[[], DataFrame]
+
+    @cached_property
+    def members(self) -> DataFrame:
+        """The rows of ``groups`` with the ``distance``, ``similarity`` and ``standard_error`` to the canonical one.
+
+        They are those of `Duplicates.to_arrow`, and computed once they are asked for.
+        """
+        return self._members()
 
 
 def find(
-    condensed: DataFrame, total: int, kept: CondensedColumns, criteria: Criteria, texts: Texts | None = None
+    condensed: DataFrame,
+    total: int,
+    kept: CondensedColumns,
+    criteria: Criteria,
+    linkage: Linkage,
+    texts: Texts | None = None,
 ) -> SparkDuplicates:
     """Find the near-duplicates among condensed documents; the rest of the total counts as empty.
 
@@ -60,16 +80,21 @@ def find(
     if equal is not None:
         sharing = materialized(sharing)  # what is left out is counted there
     found = materialized(compared(sharing, originals, kept, criteria))
-    measured, rarity = _with_estimates(found, criteria), None
+    measured, by = _with_estimates(found, criteria), None
     if texts:
         distinct = numbered.dropDuplicates(["content"]) if scope else originals
         by, asked = texts.verifier(distinct, criteria), _is_asked(kept, criteria)
-        rarity = by.weights if isinstance(by.weights, Rarity) else None
         exact = texts.compared(by, measured.filter(asked), originals, criteria).withColumn("is_exact", sf.lit(True))
         measured = measured.filter(~asked).unionByName(exact)
-    near = materialized(verdict.near(_counting(measured, criteria), originals, equal, kept, criteria))
+    measured, around = _counting(measured, criteria), None
+    if criteria.crowding:
+        measured = materialized(measured)
+        around = materialized(verdict.surroundings(measured, originals, equal, criteria.crowding))
+    near = materialized(verdict.near(measured, around, kept, criteria))
     edges = near.select("first", "second")
-    groups = materialized(_groups(documents, components(edges if equal is None else edges.union(equal))))
+    grouping = Grouping(documents, Gathering(kept, criteria, by), texts, linkage)
+    members = grouping.members(components(edges if equal is None else edges.union(equal)), around)
+    groups = _groups(members)
     same = equal
     if same is None:
         same = documents.filter("previous is not null").withColumnsRenamed({"previous": "first", "position": "second"})
@@ -81,7 +106,9 @@ def find(
         counts = replace(counts, empty=empty, unscoped=counts.empty - empty)
     if equal is not None:
         counts = replace(counts, identical=equal.count(), left_out=_left_out(sharing))
-    return SparkDuplicates(groups, _named(pairs, documents), counts, texts is None, rarity)
+    rarity = by.weights if by and isinstance(by.weights, Rarity) else None
+    near_heads = partial(_with_nearness, grouping, members)
+    return SparkDuplicates(groups.drop("original"), _named(pairs, documents), counts, texts is None, rarity, near_heads)
 
 
 def _with_estimates(found: DataFrame, criteria: Criteria) -> DataFrame:
@@ -112,7 +139,7 @@ def _left_out(candidates: DataFrame) -> int:
 def _counts(total: int, documents: DataFrame, found: DataFrame, near: DataFrame, groups: DataFrame) -> Counts:
     [(kept, identical)] = documents.agg(sf.count("position"), sf.count("previous")).collect()
     [(candidates, verified)] = found.agg(sf.count("first"), sf.count_if("is_asked")).collect()
-    [(members, firsts)] = groups.agg(sf.count("id"), sf.count_if("is_first")).collect()
+    [(members, firsts)] = groups.agg(sf.count("id"), sf.count_if("is_canonical")).collect()
     return Counts(
         documents=total,
         empty=total - kept,
@@ -160,15 +187,16 @@ def _equal(documents: DataFrame, kept: CondensedColumns) -> DataFrame:
     return materialized(beside.filter(same & are_in_scope(kept.scope)).select("first", "second"))
 
 
-def _groups(documents: DataFrame, roots: DataFrame) -> DataFrame:
-    """Return the documents of all groups, each with its group's first document."""
-    linked = documents.join(roots.withColumnRenamed("node", "original"), "original", "left")
-    root = sf.coalesce("root", "original")
-    grouped = linked.filter("root is not null or copies > 1").withColumn("root", root)
-    firsts = _places(documents, "root", "group")
-    own = place_columns(documents)
-    is_first = (sf.col("position") == sf.col("root")).alias("is_first")
-    return grouped.join(firsts, "root").select(*firsts.drop("root").columns, *own, is_first)
+def _groups(members: DataFrame) -> DataFrame:
+    """Return the documents of all groups, each with the name of its group: its canonical document."""
+    heads = _places(members.filter("position = head"), "head", "group")
+    own = [*place_columns(members), sf.expr("position = head").alias("is_canonical"), "original"]
+    return members.join(heads, "head").select(*heads.drop("head").columns, *own)
+
+
+def _with_nearness(grouping: Grouping, members: DataFrame) -> DataFrame:
+    """Return the documents of all groups, each with how near it is to the canonical one."""
+    return materialized(_groups(members).join(grouping.nearness(members), "original").drop("original"))
 
 
 def _named(pairs: DataFrame, documents: DataFrame) -> DataFrame:

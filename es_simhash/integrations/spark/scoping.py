@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -14,12 +14,9 @@ from pyspark.sql.types import (
     ArrayType,
     BinaryType,
     BooleanType,
-    DateType,
     LongType,
     StructField,
     StructType,
-    TimestampNTZType,
-    TimestampType,
 )
 
 from es_simhash._core.arrays import Integers
@@ -27,7 +24,7 @@ from es_simhash.groups.pairs.candidates import PAIRS_AT_ONCE, POSITION_BITS, POS
 from es_simhash.groups.pairs.scope_rows import ScopeRows
 from es_simhash.groups.pairs.scoped_linker import links, runs
 from es_simhash.groups.pairs.sorting import Numbers
-from es_simhash.integrations.spark.frames import binary, rows_of, selected
+from es_simhash.integrations.spark.frames import binary, plain_column, rows_of, whole
 from es_simhash.scheme.scope import Scope
 
 # Names unlikely for columns of a user: what documents have, and what is compared of it.
@@ -46,13 +43,7 @@ _HASH_WORDS = 2
 
 def values_column(frame: DataFrame, scope: Scope) -> Column:
     """Return the column with the values of the scope, an object; times become milliseconds."""
-    columns = []
-    for path in scope.paths:
-        [field] = selected(frame, [path]).schema
-        is_time = isinstance(field.dataType, TimestampType | TimestampNTZType | DateType)
-        value = sf.unix_millis(sf.col(path).cast("timestamp")) if is_time else sf.col(path)
-        columns.append(value.alias(path))
-    return sf.struct(*columns).alias(VALUES)
+    return sf.struct(*(plain_column(frame, path) for path in scope.paths)).alias(VALUES)
 
 
 def scope_array(scope: Scope, values: Any) -> Any:
@@ -67,6 +58,21 @@ def scope_array(scope: Scope, values: Any) -> Any:
         pa.array(rows.dates),
     ]
     return pa.StructArray.from_arrays(columns, names=TYPE.names)
+
+
+def scope_rows(column: Any) -> ScopeRows:
+    """Read the scope of documents from the column that `scope_array` made."""
+    known, within, sets, across, dates = (column.field(name) for name in TYPE.names)
+    counts = across.value_lengths().to_numpy(False).astype(np.int64)
+    words = (rows_of(each, np.uint64, _HASH_WORDS) for each in (within, across.flatten()))
+    return ScopeRows(
+        known.to_numpy(False),
+        next(words),
+        sets.to_numpy(False).astype(np.uint32),
+        counts,
+        next(words),
+        dates.to_numpy(False),
+    )
 
 
 def hashes_in(batch: Any) -> Numbers:
@@ -101,8 +107,8 @@ def linked(keyed: DataFrame, scope: Scope, all: int, few: int) -> DataFrame:
 
 def _link(are_apart: bool, window: int | None, all: int, few: int, batches: Iterator[Any]) -> Iterator[Any]:
     left_out = 0
-    for columns in _whole_keys(batches):
-        keys, documents, sets, dates = columns
+    for table in whole(batches, "key"):
+        keys, documents, sets, dates = (table[name].to_numpy() for name in ("key", "position", "set", "date"))
         found = links(keys, _reach(keys, dates, window), sets if are_apart else None, all, few, None)
         left_out += found.left_out
         for one, other in found.pairs(PAIRS_AT_ONCE):
@@ -114,24 +120,6 @@ def _link(are_apart: bool, window: int | None, all: int, few: int, batches: Iter
 
 def _rows(*columns: Integers) -> Any:
     return pa.RecordBatch.from_arrays([pa.array(each) for each in columns], names=["first", "second", "left_out"])
-
-
-def _whole_keys(batches: Iterator[Any]) -> Iterator[list[Integers]]:
-    """Yield the columns of sorted rows, so that all rows of a key come together."""
-    waiting: list[list[Integers]] = []
-    for batch in batches:
-        columns = [batch.column(name).to_numpy(False) for name in ("key", "position", "set", "date")]
-        last = int(np.searchsorted(columns[0], columns[0][-1])) if len(batch) else 0
-        if last or (waiting and len(batch) and waiting[-1][0][-1] != columns[0][0]):
-            yield _joined([*waiting, [each[:last] for each in columns]])
-            waiting = []
-        waiting.append([each[last:] for each in columns])
-    if waiting:
-        yield _joined(waiting)
-
-
-def _joined(parts: Sequence[list[Integers]]) -> list[Integers]:
-    return [np.concatenate(each) for each in zip(*parts, strict=True)]
 
 
 def _reach(keys: Integers, dates: Integers, window: int | None) -> Integers:

@@ -20,7 +20,7 @@ from es_simhash.documents.documents import Documents
 from es_simhash.errors import InputError
 from es_simhash.groups.pairs.text_similarity import verifier
 from es_simhash.integrations.spark.compare import near_by_distance, types
-from es_simhash.integrations.spark.frames import TEXT, place_columns, text_column, texts_of
+from es_simhash.integrations.spark.frames import CHANGED, TEXT, place_columns, text_column, texts_of
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verdict.rarity import SAMPLE, Rarity
 from es_simhash.scheme.verdict.verifier import Verifier
@@ -32,18 +32,20 @@ _HEX_DIGITS = 32  # those of a content hash (see `groups.pairs.condense.Condense
 class Texts:
     """The texts of a DataFrame, which are read again for those documents whose texts are compared.
 
-    Features weigh by ``rarity``; without it, it is learnt from the documents that any machine learns it from.
+    Features weigh by ``rarity``; without it, it is learnt from the documents that any machine learns it from. Features
+    that more than the share ``common`` of these have do not count.
     """
 
     frame: DataFrame
     documents: Documents
     rarity: Rarity | None
+    common: float | None
 
     def verifier(self, originals: DataFrame, criteria: Criteria) -> Verifier:
         """Return what compares texts."""
         scheme = self.documents.scheme
         assert criteria.verification
-        return verifier(scheme, criteria.verification, lambda: self._sample(originals), None, self.rarity)
+        return verifier(scheme, criteria.verification, lambda: self._sample(originals), self.common, self.rarity)
 
     def compared(self, by: Verifier, pairs: DataFrame, originals: DataFrame, criteria: Criteria) -> DataFrame:
         """Replace the estimated ``similarity`` of pairs by that of their texts, and add how far these agree."""
@@ -51,14 +53,14 @@ class Texts:
         least = sf.when(near_by_distance(criteria), 0.0).otherwise(criteria.least).alias("least")
         firsts = pairs.select("first").distinct()
         wanted = firsts.union(pairs.select("second")).distinct().toDF("position")
-        texts = self._of(originals.join(wanted, "position", "left_semi"))
+        texts = self.of(originals.join(wanted, "position", "left_semi"))
         seconds = pairs.select("first", "second", *distance, least).join(texts.toDF("second", TEXT), "second", "left")
         together = firsts.join(texts.toDF("first", TEXT), "first", "left").unionByName(seconds, True)
         ordered = together.repartition("first").sortWithinPartitions("first", sf.asc_nulls_first("second"))
         schema = f"first long, second long{types(criteria)}, agreement tinyint"
         return ordered.mapInArrow(partial(_compare, by, distance), schema)
 
-    def _of(self, originals: DataFrame) -> DataFrame:
+    def of(self, originals: DataFrame) -> DataFrame:
         """Return the positions and texts of documents; rows of one id and one text count once."""
         places = place_columns(self.frame)
         named = self.frame.select(*places, text_column(self.frame, self.documents.fields).alias(TEXT))
@@ -69,7 +71,7 @@ class Texts:
     def _sample(self, originals: DataFrame) -> list[str]:
         """Return the texts with the lowest content hashes (see `es_simhash.scheme.verdict.rarity`)."""
         lowest = originals.orderBy("content").limit(SAMPLE)
-        return [row[TEXT] for row in self._of(sf.broadcast(lowest)).collect()]
+        return [row[TEXT] for row in self.of(sf.broadcast(lowest)).collect()]
 
 
 def _compare(by: Verifier, kept: list[str], batches: Iterator[Any]) -> Iterator[Any]:
@@ -77,7 +79,7 @@ def _compare(by: Verifier, kept: list[str], batches: Iterator[Any]) -> Iterator[
     last = ""
     for batch in batches:
         if batch.column(TEXT).null_count:
-            raise InputError("The texts have changed since they were first read. Give a DataFrame that is persisted.")
+            raise InputError(CHANGED)
         texts = [last, *texts_of(batch.column(TEXT))]
         is_second = np.concatenate([[False], batch.column("second").is_valid().to_numpy(False)])
         own = np.flatnonzero(is_second)

@@ -13,7 +13,6 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from es_simhash.integrations.spark.condensing import CondensedColumns
-from es_simhash.integrations.spark.frames import materialized
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verdict import rule
 from es_simhash.scheme.verdict.measures import MANY_NUMBERS, PairMeasures
@@ -21,16 +20,9 @@ from es_simhash.scheme.verdict.verification import Crowding
 from es_simhash.sketches.minhash.estimate import standard_errors
 
 
-def near(
-    measured: DataFrame, originals: DataFrame, equal: DataFrame | None, kept: CondensedColumns, criteria: Criteria
-) -> DataFrame:
-    """Return those of measured pairs that are near-duplicates, with the ``clause`` that decided.
-
-    Beside them there are pairs of ``equal`` texts, if each document is compared for itself.
-    """
-    if criteria.crowding:
-        measured = materialized(measured)
-        around = _surroundings(measured, originals, equal, criteria.crowding)
+def near(measured: DataFrame, around: DataFrame | None, kept: CondensedColumns, criteria: Criteria) -> DataFrame:
+    """Return those of measured pairs that are near-duplicates, with the ``clause`` that decided."""
+    if around is not None:
         for side in ("first", "second"):
             measured = measured.join(around.toDF(side, f"{side} crowd", f"{side} best"), side)
     types = ", ".join(f"{name} {kind}" for name, kind in _columns(criteria).items())
@@ -65,8 +57,11 @@ def _columns(criteria: Criteria) -> dict[str, str]:
     return columns
 
 
-def _surroundings(measured: DataFrame, originals: DataFrame, equal: DataFrame | None, crowding: Crowding) -> DataFrame:
-    """Return how many others are similar to each text, and the best similarity, as `scheme.verdict.surroundings`."""
+def surroundings(measured: DataFrame, originals: DataFrame, equal: DataFrame | None, crowding: Crowding) -> DataFrame:
+    """Return the ``crowd`` and the ``best`` similarity of each text's `es_simhash.scheme.verdict.surroundings`.
+
+    Beside the measured pairs there are pairs of ``equal`` texts, if each document is compared for itself.
+    """
     repeated = originals.filter("copies > 1").select("position", "copies")
     pairs = measured.select("first", "second", "similarity")
     if equal:
@@ -76,7 +71,7 @@ def _surroundings(measured: DataFrame, originals: DataFrame, equal: DataFrame | 
     around = beside.select("position", sf.coalesce("copies", sf.lit(1)).alias("others"), "similarity")
     around = around.union(repeated.select("position", sf.col("copies") - 1, sf.lit(1.0)))
     similar = sf.when(sf.col("similarity") >= crowding.least, sf.col("others")).otherwise(0)
-    return around.groupBy("position").agg(sf.sum(similar), sf.max("similarity"))
+    return around.groupBy("position").agg(sf.sum(similar).alias("crowd"), sf.max("similarity").alias("best"))
 
 
 def _near(kept: CondensedColumns, criteria: Criteria, batches: Iterator[Any]) -> Iterator[Any]:

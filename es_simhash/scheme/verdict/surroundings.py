@@ -43,6 +43,10 @@ class Surroundings:
             np.add.at(self.crowd, side[crowded], self.copies[other[crowded]])
             np.maximum.at(self.best, side, similarities)
 
+    def share(self, firsts: Integers) -> None:
+        """Give each text what is around its first copy, which alone was paired with others."""
+        self.crowd[:], self.best[:] = self.crowd[firsts], self.best[firsts]
+
     def of_pairs(self, first: Integers, second: Integers) -> tuple[Similarities, Integers]:
         """Return the product of the best similarities, and the smaller crowd, of both texts of each pair."""
         return self.best[first] * self.best[second], np.minimum(self.crowd[first], self.crowd[second])

@@ -121,7 +121,7 @@ def groups_of(found: SparkDuplicates) -> list[list[Any]]:
     groups: dict[Any, list[Any]] = {}
     for row in found.groups.orderBy("id").collect():
         groups.setdefault(row["group"], []).append(row["id"])
-        assert row["is_first"] == (row["group"] == row["id"])
+        assert row["is_canonical"] == (row["group"] == row["id"])
     assert all(name == ids[0] for name, ids in groups.items())
     return sorted(groups.values())
 
@@ -266,7 +266,7 @@ def test_groups_of_an_exported_index_are_those_of_the_index(
             counts, others = grouped.counts, grouped.others
         frame = spark.read.parquet(str(tmp_path / "exported.parquet")).repartition(3)
         found = SparkDeduplicator(index.documents, **options).of_fields(frame)
-    members = found.groups.select(sf.struct("group", "group_index"), sf.struct("id", "index"), "is_first")
+    members = found.groups.select(sf.struct("group", "group_index"), sf.struct("id", "index"), "is_canonical")
     by_first: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for first, own, is_first in members.collect():
         by_first.setdefault(tuple(first), []).append(tuple(own))

@@ -94,3 +94,18 @@ def test_forms_are_kept_apart_and_their_copies_are_grouped(linkage: Linkage) -> 
     apart, together = found
     assert apart == [[str(place), str(place + 1)] for place in range(0, 24, 2)]
     assert linkage == "complete" or len(together) < 12
+
+
+@pytest.mark.parametrize("linkage", ["star", "complete"])
+@pytest.mark.parametrize("seed", range(5, 15))
+def test_which_copy_of_a_text_stands_for_it_changes_no_group(linkage: Linkage, seed: int) -> None:
+    chosen = random.Random(seed)
+    texts = [text for part in range(4) for text in corpus(4 * seed + part) for _ in range(chosen.randrange(1, 4))]
+    order = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    documents = [(str(place), text) for place, text in enumerate(texts)]
+    groups = []
+    for direction in (1, -1):
+        rank = [(order[text], direction * place) for place, text in enumerate(texts)]
+        with Deduplicator(Scheme(), threads=1, linkage=linkage).run(documents, rank=rank.__getitem__) as found:
+            groups.append({frozenset(group) for group in found.groups})
+    assert groups[0] == groups[1]

@@ -1,0 +1,125 @@
+"""Documents that were gathered in one process, where the code of `es_simhash.groups` compares them.
+
+Rows have the ``position`` of each document and that of the ``original`` with its text, whose row alone has the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from es_simhash._core.arrays import Integers
+from es_simhash._core.environment import MEMORY
+from es_simhash.errors import InputError
+from es_simhash.groups.pairs.encoded import encoded
+from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
+from es_simhash.groups.pairs.linkage import Linkage, groups_among
+from es_simhash.groups.pairs.nearness import Nearness, values_of
+from es_simhash.groups.pairs.spool import Spools, Strings
+from es_simhash.groups.pairs.text_similarity import CompareTexts, text_comparer
+from es_simhash.integrations.spark.condensing import CondensedColumns
+from es_simhash.integrations.spark.frames import CHANGED, TEXT, texts_of, whole
+from es_simhash.integrations.spark.ranking import RANK
+from es_simhash.integrations.spark.scoping import SCOPE, scope_rows
+from es_simhash.scheme.fingerprint import STATUSES
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
+from es_simhash.scheme.verdict.surroundings import Surroundings
+from es_simhash.scheme.verdict.verifier import Verifier
+
+_SPOOL_SHARE = 32
+_OK = STATUSES.index("ok")
+
+
+@dataclass(frozen=True)
+class Gathering:
+    """How gathered documents are compared: by their fingerprints, or by their texts if a verifier is there."""
+
+    kept: CondensedColumns
+    criteria: Criteria
+    verifier: Verifier | None
+
+    def groups(self, linkage: Linkage, batches: Iterator[Any]) -> Iterator[Any]:
+        """Yield the members of groups, each with its ``head``, the first of its group, given sorted components."""
+        for table in whole(batches, "root"):
+            with Spools(MEMORY // _SPOOL_SHARE) as spools:
+                nearness = self._nearness(table, spools)
+                ranks = table[RANK].to_numpy() if RANK in table.column_names else np.zeros(len(table))
+                members, heads = _places(table["root"].to_numpy(), ranks, nearness, linkage)
+            positions = table["position"].to_numpy()
+            yield pa.RecordBatch.from_pydict({"position": positions[members], "head": positions[heads]})
+
+    def nearness_to_heads(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Yield how near each text is to that of its group's ``head``, which comes before the others."""
+        last: list[Any] = []
+        for batch in batches:
+            if not len(batch):
+                continue
+            table = pa.Table.from_batches([*last, batch]).combine_chunks()
+            starts = np.flatnonzero(table["is_head"].to_numpy())
+            last = table.slice(int(starts[-1]), 1).to_batches()
+            with Spools(MEMORY // _SPOOL_SHARE) as spools:
+                nearness = self._nearness(table, spools)
+                nearness.load(range(len(table)))
+                groups = [range(start, stop) for start, stop in pairwise([*starts.tolist(), len(table)])]
+                found = list(values_of(nearness.to_firsts(groups)))
+            rows = [*table["position"].to_pylist()], *map(list, zip(*found, strict=True))
+            new = len(table) - len(batch)
+            types = (pa.int64(), pa.int32(), pa.float64(), pa.float64())
+            columns = [pa.array(each[new:], type=kind) for each, kind in zip(rows, types, strict=True)]
+            yield pa.RecordBatch.from_arrays(columns, names=["original", "distance", "similarity", "standard_error"])
+
+    def _nearness(self, table: Any, spools: Spools) -> Nearness:
+        kept = self.kept
+        store = FingerprintStore(
+            kept.settings, spools, kept.value_bits, kept.scope if SCOPE in table.column_names else None
+        )
+        for batch in table.to_batches():
+            store.add(kept.condensed(batch, np.full(len(batch), _OK, dtype=np.uint8)))
+            if store.scopes:
+                store.scopes.add(scope_rows(batch.column(SCOPE)))
+        store.complete()
+        exact = _exact(self.verifier, table, spools) if self.verifier else None
+        return Nearness(store, self.criteria, exact, _surroundings(table) if "crowd" in table.column_names else None)
+
+
+def _places(roots: Integers, ranks: Any, nearness: Nearness, linkage: Linkage) -> tuple[Integers, Integers]:
+    """Return the places of the members of groups, and those of the first members of their groups."""
+    members, heads = [], []
+    bounds = [*np.flatnonzero(np.diff(roots, prepend=-1)).tolist(), len(roots)]
+    nearness.load(range(len(roots)))
+    for start, stop in pairwise(bounds):
+        ordered = sorted(range(start, stop), key=lambda place: (ranks[place], place))
+        for group in groups_among(ordered, nearness, linkage):
+            members += group
+            heads += [group[0]] * len(group)
+    return np.array(members, dtype=np.int64), np.array(heads, dtype=np.int64)
+
+
+def _surroundings(table: Any) -> Surroundings:
+    crowd, best = table["crowd"].to_numpy(), table["best"].to_numpy()
+    return Surroundings(crowd, best, np.zeros(0, dtype=np.uint32))
+
+
+def _exact(verifier: Verifier, table: Any, spools: Spools) -> CompareTexts:
+    """Return what compares the texts of documents, by their places."""
+    texts = Strings(spools)
+    with_text = table.filter(table[TEXT].is_valid())
+    texts.extend(encoded(texts_of(with_text[TEXT])))
+    known, originals = with_text["position"].to_numpy(), table["original"].to_numpy()
+    order = np.argsort(known)
+    places = np.searchsorted(known, originals, sorter=order)
+    if not len(known) or (known[order].take(places, mode="clip") != originals).any():
+        raise InputError(CHANGED)
+    numbers = order[places]
+    compare = text_comparer(verifier, texts, MEMORY)
+
+    def exact(first: Integers, second: Integers, least: Similarities | float) -> PairMeasures:
+        return compare(numbers[first], numbers[second], least)
+
+    return exact

@@ -1,0 +1,160 @@
+"""Whatever is asked for, Spark finds the groups that one machine finds in a file and in an index, to the last pair."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from dataclasses import replace
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from es_simhash import Canonical, Deduplicator, Documents, GroupOptions, Index, InputError, Scheme, Verification
+from es_simhash._core.json_paths import Json
+from es_simhash.testing.corpus import corpus
+from tests.support import scoped
+from tests.system.integrations.spark import test_spark as local
+from tests.system.integrations.spark.test_spark_scopes import COLUMNS, typed
+
+from pyspark.errors import PySparkException  # isort: skip - not before it is known to be there
+from pyspark.sql import DataFrame, SparkSession  # isort: skip
+
+from es_simhash.integrations.spark import SparkDeduplicator, add_fields, grouping
+
+spark = local.spark
+
+Document = tuple[str, str, Json]
+# Of each member of a group: its id, and its similarity, distance and standard error to the canonical one.
+Groups = dict[str, list[tuple[str, float | None, int | None, float | None]]]
+
+SCHEMES = [Scheme(), Scheme(verification=Verification.at("versions")), local.THRESHOLD]
+CANONICALS = [
+    Canonical("first"),
+    Canonical.longest(["body"]),
+    Canonical.oldest("at"),
+    Canonical.order("author", ["q", "s1"]),
+    Canonical.by(lambda document: len(document["tenant"]), ["tenant"]),
+]
+TEXTS: dict[str, Any] = {
+    "linkage": st.sampled_from(["single", "star", "complete"]),
+    "canonical": st.sampled_from(CANONICALS),
+    "scope": st.sampled_from([None, None, *scoped.SCOPES]),
+}
+# What is drawn of all others is in one of these at most, as some exclude each other.
+WAYS = st.sampled_from(
+    [{}, {}, {"estimate": True}, {"common": 0.3}, {"similarity": 0.9}, {"distance": 6}, {"by": "simhash"}]
+)
+# A failing example says enough; smaller ones would take many minutes.
+FEW = settings(
+    max_examples=4,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+def documents(seed: int) -> list[Document]:
+    found = [each for part in range(3) for each in scoped.documents(100 * part + seed)]
+    return [(f"{place:03}", text, typed(own)) for place, (_, text, own) in enumerate(found)]
+
+
+def frame_of(spark: SparkSession, found: list[Document]) -> DataFrame:
+    names = ("tenant", "team", "source", "author", "at")
+    rows = [(id_, text, *(own[name] for name in names)) for id_, text, own in found]
+    random.Random(1).shuffle(rows)
+    return spark.createDataFrame(rows, COLUMNS).repartition(3)
+
+
+def members_of(rows: Iterable[Json]) -> Groups:
+    """The rows of each group, by its canonical document."""
+    groups: dict[Any, list[Json]] = {}
+    for row in rows:
+        groups.setdefault(row["group"], []).append(row)
+    named: Groups = {}
+    for members in groups.values():
+        [canonical] = [each["id"] for each in members if each["is_canonical"]]
+        named[canonical] = sorted(
+            (each["id"], each["similarity"], each["distance"], each["standard_error"]) for each in members
+        )
+    return named
+
+
+def members_on(found: Any) -> Groups:
+    return members_of(row.asDict() for row in found.members.collect())
+
+
+@FEW
+@given(st.integers(0, 10**6), st.sampled_from(SCHEMES), st.fixed_dictionaries(TEXTS), WAYS)
+def test_groups_of_texts_are_those_of_files(
+    spark: SparkSession, seed: int, scheme: Scheme, options: dict[str, Any], way: dict[str, Any]
+) -> None:
+    known = documents(seed)
+    canonical = options["canonical"]
+    found = SparkDeduplicator(Documents(scheme, "body"), **options, **way).of_texts(frame_of(spark, known))
+    own = {name: options[name] for name in ("linkage", "scope")}
+    given = known if options["scope"] else [(id_, text) for id_, text, _ in known]
+    by_position = [canonical.rank({"body": text, **values}) for _, text, values in known]
+    with Deduplicator(scheme, threads=1, **own, **way).run(given, rank=by_position.__getitem__) as here:
+        assert members_on(found) == members_of(pa.table(here).to_pylist())
+        _, pairs, counts = local.read_here(here)
+    assert local.pairs_of(found) == pairs
+    assert found.counts == counts
+
+
+@FEW
+@given(st.integers(0, 10**6), st.sampled_from(SCHEMES), st.fixed_dictionaries(TEXTS), st.booleans())
+def test_groups_of_an_index_are_those_of_group(
+    spark: SparkSession, seed: int, scheme: Scheme, options: dict[str, Any], estimate: bool
+) -> None:
+    known = documents(seed)
+    with TemporaryDirectory() as directory, Index("articles", directory, scheme=scheme, fields=["body"]) as index:
+        index.init()
+        added = index.add([{"_id": id_, "body": text, **values} for id_, text, values in known], refresh=True)
+        rejected = {each.id for each in added.rejected}  # those whose date is none
+        known = [each for each in known if each[0] not in rejected]
+        with index.group(GroupOptions(estimate=estimate, **options)) as grouped:
+            here = members_of(pa.table(grouped).to_pylist())
+        frame = frame_of(spark, known)
+        of = SparkDeduplicator(index.documents, **options)
+        if estimate:
+            fields = add_fields(frame, index.documents)
+            found = members_on(of.of_fields(fields))
+        else:
+            found = members_on(of.of_texts(frame))
+    # Distances are shown of documents of an index, whether they count or not.
+    assert found == {name: [(*some, None, error) for *some, _, error in members] for name, members in here.items()}
+
+
+def test_with_times_in_a_column_the_newest_document_stands_for_its_group(spark: SparkSession) -> None:
+    text = corpus(1)[0]["body"]
+    frame = spark.createDataFrame(
+        [(id_, text, {"at": id_}) for id_ in "bac"], "id string, body string, of map<string,string>"
+    )
+    frame = frame.selectExpr("id", "body", "struct(timestamp_seconds(ascii(id)) as at) as of")
+    found = SparkDeduplicator(Documents(Scheme(), "body"), canonical=Canonical.newest("of.at")).of_texts(frame)
+    assert {row["group"] for row in found.groups.collect()} == {"c"}
+
+
+def test_a_rank_that_is_no_number_is_refused(spark: SparkSession) -> None:
+    frame = spark.createDataFrame([("a", corpus(1)[0]["body"])], "id string, body string")
+    by_text = Canonical.by(lambda document: document["body"])
+    with pytest.raises(PySparkException, match="InputError: Documents cannot be ordered by '<lambda>'"):
+        SparkDeduplicator(Documents(Scheme(), "body"), canonical=by_text).of_texts(frame)
+
+
+def test_too_many_connected_documents_are_named(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grouping, "MOST_CONNECTED", 2)
+    frame = spark.createDataFrame([(id_, corpus(1)[0]["body"]) for id_ in "abc"], "id string, body string")
+    of = SparkDeduplicator(Documents(Scheme(), "body"), linkage="star")
+    with pytest.raises(InputError, match="3 documents are connected with 'a'"):
+        of.of_texts(frame)
+    assert replace(of, linkage="single").of_texts(frame).counts.duplicates == 2
+
+
+def test_features_that_many_documents_have_need_texts(spark: SparkSession) -> None:
+    of = SparkDeduplicator(Documents(Scheme(), "body"), common=0.5)
+    with pytest.raises(InputError, match="Without texts"):
+        of.of_fields(spark.createDataFrame([("a",)], "id string"))
