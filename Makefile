@@ -89,11 +89,12 @@ pytest: $(NATIVE_INSTALLED)
 	$(BIN)/python -m pytest -n 2
 	ES_SIMHASH_NATIVE=0 $(BIN)/python -m pytest -n 2 $(BOTH_WAYS)
 
-# Also on the servers before the current ones, and through the client of Elasticsearch 8.
+# Also on the servers before the current ones, through the client of Elasticsearch 8, and what takes long
+# (tests/support/nightly.py).
 test-all: lint types pytest-all pytest-client8 pytest-spark test-dist test-min test-extras
 
 pytest-all: $(NATIVE_INSTALLED)
-	$(BIN)/python -m pytest --all-nodes
+	$(BIN)/python -m pytest -n 2 --all-nodes --nightly
 
 pytest-client8: $(CLIENT8_INSTALLED)
 	$(CLIENT8)/bin/python -m pytest --all-nodes tests/system/test_index_conformance.py tests/system/engines tests/unit/engines -k 'lasticsearch'

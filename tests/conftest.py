@@ -7,7 +7,12 @@ import signal
 import pytest
 from hypothesis import settings
 
-pytest_plugins = ["tests.support.pytest_nodes", "tests.support.sharing_out", "tests.support.whole_indices"]
+pytest_plugins = [
+    "tests.support.nightly",
+    "tests.support.pytest_nodes",
+    "tests.support.sharing_out",
+    "tests.support.whole_indices",
+]
 
 # A busy machine is no failure.
 settings.register_profile("es_simhash", deadline=None)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from es_simhash.engines.connect import connect
+from tests.support.nightly import is_nightly
 from tests.support.whole_indices import ENGINES
 from tests.system.histories import commands
 from tests.system.histories.course import Course
@@ -26,21 +27,21 @@ from tests.system.histories.verbs import VERBS, problems
 from tests.system.histories.wire import Server, wire
 from tools.nodes import Node
 
-# How many histories of each command there are on each server, and how many times as many with --soak.
+# How many histories of each command there are on each server, and how many times as many at night and with --soak.
 COUNTS = {
-    "backfill": 30,
-    "refresh-stale": 20,
-    "slices": 20,
-    "in-cluster": 20,
-    "remove": 15,
-    "reindex": 26,
-    "group": 15,
-    "incremental": 10,
-    "add": 22,
-    "load": 32,
-    "pipeline": 10,
+    "backfill": 8,
+    "refresh-stale": 5,
+    "slices": 5,
+    "in-cluster": 5,
+    "remove": 4,
+    "reindex": 7,
+    "group": 4,
+    "incremental": 3,
+    "add": 6,
+    "load": 8,
+    "pipeline": 3,
 }
-_SOAK = 20
+_NIGHTLY, _SOAK = 4, 80
 _NOT_EMBEDDED = {"slices", "in-cluster", "incremental", "pipeline"}
 
 # Those that ended badly once, by what happens in them.
@@ -86,19 +87,27 @@ def test_what_ended_badly_once_ends_well(server: Target, history: History) -> No
 
 @pytest.mark.parametrize("verb", COUNTS)
 def test_a_command_leaves_an_index_as_it_says(server: Target, verb: str, request: pytest.FixtureRequest) -> None:
-    hold(server, verb, COUNTS[verb], is_soak=request.config.getoption("--soak"))
+    hold(server, verb, COUNTS[verb] * times(request.config), is_soak=request.config.getoption("--soak"))
 
 
 @pytest.mark.parametrize("verb", [verb for verb in COUNTS if verb not in _NOT_EMBEDDED])
 def test_so_it_does_with_the_embedded_engine(verb: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    hold(Directory(tmp_path), verb, COUNTS[verb] // 2, is_soak=request.config.getoption("--soak"))
+    count = (COUNTS[verb] + 1) // 2 * times(request.config)
+    hold(Directory(tmp_path), verb, count, is_soak=request.config.getoption("--soak"))
+
+
+def times(config: pytest.Config) -> int:
+    """How many times as many histories there is time for."""
+    if config.getoption("--soak"):
+        return _SOAK
+    return _NIGHTLY if is_nightly(config) else 1
 
 
 def hold(target: Target, verb: str, count: int, is_soak: bool) -> None:
     """Hold that nothing is wrong after each of many histories."""
 
     @settings(
-        max_examples=count * (_SOAK if is_soak else 1),
+        max_examples=count,
         derandomize=not is_soak,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow],

@@ -60,6 +60,7 @@ def test_the_older_releases_are_tried_with_all_nodes(machine_without_nodes: pyte
     result.stdout.fnmatch_lines(["NOT TESTED: there is no opensearch2 here (1 skipped)"])
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["small_opensearch_node", "guarded_node"])
 def test_a_node_answers_finds_documents_and_keeps_them_over_a_restart(
     name: str, request: pytest.FixtureRequest

@@ -8,20 +8,25 @@ from typing import NamedTuple, TypeAlias
 
 import pytest
 
+from tests.support.nightly import is_nightly
 from tests.system.soak.command import Command
 from tests.system.soak.live_index import LiveIndex
 from tools.nodes import Node
 
 
 class Scale(NamedTuple):
-    """How many documents an index has, how often a run over it is killed, and how often one ends soon after others."""
+    """How many documents an index has, how often a run over it is killed, and how often one ends soon after others.
+
+    A run that others are to meet takes at least these seconds.
+    """
 
     documents: int
     kills: int
     ends: int
+    seconds: int
 
 
-SHORT, FULL = Scale(3_000, 4, 2), Scale(200_000, 20, 25)
+QUICK, NIGHTLY, FULL = Scale(1_000, 2, 1, 4), Scale(3_000, 4, 2, 12), Scale(200_000, 20, 25, 12)
 
 Begin: TypeAlias = Callable[..., Command]
 Fill: TypeAlias = Callable[..., LiveIndex]
@@ -29,7 +34,9 @@ Fill: TypeAlias = Callable[..., LiveIndex]
 
 @pytest.fixture(scope="session")
 def scale(request: pytest.FixtureRequest) -> Scale:
-    return FULL if request.config.getoption("--soak") else SHORT
+    if request.config.getoption("--soak"):
+        return FULL
+    return NIGHTLY if is_nightly(request.config) else QUICK
 
 
 @pytest.fixture(params=["elasticsearch_node", "opensearch_node"])

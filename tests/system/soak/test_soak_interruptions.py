@@ -13,7 +13,7 @@ from tools.nodes import Node
 
 # What may be written, in documents, for each that there is.
 MOST = 1.1
-# Documents of an index to which others write until a backfill of it ends.
+# The most documents of an index to which others write until a backfill of it ends.
 ENDING = 3_000
 
 
@@ -32,11 +32,11 @@ def test_a_run_that_is_killed_again_and_again_goes_on_each_time(
     assert index.count <= index.written <= MOST * index.count
 
 
-def test_others_change_texts_meanwhile(node: Node, fill: Fill, begin: Begin) -> None:
+def test_others_change_texts_meanwhile(node: Node, fill: Fill, begin: Begin, scale: Scale) -> None:
     index = fill(node)
     numbers = index.some(0.05)
     writer = Writer(index, numbers)
-    command = begin(index, "--max-rate", str(index.count // 12))
+    command = begin(index, "--max-rate", str(index.count // scale.seconds))
     writer.start()
     done = command.ended()
     writer.ended()
@@ -48,10 +48,11 @@ def test_others_change_texts_meanwhile(node: Node, fill: Fill, begin: Begin) -> 
 def test_others_change_texts_until_shortly_before_the_end(node: Node, fill: Fill, begin: Begin, scale: Scale) -> None:
     """Whatever comes between two requests of a run is seen by it, or by the next if it says that others go on."""
     chance = random.Random(3)
+    count = min(ENDING, scale.documents)
     for _ in range(scale.ends):
-        index = fill(node, ENDING, shards=1)
+        index = fill(node, count, shards=1)
         writer = SteadyWriter(index)
-        command = begin(index, "--max-rate", str(ENDING / chance.uniform(2, 6)))
+        command = begin(index, "--max-rate", str(count / chance.uniform(2, 6)))
         writer.start()
         while index.written < index.count + writer.changes:
             assert command.is_running(), command.said

@@ -29,6 +29,7 @@ def small_node(request: pytest.FixtureRequest) -> Iterator[Node]:
         yield node
 
 
+@pytest.mark.nightly
 def test_a_server_that_is_restarted_in_the_middle(small_node: Node, fill: Fill, begin: Begin) -> None:
     index = fill(small_node)
     command = begin(index)
@@ -128,6 +129,7 @@ def text() -> str:
     return " ".join(random.Random(0).choices(words, k=MEGABYTES * 1_000_000 // 9))
 
 
+@pytest.mark.nightly
 def test_a_document_of_20_mb_and_one_without_the_fields(small_node: Node, fill: Fill, begin: Begin, text: str) -> None:
     index = fill(small_node, 300)
     put(index, "300", {"title": "long", "body": text})

@@ -18,8 +18,15 @@ from es_simhash.errors import MissingError
 from es_simhash.plans.operations import DeleteIndex, Search
 from es_simhash.testing.corpus import corpus, edited
 from tests.support.gate_process import GateProcess, History, with_kills
+from tests.support.nightly import is_nightly
 
-KILLS, FAMILIES = 20, 110
+QUICK, NIGHTLY, FAMILIES = 5, 20, 110
+
+
+@pytest.fixture
+def kills(request: pytest.FixtureRequest) -> int:
+    """How often a process is killed."""
+    return NIGHTLY if is_nightly(request.config) else QUICK
 
 
 @pytest.fixture
@@ -56,23 +63,27 @@ def family_of(id_: str) -> str:
     return id_.partition("-")[0]
 
 
-def test_after_twenty_kills_of_each_family_one_was_accepted_and_written(name: str, place: str, tmp_path: Path) -> None:
-    history = after_kills(name, place, tmp_path, "/add")
+def test_after_many_kills_of_each_family_one_was_accepted_and_written(
+    name: str, place: str, tmp_path: Path, kills: int
+) -> None:
+    history = after_kills(name, place, tmp_path, "/add", kills)
     assert ids_in(name, place) == history.accepted
 
 
 @pytest.mark.parametrize("place", ["embedded"], indirect=True)
-def test_what_others_are_to_write_is_remembered_over_twenty_kills(name: str, place: str, tmp_path: Path) -> None:
-    after_kills(name, place, tmp_path, "/check")
+def test_what_others_are_to_write_is_remembered_over_many_kills(
+    name: str, place: str, tmp_path: Path, kills: int
+) -> None:
+    after_kills(name, place, tmp_path, "/check", kills)
     assert ids_in(name, place) == set()
 
 
-def after_kills(name: str, place: str, tmp_path: Path, path: str) -> History:
+def after_kills(name: str, place: str, tmp_path: Path, path: str, kills: int) -> History:
     """Ask for documents while the process is killed; of each family, one must be accepted."""
     documents = families(seed=20)
     gate = GateProcess(name, "--url", place, "--state", str(tmp_path / "state"), cwd=tmp_path)
-    history = with_kills(gate, path, documents, KILLS, seed=5)
-    assert gate.starts == KILLS + 1
+    history = with_kills(gate, path, documents, kills, seed=5)
+    assert gate.starts == kills + 1
     assert gate.stop() == 0
     each = {document["id"] for document in documents}
     assert history.accepted | history.refused == each

@@ -1,0 +1,31 @@
+"""What `make test` leaves out and the nightly run does: tests marked `nightly`, and more cases of others.
+
+Each law keeps at least one quick case without the mark.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+
+def is_nightly(config: pytest.Config) -> bool:
+    """Whether there is time for all; what is run for hours is run in full anyway."""
+    return bool(config.getoption("--nightly") or config.getoption("--soak"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--nightly", action="store_true", help="also run what takes longer than `make test` has time for")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "nightly: only with --nightly or --soak")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is marked, unless it is asked for."""
+    if is_nightly(config):
+        return
+    slow = [item for item in items if item.get_closest_marker("nightly")]
+    if slow:
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if item not in slow]
