@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.index import filter_option, index_argument, index_options, wanted_documents
 from es_simhash.cli.options.metrics import metrics_options
 from es_simhash.cli.options.places import is_server
-from es_simhash.cli.options.run import accept_option, run_options
+from es_simhash.cli.options.run import accept_option, run_options, shard_option
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.backfill import BackfillOutput
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
 @click.option("--since", metavar="FIELD:TIME", help="Only documents with this date or a later one in the field.")
 @click.option("--refresh-stale", is_flag=True, help="Also fingerprint texts that changed after their fingerprint.")
 @click.option("--learn", is_flag=True, help="Then learn anew how rare features are.")
-@click.option("--shard", metavar="I/N", help="Process shard I of N, on one of N machines.")
+@shard_option("Process shard I of N, on one of N machines.")
 @click.option("--no-refresh", is_flag=True, help="Turn the index's refreshes off during the run.")
 @click.option("--no-replicas", is_flag=True, help="Drop replicas during the run: faster, but with a single copy.")
 @click.option("--in-cluster", is_flag=True, help="Let the server's own update by query do what it can.")
@@ -131,7 +130,7 @@ def _options(given: dict[str, Any]) -> BackfillOptions:
         since=None if since is None else _since(since),
         refresh_stale=given["refresh_stale"],
         parallel=given["parallel"],
-        shard=(0, 1) if given["shard"] is None else _shard(given["shard"]),
+        shard=given["shard"] or (0, 1),
         max_rate=given["max_rate"],
         patience=given["patience"],
         learn=given["learn"],
@@ -147,14 +146,6 @@ def _since(text: str) -> tuple[str, str]:
     if not (field and moment):
         raise click.UsageError(f"--since cannot be {text!r}. Write, say, --since published:2026-11-01.")
     return field, moment
-
-
-def _shard(text: str) -> tuple[int, int]:
-    """Read the number of a shard, from 0, and how many there are."""
-    match = re.fullmatch(r"(\d+)/(\d+)", text)
-    if not match:
-        raise click.UsageError(f"--shard cannot be {text!r}. Write, say, --shard 3/8.")
-    return int(match[1]) - 1, int(match[2])
 
 
 def _totals_file(target: Target, index: str, documents: Documents, options: BackfillOptions) -> TotalsFile:

@@ -16,7 +16,7 @@ from es_simhash.cli.options.group import check_outputs, group_options, groups_fi
 from es_simhash.cli.options.index import filter_option, index_argument, prefix_option
 from es_simhash.cli.options.kibana import kibana_url_option
 from es_simhash.cli.options.metrics import metrics_options
-from es_simhash.cli.options.run import accept_option, max_rate_option, patience_option
+from es_simhash.cli.options.run import accept_option, max_rate_option, patience_option, shard_option
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
 from es_simhash.cli.show.groups import show_grouped, were_written
@@ -40,8 +40,9 @@ if TYPE_CHECKING:
 @filter_option("Only documents that this query, as JSON, selects.")
 @click.option("--incremental", is_flag=True, help="Read and compare only what is new since groups were written.")
 @click.option(
-    "--state", type=click.Path(file_okay=False), help="Store fingerprints in this directory, to resume a stopped run."
+    "--state", type=click.Path(file_okay=False), help="Keep each stage in this directory, to resume a stopped run."
 )
+@shard_option("Only read shard I of N into --state, on one of N machines.")
 @patience_option
 @click.option("--write", is_flag=True, help="Store the groups on the documents.")
 @click.option("--singles", is_flag=True, help="With --write: give each document without duplicates its own group.")
@@ -77,6 +78,11 @@ def command(
     if write and given["delete_script"]:
         raise click.UsageError(
             "--delete-script deletes what is as it was read, and --write changes it. Write first, then make the script."
+        )
+    if given["shard"] and (write or any(given[name] for name in ("groups_file", "pairs_file", "report_file"))):
+        raise click.UsageError(
+            "--shard reads a part of the documents, and makes no groups. Give the other options to the run without "
+            "--shard, when the shards are read."
         )
     if given["incremental"] and (given["delete_script"] or given["report_file"]):
         raise click.UsageError(
@@ -129,6 +135,7 @@ def _options(index: Index, given: dict[str, Any], singles: bool | None) -> Group
         "max_bucket",
         "incremental",
         "state",
+        "shard",
         "memory",
         "patience",
         "scope",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -25,6 +26,28 @@ patience_option = click.option(
 )
 max_rate_option = click.option("--max-rate", type=float, metavar="N", help="Write at most N documents per second.")
 dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would be done, without doing it.")
+
+
+class Shard(click.ParamType):  # type: ignore[type-arg] # generic only since click 8.2
+    """One machine's part: its number and their count."""
+
+    name = "shard"
+
+    def convert(
+        self, value: str | tuple[int, int], param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, int]:
+        """Read the number of a shard, from 0, and how many there are."""
+        if isinstance(value, tuple):
+            return value
+        match = re.fullmatch(r"(\d+)/(\d+)", value)
+        if not match:
+            raise click.UsageError(f"--shard cannot be {value!r}. Write, say, --shard 3/8.")
+        return int(match[1]) - 1, int(match[2])
+
+
+def shard_option(help: str) -> Callable[[Command], Command]:
+    """Add an option for what one of several machines does."""
+    return click.option("--shard", type=Shard(), metavar="I/N", help=help)
 
 
 def run_options(command: Command) -> Command:

@@ -39,8 +39,11 @@ def show_grouped(output: Output, grouped: Grouped, written: GroupsWritten | None
     counts = grouped.counts
     for index, reason in grouped.unread.items():
         output.warn(f"Left out: the index {index!r} {reason}.")
-    output.note(_summary(counts))
-    _show_estimates(output, criteria)
+    if grouped.is_shard:
+        output.note(f"{counted(counts.documents, 'document')} read. When the shards are read, group without --shard.")
+    else:
+        output.note(_summary(counts))
+        _show_estimates(output, criteria)
     if grouped.new is not None:
         output.note(f"{grouped.new:,} of them were compared with the others; the rest had been.")
     if grouped.others:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from hashlib import sha256
 from itertools import islice
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import Stop
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import StoppableEngine
@@ -38,6 +44,8 @@ def grouped(
         exact = _exact(texts, documents, options, read)
     comparison = _StoppableComparison(engine.stop, read.store, read.criteria, exact)
     joined, new = read.joined()
+    if read.saved and not options.shard:
+        spools.stages = read.saved.stages(read.indices, _settled(options, read, new))
     links = link(read.store, read.criteria, comparison, options.memory, spools, Bounds(options.max_bucket, new))
     links.union.union(*joined)
     ranking = Ranking(options.canonical, read.refs, reader)
@@ -45,15 +53,26 @@ def grouped(
     while some := list(islice(members, _RANKED_AT_ONCE)):
         ranking.read(some)
     nearness = Nearness(read.store, read.criteria, exact, links.surroundings, texts.read if texts else None)
-    known = read.indices, read.note, joined, read.unread, read.part
+    known = read.indices, read.note, joined, read.unread, read.part, options.shard is not None
     found = LinkedDocuments(read.refs, links, nearness, ranking, options.linkage, *known)
     counts = _counts(read.store, links, comparison)
     if read.part:
         counts = replace(counts, documents=read.part.documents - read.others)
+    if options.shard:
+        counts = replace(counts, documents=read.in_shard)
     result = Grouped(spools, found, counts, read.others, None if new is None else int(new.sum()))
-    if read.saved:
+    if read.saved and not options.shard:
         read.saved.remove()
+        spools.stages.remove()
     return result
+
+
+def _settled(options: GroupOptions, read: IndexReading, new: npt.NDArray[np.bool_] | None) -> Json:
+    """Return all that decides which documents are linked, beside what was read: by it kept stages are known."""
+    rarity = read.rarity.rarity.to_json() if read.rarity else None
+    compared = None if new is None else np.packbits(new).tobytes().hex()
+    settings = [options.max_bucket, list(options.strip), options.common, rarity, compared]
+    return {"settings": sha256(json.dumps(settings).encode()).hexdigest()}
 
 
 def _exact(texts: DocumentTexts, documents: Documents, options: GroupOptions, read: IndexReading) -> CompareTexts:

@@ -12,6 +12,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash.errors import InputError
 from es_simhash.groups.canonical import FIRST, Canonical
 from es_simhash.groups.pairs.linkage import Linkage
+from es_simhash.live.sweep.options import check_shard
 from es_simhash.scheme.query import By, Criteria
 from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import Settings
@@ -44,8 +45,11 @@ class GroupOptions:
     Only pairs in the ``scope`` count, and in that of the index; a document without one of its values is in no group.
 
     The job takes about ``memory`` bytes, and temporary files of ``directory`` beyond that. The directory ``state``
-    keeps what was read until the groups are made, so that a run that was stopped need not read it again. The job waits
-    up to ``patience`` seconds for an engine that is away or overloaded.
+    keeps what was read and linked until the groups are made, so that a run that was stopped goes on. The job waits up
+    to ``patience`` seconds for an engine that is away or overloaded.
+
+    With a ``shard`` (its number from 0, and their count) only this part of the documents is read, into ``state``; the
+    result has no groups. When the files of all shards are in one directory, a job with that ``state`` makes them.
     """
 
     by: By | None = None
@@ -63,6 +67,7 @@ class GroupOptions:
     memory: int = MEMORY
     directory: str | Path | None = None
     state: str | Path | None = None
+    shard: tuple[int, int] | None = None
     patience: float = PATIENCE
     scope: Scope | None = None
 
@@ -75,6 +80,12 @@ class GroupOptions:
             raise InputError("Estimates cannot leave parts of texts out. Let texts decide.")
         if self.common is not None and not 0 < self.common < 1:
             raise InputError(f"{self.common} is not a share of documents. Choose one between 0 and 1.")
+        if self.shard:
+            check_shard(self.shard)
+            if self.state is None or self.incremental:
+                raise InputError(
+                    "A shard is read whole, into files. Name a directory for them, and read all documents."
+                )
         if self.memory < _LEAST_MEMORY:
             raise InputError(f"{self.memory:,} bytes of memory are too few. Allow at least {_LEAST_MEMORY:,}.")
 

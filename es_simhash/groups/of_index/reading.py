@@ -47,9 +47,9 @@ OnProgress = Callable[[int], object]
 class IndexReading:
     """The documents of an index, or of those behind a name, as far as a run reads them.
 
-    ``others`` counts those without a fingerprint. ``indices`` has the changes of each index that are visible in what
-    was read, ``unread`` the reasons why others are left out, and ``part`` what is known of the rest if only new
-    documents are read.
+    ``others`` counts those without a fingerprint, and ``in_shard`` those that were only read into files. ``indices``
+    has the changes of each index that are visible in what was read, ``unread`` the reasons why others are left out, and
+    ``part`` what is known of the rest if only new documents are read.
     """
 
     def __init__(self, engine: StoppableEngine, documents: Documents, options: GroupOptions, spools: Spools) -> None:
@@ -67,6 +67,7 @@ class IndexReading:
         self.store = FingerprintStore(settings, spools, bits, self._scope)
         self.refs = DocumentRefs(spools)
         self.others = 0
+        self.in_shard = 0
         self._is_incremental = False
         self.saved = SavedParts(options.state, self._what) if options.state else None
         self._new: list[npt.NDArray[np.bool_]] = []
@@ -102,6 +103,11 @@ class IndexReading:
         self.store.complete()
 
     def _take(self, found: FingerprintRows, on_progress: OnProgress) -> None:
+        if self._options.shard:
+            self.in_shard += len(found.refs)
+            self.others += found.others
+            on_progress(self.in_shard + self.others)
+            return
         self.refs.append(found.refs)
         self.store.add(found.condensed)
         if self.store.scopes and found.scopes:
@@ -160,7 +166,7 @@ class IndexReading:
             yield from self._read(index)
             return
         documents = self._engine.perform(Count(index, self._query))
-        for part in self.saved.parts(index, documents):
+        for part in self.saved.parts(index, documents, self._options.shard or (0, 1)):
             loaded = self.saved.load(index, part)
             if loaded is None:
                 changes = self._made_visible(index)

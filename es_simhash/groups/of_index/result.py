@@ -82,7 +82,7 @@ class ReadPart:
 class LinkedDocuments:
     """The linked documents, from which groups are made; ``joined`` has pairs that were in a group before.
 
-    ``part`` is there if not all were read.
+    ``part`` is there if not all were read. Of a shard (``is_shard``) no documents are linked.
     """
 
     refs: DocumentRefs
@@ -95,6 +95,7 @@ class LinkedDocuments:
     joined: tuple[Integers, Integers]
     unread: Mapping[str, str]
     part: ReadPart | None = None
+    is_shard: bool = False
 
 
 class Grouped(ArrowRows):
@@ -145,6 +146,11 @@ class Grouped(ArrowRows):
     def part(self) -> ReadPart | None:
         """What is known of the groups that were not read; None if all were."""
         return self._linked.part
+
+    @property
+    def is_shard(self) -> bool:
+        """Whether a shard was read into files, and no groups were made."""
+        return self._linked.is_shard
 
     @property
     def unread(self) -> Mapping[str, str]:

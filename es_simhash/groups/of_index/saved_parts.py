@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from hashlib import sha256
 from pathlib import Path
@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from es_simhash._core.json_paths import Json
-from es_simhash.errors import StorageError
+from es_simhash.errors import InputError, StorageError
 from es_simhash.groups.of_index.document_refs import RefColumns
 from es_simhash.groups.of_index.stored_fingerprints import FingerprintRows
 from es_simhash.groups.pairs.condense import Condensed
 from es_simhash.groups.pairs.scope_rows import ScopeRows
+from es_simhash.groups.pairs.stages import KeptStages
 from es_simhash.plans.operations import Slice
 
 # The approximate number of documents of a part.
@@ -48,13 +49,31 @@ class SavedParts:
         self._name = sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]
         self._files: list[Path] = []
 
-    def parts(self, index: str, documents: int) -> list[Slice]:
-        """Divide an index of this many documents into parts, like an earlier run if there was one."""
-        for path in sorted(self._directory.glob(f"{self._prefix(index)}-*.npz")):
-            count = int(path.stem.rpartition("of")[2])
-            return [Slice(number, count) for number in range(count)]
-        count = max(2, -(-documents // PART))
-        return [Slice(number, count) for number in range(count)]
+    def parts(self, index: str, documents: int, shard: tuple[int, int]) -> list[Slice]:
+        """Divide an index of this many documents into parts, as an earlier run or another shard did; return a shard's.
+
+        The machines of shards need not know of each other: they count nearly as many documents, and so choose the same
+        power of two.
+        """
+        number, shards = shard
+        counts = {
+            int(path.stem.rpartition("of")[2]) for path in self._directory.glob(f"{self._prefix(index)}-*of*.npz")
+        }
+        count = min(counts, default=shards * max(2, 1 << (max(documents - 1, 0) // (PART * shards)).bit_length()))
+        if len(counts) > 1 or count % shards:
+            raise InputError(
+                f"{self._directory} has parts of {index!r} by {' and '.join(map(str, sorted(counts)))}, which do not "
+                f"fit together{f', or not {shards} shards' if shards > 1 else ''}. Delete those that are fewer "
+                f"({self._prefix(index)}-*of*.npz), and read their shards again with the directory that has the others."
+            )
+        own = count // shards
+        return [Slice(part, count) for part in range(number * own, (number + 1) * own)]
+
+    def stages(self, indices: Iterable[str], of: Json) -> KeptStages:
+        """Open the stages of linking the parts that were loaded and saved; those of other parts count no more."""
+        parts = [[path.name, path.stat().st_size, path.stat().st_mtime_ns] for path in self._files]
+        name = sha256("/".join(sorted(indices)).encode()).hexdigest()[:16]
+        return KeptStages(self._directory / f"{self._name}-{name}-links", {"parts": parts, **of})
 
     def load(self, index: str, part: Slice) -> tuple[FingerprintRows, list[int] | None] | None:
         """Load a saved part, and the changes of the index's shards before it was read; None if it is missing."""

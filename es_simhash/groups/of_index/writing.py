@@ -100,6 +100,8 @@ def write_groups(
     Findings of the doctor that stop it are raised (see `examine_writing`). Another thread can end it by ``stop``.
     """
     options = options or WriteOptions()
+    if grouped.is_shard:
+        raise InputError("A shard has no groups to write. Group without a shard when the files of all are there.")
     stoppable = StoppableEngine(engine, stop)
     with stoppable.stopped_by_errors(), stage("write"):
         run(examine_writing(grouped.indices, options.accept), stoppable)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import InputError
-from es_simhash.live.sweep.options import UpdateOptions, slices_of
+from es_simhash.live.sweep.options import UpdateOptions, check_shard, slices_of
 from es_simhash.live.sweep.survey import changed_after
 from es_simhash.plans.operations import Slice
 from es_simhash.scheme.own_fields import DEFERRED
@@ -40,9 +40,8 @@ class BackfillOptions(UpdateOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        number, count = self.shard
-        if not 0 <= number < count:
-            raise InputError(f"There is no shard {number + 1} of {count}. Choose one from 1 to {max(1, count)}.")
+        check_shard(self.shard)
+        _, count = self.shard
         if self.in_cluster and self.refresh_stale:
             raise InputError(
                 "The cluster would write all documents again, stale or not (--refresh-stale, refresh_stale=True). "

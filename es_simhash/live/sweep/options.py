@@ -46,6 +46,13 @@ def slices_of(parallel: int, number: int, count: int) -> list[Slice | None]:
     return [Slice(number * parallel + i, count * parallel) for i in range(parallel)]
 
 
+def check_shard(shard: tuple[int, int]) -> None:
+    """Raise an `InputError` unless there is this shard: its number from 0, and their count."""
+    number, count = shard
+    if not 0 <= number < count:
+        raise InputError(f"There is no shard {number + 1} of {count}. Choose one from 1 to {max(1, count)}.")
+
+
 @dataclass(frozen=True)
 class UpdateOptions(RunOptions):
     """The options of jobs that update documents, beside those of `RunOptions`.

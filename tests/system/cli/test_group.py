@@ -18,7 +18,7 @@ from es_simhash.engines.connect import connect
 from es_simhash.index import Index
 from es_simhash.plans.operations import Count, GetDocuments
 from es_simhash.testing.corpus import corpus, edited
-from tests.support.commands import lines, run
+from tests.support.commands import Run, lines, run
 from tests.support.whole_indices import ENGINES, FIELDS
 
 MEMBERS = ["0", "0, a copy/é", "1", "1, a copy", "1, another"]
@@ -69,6 +69,24 @@ def test_a_walk(tmp_path: Path, place: str, index: str) -> None:
     assert [each["group"] for each in read(tmp_path / "groups.jsonl")] == [each["group"] for each in groups]
     *_, last = do("--write", "--incremental", "--output", "groups.jsonl")
     assert (last["summary"]["written"]["written"], last["summary"]["new"] is None) == (0, False)
+
+
+def test_shards_are_read_by_machines_and_grouped_by_one(tmp_path: Path, place: str, index: str) -> None:
+    def do(*arguments: str, code: int = 0) -> Run:
+        return run("group", index, *arguments, cwd=tmp_path, code=code, ES_SIMHASH_URL=place)
+
+    *expected, _ = lines(do("--json"))
+    read = [lines(do("--json", "--shard", f"{i}/2", "--state", f"machine {i}"))[-1]["summary"] for i in (1, 2)]
+    assert sum(each["documents"] for each in read) == 9
+    assert [each["groups"] for each in read] == [0, 0]
+    assert "When the shards are read, group without --shard." in do("--shard", "2/2", "--state", "machine 2").err
+    for path in (tmp_path / "machine 2").iterdir():
+        path.rename(tmp_path / "machine 1" / path.name)
+    *groups, _ = lines(do("--json", "--state", "machine 1"))
+    assert groups == expected
+    assert "makes no groups" in do("--shard", "1/2", "--state", "s", "--output", "groups.jsonl", code=2).err
+    assert "Name a directory" in do("--shard", "1/2", code=2).err
+    assert "There is no shard 3 of 2" in do("--shard", "3/2", "--state", "s", code=2).err
 
 
 def test_the_scope_of_an_index_is_narrowed_by_options(tmp_path: Path, place: str) -> None:
