@@ -63,7 +63,7 @@ class KeptStages(Stages):
                 self._kept = found
             else:
                 self._clear()
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise self._failed(error) from error
 
     def note(self, stage: str) -> Any:
