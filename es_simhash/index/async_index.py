@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from es_simhash._core.arrow import ArrowArray, ArrowStream, Texts, each_text
@@ -314,7 +315,9 @@ class AsyncIndex:
         except BaseException:
             stop.set()
             await asyncio.wait([working])
-            working.exception()  # else asyncio logs that nobody has retrieved it
+            # Unless somebody asks for the exception, asyncio logs it.
+            if working.exception() is None and isinstance(done := working.result(), AbstractContextManager):
+                done.__exit__(None, None, None)
             raise
         return await working
 

@@ -23,6 +23,7 @@ from es_simhash.engines.connect import ThreadedEngine, connect
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import MissingError
 from es_simhash.groups.of_index.options import GroupOptions
+from es_simhash.groups.pairs.spool import Spools
 from es_simhash.index import AsyncIndex, Index
 from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.plans.operations import Action, Bulk, CloseReader, Count, CreateIndex, DeleteIndex, Operation, Refresh
@@ -320,3 +321,24 @@ def test_a_cancelled_task_ends_at_once_and_leaves_nothing_running(
     for thread in [each for each in enumerate_threads() if each.name == "es-simhash"]:
         thread.join(AT_ONCE)
         assert not thread.is_alive()
+
+
+def test_a_result_that_comes_after_its_task_was_cancelled_is_closed(tmp_path: Path) -> None:
+    spools, begun, cancelled = Spools(1 << 20), Event(), Event()
+
+    def work(*_: object) -> Spools:
+        begun.set()
+        cancelled.wait()
+        return spools
+
+    async def cancel() -> None:
+        async with AsyncIndex("articles", ThreadedEngine(EmbeddedEngine(tmp_path))) as index:
+            task = asyncio.ensure_future(index._in_thread(work))
+            await asyncio.to_thread(begun.wait)
+            task.cancel()
+            asyncio.get_running_loop().call_soon(cancelled.set)
+            await task
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(cancel())
+    assert spools.is_closed

@@ -106,17 +106,16 @@ def command(
                 output.run.count({"read": done, "rejected": rejects.count})
                 advance(done, rejects.count)
 
-            duplicates = deduplicator.run(documents, on_progress, noted.rank)
+            duplicates = stack.enter_context(deduplicator.run(documents, on_progress, noted.rank))
         output.warn(absent.warning)
-        with duplicates:
-            _write(duplicates, files, fields, output_format, out)
-            if rarity_file:
-                output.note(known_or_kept(rarity_file, known, duplicates, chosen))
-            if report_out := out.get("--report"):
-                from es_simhash.cli.jobs.dedup_report import report_on_files, setup_for
+        _write(duplicates, files, fields, output_format, out)
+        if rarity_file:
+            output.note(known_or_kept(rarity_file, known, duplicates, chosen))
+        if report_out := out.get("--report"):
+            from es_simhash.cli.jobs.dedup_report import report_on_files, setup_for
 
-                setup = setup_for(", ".join(files.paths), deduplicator, chosen, fields, canonical, strip, date_field)
-                report_out.write(report_on_files(duplicates, files.read(_forget), setup, noted.dates))
+            setup = setup_for(", ".join(files.paths), deduplicator, chosen, fields, canonical, strip, date_field)
+            report_out.write(report_on_files(duplicates, files.read(_forget), setup, noted.dates))
     show_deduplicated(output, duplicates.counts, deduplicator.criteria)
     return SOME_FAILED if rejects.count else FINE
 

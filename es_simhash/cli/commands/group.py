@@ -91,7 +91,7 @@ def command(
         )
     named = {"--output": given["groups_file"], "--report": given["report_file"]}
     check_outputs(named, given["date_field"], given["scope"], given["output_format"], output.as_json)
-    with target.opened(output) as engine:
+    with target.opened(output) as engine, ExitStack() as stack:
         opened = Index(index, engine, prefix=prefix)
         options = _options(opened, given, singles if write else None)
         link = _link(opened, given["kibana_url"], target.distribution) if given["kibana_url"] else None
@@ -106,14 +106,13 @@ def command(
                 output.run.count({"read": done})
                 advance(done)
 
-            grouped = opened.group(options, on_progress=on_read)
-        with grouped:
-            how = WriteOptions(singles, max_rate, options.patience, accept)
-            written = _write(output, opened, grouped, how) if write else None
-            _write_files(grouped, link, **{name: given[name] for name in _FILES})
-            if given["report_file"]:
-                _write_report(grouped, opened, options, given["report_file"], given["date_field"], link)
-            show_grouped(output, grouped, written, options.criteria(opened.documents.scheme))
+            grouped = stack.enter_context(opened.group(options, on_progress=on_read))
+        how = WriteOptions(singles, max_rate, options.patience, accept)
+        written = _write(output, opened, grouped, how) if write else None
+        _write_files(grouped, link, **{name: given[name] for name in _FILES})
+        if given["report_file"]:
+            _write_report(grouped, opened, options, given["report_file"], given["date_field"], link)
+        show_grouped(output, grouped, written, options.criteria(opened.documents.scheme))
     return SOME_FAILED if written and written.rejected else FINE
 
 
