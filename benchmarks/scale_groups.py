@@ -1,8 +1,7 @@
-"""Grouping of generated fingerprints, which no index holds, in {memory} of memory and the files beyond that.
+"""Grouping of generated fingerprints of 152 bytes, which no index holds, in {memory} of memory.
 
-{share:.0%} of the documents are in planted groups of 2 to 1,000, whose members agree in four fifths of their values; 1%
-share a key and nothing else. Fingerprints of 152 bytes are written to files first, and kept until the groups are made;
-`beyond them` is what other files took at most. A run that is killed goes on with the stage it was in.
+{share:.0%} are in planted groups of 2 to 1,000 that agree in four fifths of their values; 1% share a key and nothing
+else. `beyond them` is what files took at most beside the fingerprints.
 """
 
 from __future__ import annotations
