@@ -81,13 +81,13 @@ types: $(INSTALLED)
 quick: $(INSTALLED)
 	ES_SIMHASH_TEST_NODES=none $(BIN)/python -m pytest -n 2 tests/unit
 
-# What the compiled kernels do is tested by numpy's way, too.
+# What the compiled kernels do is tested by numpy's way, too, with a quarter of the examples of each law.
 BOTH_WAYS := $(addprefix tests/unit/,text sketches scheme documents groups quality test_golden.py)
 
 # In two processes (tests/support/sharing_out.py), since each often waits for its node.
 pytest: $(NATIVE_INSTALLED)
 	$(BIN)/python -m pytest -n 2
-	ES_SIMHASH_NATIVE=0 $(BIN)/python -m pytest -n 2 $(BOTH_WAYS)
+	ES_SIMHASH_NATIVE=0 $(BIN)/python -m pytest -n 2 --hypothesis-profile=again $(BOTH_WAYS)
 
 # Also on the servers before the current ones, through the client of Elasticsearch 8, and what takes long
 # (tests/support/nightly.py).
@@ -95,6 +95,7 @@ test-all: lint types pytest-all pytest-client8 pytest-spark test-dist test-min t
 
 pytest-all: $(NATIVE_INSTALLED)
 	$(BIN)/python -m pytest -n 2 --all-nodes --nightly
+	ES_SIMHASH_NATIVE=0 $(BIN)/python -m pytest -n 2 $(BOTH_WAYS)
 
 pytest-client8: $(CLIENT8_INSTALLED)
 	$(CLIENT8)/bin/python -m pytest --all-nodes tests/system/test_index_conformance.py tests/system/engines tests/unit/engines -k 'lasticsearch'

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import signal
 
 import pytest
 from hypothesis import settings
+
+from tools.nodes.machine import memory_folder
 
 pytest_plugins = [
     "tests.support.nightly",
@@ -16,9 +19,14 @@ pytest_plugins = [
 
 # A busy machine is no failure.
 settings.register_profile("es_simhash", deadline=None)
+settings.register_profile("again", deadline=None, max_examples=25)
 settings.register_profile("fuzz", deadline=None, max_examples=2_000)
 settings.load_profile("es_simhash")
 
+
+# The embedded engine waits for the disk as a server does, which in memory takes no time.
+if (_in_memory := memory_folder()) is not None:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_in_memory))
 
 # A shell that begins this in the background lets interruptions be ignored, also by the commands under test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
