@@ -11,3 +11,8 @@ def counted(count: int, one: str, more: str | None = None) -> str:
 def with_error(value: float, standard_error: float | None, digits: int) -> str:
     """Write a value and, where it is an estimate, its error: ``0.81 ± 0.03``."""
     return f"{value:.{digits}f}" + ("" if standard_error is None else f" ± {standard_error:.{digits}f}")
+
+
+def rounded(value: float) -> str:
+    """Write a number with its two digits that count: ``0.0031``, ``7,200``."""
+    return f"{float(f'{value:.2g}'):,g}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from es_simhash._core.humanize import rounded
 from es_simhash.scheme.sized_keys import keys_in_words
 
 if TYPE_CHECKING:
@@ -34,9 +35,5 @@ def describe_keys(scheme: Scheme, load: KeyLoad) -> str:
     found = f"find {load.recall:.1%} of the pairs of similarity {load.similarity:g}, and " if load.recall else ""
     return (
         f"{keys_in_words(scheme)}: among {load.documents:,} documents they {found}meet about "
-        f"{_rounded(load.false_candidates)} others in vain, in {load.bytes:,} bytes a document"
+        f"{rounded(load.false_candidates)} others in vain, in {load.bytes:,} bytes a document"
     )
-
-
-def _rounded(value: float) -> str:
-    return f"{float(f'{value:.2g}'):,g}"

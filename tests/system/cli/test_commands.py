@@ -377,6 +377,16 @@ def test_keys_are_chosen_for_a_number_of_documents_and_outgrown_ones_are_warned_
     assert "34 bands of 4 rows" in run("info", "large", cwd=loaded).out
 
 
+def test_a_backfill_is_planned_from_the_index(loaded: Path) -> None:
+    shown = run("plan", "backfill", "news", "--field", "title", "--prefix", "more", "--rate", "2", cwd=loaded).out
+    assert re.search(r"^1 \(now\)\t0\.00\d+\t0\.00\d+\t", shown, re.MULTILINE)
+    assert "10 documents of 10 in 1 shard with 0 replicas" in shown
+    assert "Writing: 2 documents a second and node, as given." in shown
+    assert "Measured on 10 documents of the index" in shown
+    assert "from the benchmarks" in run("plan", "backfill", "news", cwd=loaded).out
+    run("plan", "group", "news", cwd=loaded, code=2)
+
+
 def test_debug_shows_the_traceback(loaded: Path) -> None:
     assert "Traceback" in run("--debug", "find", "nowhere", "--text", "x", cwd=loaded, code=3).err
 
@@ -403,6 +413,7 @@ def test_the_documented_keys_of_json_are_those_printed_by_every_command(loaded: 
         "init": ["init", "other", "--field", "title"],
         "load": ["load", "news", str(news)],
         "doctor": ["doctor", "news"],
+        "plan": ["plan", "backfill", "news", "--field", "title", "--prefix", "titles"],
         "backfill": ["backfill", "news", "--field", "title", "--prefix", "titles"],
         "reindex": ["reindex", "news", "copy"],
         "remove": ["remove", "copy", "--yes"],
@@ -437,6 +448,9 @@ def test_the_documented_keys_of_json_are_those_printed_by_every_command(loaded: 
     grouped = next(line for name, line in printed if name == "group")
     objects = [
         next(line for _, line in printed if line.get("event") == "plan")["indices"][0],
+        last["plan"]["nodes"][0],
+        last["plan"]["trial"],
+        last["plan"]["needs"][0],
         last["backfill"]["all_runs"],
         last["search"]["hits"][0],
         last["find"]["matches"][0],

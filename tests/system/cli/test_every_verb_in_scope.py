@@ -245,7 +245,19 @@ READS_PAIRS: dict[str, Callable[[Team, str], Iterator[set[str]]]] = {
 }
 REFUSES = ("scripts", "scripts --install")
 # These compare no documents of an index with each other.
-READS_NONE = ("init", "doctor", "remove", "dashboard", "info", "dedup", "fingerprint", "schemes", "demo", "help")
+READS_NONE = (
+    "init",
+    "doctor",
+    "plan",
+    "remove",
+    "dashboard",
+    "info",
+    "dedup",
+    "fingerprint",
+    "schemes",
+    "demo",
+    "help",
+)
 
 
 def test_each_verb_is_known() -> None:
