@@ -30,7 +30,7 @@ RUNS = 100
 
 @dataclass(frozen=True)
 class Cluster:
-    """What is to be done, and by whom: ``rate`` is how many documents a second a node writes into its copies."""
+    """The work and the nodes that share it: ``rate`` is how many documents a second a node writes into its copies."""
 
     documents: int
     bytes: float
