@@ -1,138 +1,74 @@
-"""What many documents cost: shards, searches, the backfill, and groups."""
+"""What was measured, and what shards, searches, backfills and groups of more documents cost by it."""
 
 from __future__ import annotations
 
 from benchmarks import scale_model as model
 from benchmarks.scale_model import DEFAULT, SIZES, Finding
 from benchmarks.scale_numbers import SIMHASH, Numbers, noted, text
-from benchmarks.scale_simulation import in_words
-from benchmarks.scale_words import rounded, size
+from benchmarks.scale_simulation import CROWDED, FALSE_BY_BANDS, in_words
+from benchmarks.tables import Table
 from es_simhash.groups.pairs.document_links import ALL, FEW
-from es_simhash.plans.find_options import MOST_CANDIDATES
 
-# ---- shards
+# Tables of docs/benchmarks.md that stand here too, once they are there, and the command that makes them.
+PUBLISHED = {
+    "Fingerprints with chosen keys": "python -m benchmarks chosen_keys",
+    "Grouping of generated fingerprints": "python -m benchmarks scale_groups",
+}
 
 
-def shards(numbers: Numbers) -> str:
-    """Write about the size of the index, and of the part that is read at random."""
-    measured = numbers.measured
-    table = noted(
-        "Shards",
-        ["documents", "shards", "documents a shard", "keys in the index", "keys a shard", "fields of `strict`"],
-        f"Computed, for documents of {measured.plain_bytes:,.0f} bytes without our fields, without replicas.",
-    )
-    for documents in SIZES:
-        count = model.shards(documents, numbers.document_bytes)
-        table.add(
-            f"{documents:,}",
-            f"{count:,}",
-            f"{documents / count:,.0f}",
-            size(documents * measured.key_bytes),
-            size(documents * measured.key_bytes / count),
-            size(documents * measured.strict_bytes),
-        )
+def measured(numbers: Numbers) -> str:
+    """Write what was measured, and nothing else."""
+    found = numbers.measured
+    table = noted("On one machine", ["", "documents", "measured"], "Two cores for client and server.")
+    computed, _, least, most, _ = _false_candidates(numbers)
+    per_million = 1e6 * (found.layout_candidates - 1) / found.layout_documents
+    for what, documents, result in (
+        ("fields of the default scheme", found.layout_documents, f"{found.default_bytes:,.0f} bytes a document"),
+        ("its request by MinHash, and a `term` query", 1e6, f"{found.minhash_ms} ms, {found.term_ms} ms"),
+        ("`find`, texts compared", found.found_documents, f"{found.find_texts_ms} ms"),
+        ("`backfill`", 1e6, f"{found.backfill_rate:,.0f} documents a second"),
+        ("`group`", 1e6, f"{found.group_reading + found.group_rest:.0f} s"),
+        ("false candidates of a query by MinHash, for a million", found.layout_documents, f"{per_million:,.0f}"),
+    ):
+        table.add(what, f"{documents:,.0f}", result)
     return text(
         table,
         f"""
-Shards have {model.SHARD_BYTES / 1e9:.0f} GB, in the middle of the
-[advised](https://www.elastic.co/guide/en/elasticsearch/reference/8.15/size-your-shards.html) 10 to 50 GB, and at most
-{model.SHARD_DOCUMENTS:,} documents (Lucene's limit is {model.LUCENE_DOCUMENTS:,}, deleted and nested ones included). A
-query reads the postings of about {SIMHASH.blocks} or {DEFAULT.bands} keys per shard at random places of *keys in the
-index*: these should fit the nodes' page cache. Little of them is on the heap, since the [terms index is
-off-heap](https://issues.apache.org/jira/browse/LUCENE-8635). During a backfill, updated documents exist twice until
-segments are merged: keep as much space free as the index takes. Replicas multiply everything.
+A scheme has one hash function, and that may be unlucky: simulated with several, {least} to {most} candidates are false;
+computed, {computed}.
 """,
+        *(_published(numbers, title, command) for title, command in PUBLISHED.items()),
     )
 
 
-# ---- query
+def _published(numbers: Numbers, title: str, command: str) -> Table | str:
+    there = numbers.published.get(title)
+    return there or f"{title}: not published yet; `{command}` measures them."
 
 
-def query(numbers: Numbers) -> str:
-    """Write about the time of a search."""
-    measured, finding = numbers.measured, Finding.of(numbers.measured)
-    table = noted(
-        "A search by MinHash, texts compared",
-        [
-            *("documents", "shards", "server work, at most, ms"),
-            *("candidates, default", "find, ms", f"candidates, {in_words(numbers.largest)}", "find, ms"),
-        ],
-        "Computed, for nodes with a free core per shard.",
-    )
-    for documents in SIZES:
-        count = model.shards(documents, numbers.document_bytes)
-        default, largest = (documents * numbers.false_share(bands) for bands in (DEFAULT.layout, numbers.largest))
-        table.add(
-            f"{documents:,}",
-            f"{count:,}",
-            rounded(count * measured.minhash_ms),
-            f"{rounded(default)}{' *' if default > MOST_CANDIDATES else ''}",
-            rounded(finding(default)),
-            rounded(largest),
-            rounded(finding(largest)),
-        )
-    return text(
-        table,
-        f"""
-\\* `find` stops at {MOST_CANDIDATES:,}, and reports `complete=False`.
-
-Looking up keys takes the same time in a larger shard: {measured.layout_ms} ms among {measured.layout_documents:,.0f}
-documents, {measured.minhash_ms} ms among a million (a `term` query: {measured.term_ms} ms), on merged segments. Each
-shard repeats it. A search takes {finding.request:.1f} ms, plus {1000 * finding.candidate:.0f} µs per candidate to fetch
-and compare it, and {1000 * finding.text:.0f} µs to read its text; keys decide how many there are.
-""",
-    )
+def _false_candidates(numbers: Numbers) -> list[str]:
+    simulated = {name: cells for name, *cells in numbers.simulated[FALSE_BY_BANDS].rows}
+    return simulated[in_words(DEFAULT.layout)]
 
 
-# ---- backfill
-
-
-def backfill(numbers: Numbers) -> str:
-    """Write about the time of a backfill and its limit."""
-    measured = numbers.measured
+def costs(numbers: Numbers) -> str:
+    """Write what the numbers of larger indices are computed from."""
+    found, finding = numbers.measured, Finding.of(numbers.measured)
+    columns, rows = numbers.simulated[CROWDED].columns, numbers.simulated[CROWDED].rows
+    first, last = (dict(zip(columns, row, strict=True)) for row in (rows[0], rows[-1]))
     return text(
         f"""
-Computed from {measured.backfill_rate:,.0f} documents a second, measured on a million; a machine is client and server
-together, with two cores. That M machines are M times as fast is assumed. The server is the bottleneck, since it writes
-each document anew: the client computes {measured.backfill_client:.0f}% of the time, so one client keeps
-{100 / measured.backfill_client:.1f} such servers busy. Add nodes first, then clients with `--shard 1/M`
-([backfill.md](backfill.md#the-run)). Two parallel slices on one machine do not help: {measured.two_slices_rate:,.0f}
-documents a second, and {measured.one_slice_rate:,.0f} with one.
-""",
-    )
-
-
-# ---- groups
-
-
-def groups(numbers: Numbers) -> str:
-    """Write about the resources of a group run, and the pairs that it may miss."""
-    measured = numbers.measured
-    one = noted(
-        "A group run on one machine",
-        [
-            *("documents", "read", "kept", "links, in memory"),
-            "a table of keys, sorted",
-            "shuffled by Spark",
-        ],
-        "Computed, by MinHash.",
-    )
-    for documents in SIZES:
-        one.add(
-            f"{documents:,}",
-            *(size(documents * each) for each in (measured.default_bytes, model.KEPT_BYTES, model.UNION_BYTES)),
-            size(documents * model.SORTED_BYTES),
-            size(documents * model.grouped_by(0.6).count * model.SPARK_ROW_BYTES),
-        )
-    return text(
-        one,
-        f"""
-What is *kept* goes to temporary files once it exceeds the memory. Keys are sorted there, table by table, in runs that
-are merged. The [time above](#in-short) is that without comparing pairs. [Spark](spark.md) divides keys over machines;
-even a key that 5% of the documents share leaves them balanced.
-
-If more than {ALL} documents share a key, it is *crowded*: each further document is compared with {FEW} only. Pairs that
-meet in crowded keys alone may be missed ([how many](#in-short)); `left_out` counts what was not compared. Ask for a
-higher similarity, or use a layout with more rows.
+- **Shards** have {model.SHARD_BYTES / 1e9:.0f} GB, in the middle of the
+  [advised](https://www.elastic.co/guide/en/elasticsearch/reference/8.15/size-your-shards.html) 10 to 50 GB, and at most
+  {model.SHARD_DOCUMENTS:,} documents. A query reads the postings of {SIMHASH.blocks} or {DEFAULT.bands} keys in each,
+  at random places of {found.key_bytes:,.0f} bytes a document: these should fit the page cache.
+- **A search** takes {finding.request:.1f} ms, {1000 * finding.candidate:.0f} µs per candidate to fetch and compare it,
+  and {1000 * finding.text:.0f} µs to read its text; keys decide how many there are.
+- **A backfill** on M machines is taken to be M times as fast. `es-simhash plan backfill INDEX` simulates yours, with
+  nodes that fail ([backfill.md](backfill.md)).
+- **Groups**: if more than {ALL} documents share a key, it is *crowded*, and each further document is compared with
+  {FEW} only; `left_out` counts the others. A run over {SIZES[-1]:,} documents with the default fields finds
+  {last["found of 0.6"]} of the pairs of similarity .6 and {last["found of 0.8"]} of those of .8 (simulated; among
+  {SIZES[0]:,}, {first["found of 0.6"]} of those of .6).
 """,
     )

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from benchmarks import scale_model as model
 from benchmarks.log_plot import Axis, Curve, Level, LogPlot, Points
 from benchmarks.scale_model import DEFAULT, SIZES
 from benchmarks.scale_numbers import MOST, SIMHASH, Numbers, by_bits, noted, text
-from benchmarks.scale_simulation import BANDS, BLOCKS, FALSE_BY_BANDS, in_words
+from benchmarks.scale_simulation import BANDS, BLOCKS, in_words
 from benchmarks.scale_words import rounded
 from benchmarks.svg import shown
 from es_simhash.sketches.key_plans import UNLIKE, Goal, false_share, plan_keys
-from es_simhash.sketches.minhash.estimate import standard_error
 
-_DISTANCES = ((64, 3), (64, 5), (64, 8), (128, 12))
 # The ends of the vertical axis.
 _CANDIDATES = (1e-2, 1e7)
 
@@ -79,31 +76,15 @@ def picture(curves: Sequence[Curve], limit: float, sizes: tuple[float, float], t
 _PICTURE = f"""
 {shown("scale", "Candidates of a query by the number of documents, both on logarithmic scales")}
 
-Lines are computed, discs simulated, rings measured. Candidates grow with the number of documents, whatever the number
-of shards.
+Lines are computed, discs simulated, rings measured. Texts with nothing in common agree by chance, others by their
+[similarity](explanation/keys.md#bands-of-minhash): the lines for texts are means over pairs of the benchmarks' texts,
+mostly with a Jaccard similarity of .03. Shards change nothing.
 """
 
 
-def candidates(numbers: Numbers) -> str:
+def candidates(_: Numbers) -> str:
     """Write about the number of candidates."""
-    simulated = {name: cells for name, *cells in numbers.simulated[FALSE_BY_BANDS].rows}
-    computed, _, least, most, _ = simulated[in_words(DEFAULT.layout)]
-    measured = numbers.measured
-    return text(
-        _PICTURE,
-        f"""
-Texts with nothing in common agree by chance, others by their [similarity](explanation/keys.md#bands-of-minhash): the
-lines for texts are means over pairs of the benchmarks' texts, mostly with a Jaccard similarity of .03. A scheme has one
-hash function, and that may be unlucky: per million documents the default bands have {computed} false candidates as
-computed, {least} to {most} as simulated with several hash functions, and
-{1e6 * (measured.layout_candidates - 1) / measured.layout_documents:,.0f} as measured.
-""",
-    )
-
-
-def documents_for(candidates: float, rate: float) -> str:
-    """Return the number of documents at which there are this many candidates."""
-    return rounded(candidates / rate)
+    return text(_PICTURE)
 
 
 # ---- layouts
@@ -117,35 +98,20 @@ def layouts(numbers: Numbers) -> str:
             "pairs of",
             "documents",
             "keys",
-            "values",
             "bytes a document",
             "false candidates",
-            "standard error of estimates",
         ],
-        f"Computed: the keys that `init --documents` chooses. They find {Goal(1).recall:.0%} of the pairs with at most "
-        f"{MOST:,} false candidates, for texts like those of the benchmarks; *values* are those of the signature.",
+        f"The keys that `init --documents` chooses find {Goal(1).recall:.0%} of the pairs with at most {MOST:,} false "
+        "candidates, for texts like those of the benchmarks.",
     )
     for similarity in (0.6, 0.8):
         for documents in SIZES[1:]:
             by_bands.add(f"{similarity}", f"{documents:,}", *_smallest(numbers, similarity, documents))
-    blocks = noted(
-        "Blocks",
-        ["pairs within", *(f"{documents:,}" for documents in SIZES)],
-        f"Computed: the fewest blocks (`plan_blocks`) that find all pairs with at most {MOST} random "
-        "candidates, and these candidates, by the number of documents.",
-    )
-    for bits, distance in _DISTANCES:
-        plans = [model.blocks(bits, distance, documents, MOST) for documents in SIZES]
-        cells = [f"{plan.blocks}: {rounded(plan.candidates)}" if plan else "none" for plan in plans]
-        blocks.add(f"{distance} of {bits} bits", *cells)
     return text(
         by_bands,
         """
-More rows make a band more selective, but require more bands and longer keys: a key of 30 bits over 8 rows holds only 3
-bits of each. The standard error matters where texts are not compared. `es-simhash tune --documents N`
-([tune.md](tune.md)) counts candidates on your texts.
+If an index has texts, `init --documents` goes by these, and [`tune`](tune.md) counts their candidates.
 """,
-        blocks,
     )
 
 
@@ -154,8 +120,6 @@ def _smallest(numbers: Numbers, similarity: float, documents: int) -> Sequence[s
     assert bands
     return (
         in_words(bands),
-        f"{bands.size:,}",
         f"{numbers.key_bytes(bands):,.0f}",
         rounded(documents * numbers.false_share(bands)),
-        f"{standard_error(similarity, bands.size, bands.value_bits):.3f}",
     )

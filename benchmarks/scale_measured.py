@@ -59,7 +59,6 @@ _LATENCY = "Finding", "English on Elasticsearch: latency"
 _FOUND = "Finding", "English: what is found, and at what price"
 _MILLION = "Million", "On Elasticsearch"
 _BACKFILL = "Backfill", "Backfills by size, Elasticsearch"
-_SLICES = "Backfill", "Backfilling an index of Elasticsearch"
 _GROUPING = "Grouping", "Grouping by size"
 _TEXTS, _ESTIMATES = "es_simhash, MinHash, texts compared", "es_simhash, MinHash"
 _FEW_BITS = "es_simhash, SimHash within 3 bits"
@@ -75,11 +74,9 @@ class Measured:
     bytes_of_24_bits: float = _cell("… with keys of 24 bits", *_LAYOUTS, "default: text, keys of 24 bits", _BYTES)
     bytes_of_36_bits: float = _cell("… with keys of 36 bits", *_LAYOUTS, "default: text, keys of 36 bits", _BYTES)
     simhash_bytes: float = _cell("… of SimHash alone", *_LAYOUTS, "strict, with doc values", _BYTES)
-    strict_bytes: float = _cell("… of the preset strict", *_LAYOUTS, "strict (SimHash alone)", _BYTES)
     key_bytes: float = _cell("bytes of the keys in the index", *_LAYOUTS, "default: text", "of these, keys")
     layout_documents: float = _cell("documents of these indices", *_LAYOUTS, "", r"^([\d,]+) documents")
     layout_candidates: float = _cell("candidates there, itself among them", *_LAYOUTS, "default: text", _CANDIDATES)
-    layout_ms: float = _cell("the bare request there, ms", *_LAYOUTS, "default: text", "Elasticsearch: find p50, ms")
     found_documents: float = _cell("documents of the index that is searched", *_LATENCY, "", r"^([\d,]+) documents")
     find_texts_ms: float = _cell("find by MinHash, texts compared, ms", *_LATENCY, _TEXTS, "find p50, ms")
     find_estimates_ms: float = _cell("find by MinHash, estimates, ms", *_LATENCY, _ESTIMATES, "find p50, ms")
@@ -89,11 +86,6 @@ class Measured:
     minhash_ms: float = _cell("the bare request by MinHash among a million, ms", *_MILLION, "minhash", "p50, ms")
     term_ms: float = _cell("a term query among a million, ms", *_MILLION, "term", "p50, ms")
     backfill_rate: float = _cell("documents a second of a backfill", *_BACKFILL, "1,000,000", "documents a second")
-    backfill_client: float = _cell(
-        "% of the time that its client computes", *_BACKFILL, "1,000,000", "client CPU, % of the wall"
-    )
-    one_slice_rate: float = _cell("documents a second of one slice", *_SLICES, "backfill", "documents a second")
-    two_slices_rate: float = _cell("… of two slices", *_SLICES, "backfill, 2 slices", "documents a second")
     group_reading: float = _cell("seconds of reading a million for groups", *_GROUPING, "1,000,000", "reading, s")
     group_rest: float = _cell("seconds of all else", *_GROUPING, "1,000,000", "all else, s")
 

@@ -9,19 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.scale_measured import Measured
-from es_simhash.errors import SchemeError
 from es_simhash.groups.pairs.choose_keys import with_bands_for
 from es_simhash.groups.pairs.document_links import ALL, FEW
 from es_simhash.plans.find_options import MOST_CANDIDATES
 from es_simhash.scheme.settings import MinHash
 from es_simhash.sketches.bands import BITS_A_DIGIT, Bands
-from es_simhash.sketches.tradeoffs import BlockPlan, plan_blocks
 
 SIZES = tuple(10**power for power in range(5, 10))
 DEFAULT = MinHash()
 
-# The advice of Elastic and AWS for a shard, and the limit of Lucene.
-SHARD_BYTES, SHARD_DOCUMENTS, LUCENE_DOCUMENTS = 30 * 10**9, 200_000_000, 2_147_483_519
+# The advice of Elastic and AWS for a shard.
+SHARD_BYTES, SHARD_DOCUMENTS = 30 * 10**9, 200_000_000
 
 
 # ---- bytes and shards
@@ -54,17 +52,6 @@ def shards(documents: int, bytes_a_document: float) -> int:
     return max(math.ceil(documents * bytes_a_document / SHARD_BYTES), math.ceil(documents / SHARD_DOCUMENTS))
 
 
-# ---- layouts
-
-
-def blocks(bits: int, distance: int, documents: int, most: float) -> BlockPlan | None:
-    """Plan blocks; return None if none have few enough candidates."""
-    try:
-        return plan_blocks(bits, distance, documents, most)
-    except SchemeError:
-        return None
-
-
 # ---- time
 
 
@@ -95,20 +82,7 @@ def backfill_seconds(documents: int, machines: int, measured: Measured) -> float
     return documents / (measured.backfill_rate * machines)
 
 
-def grouping_seconds(documents: int, measured: Measured) -> float:
-    """Return the time on one machine that sorts each table in one pass."""
-    return documents * (measured.group_reading + measured.group_rest) / 1_000_000
-
-
 # ---- groups
-
-# As in `es_simhash.groups.pairs`: bytes kept per document compared by MinHash (hash of the text, SimHash, a byte per
-# value), and bytes of a sorted number.
-KEPT_BYTES = 16 + 8 + DEFAULT.layout.size
-SORTED_BYTES = 8
-UNION_BYTES = 4
-# A row of Spark's widest step (docs/spark.md).
-SPARK_ROW_BYTES = 16
 
 
 def grouped_by(similarity: float) -> Bands:

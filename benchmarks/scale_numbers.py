@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from benchmarks.scale_measured import Measured
@@ -23,10 +23,11 @@ MOST = int(Goal(SIZES[-1]).candidates)
 
 @dataclass(frozen=True)
 class Numbers:
-    """Measured numbers, and simulated tables by their titles."""
+    """Measured numbers, and simulated and ``published`` tables by their titles."""
 
     measured: Measured
     simulated: Mapping[str, Table]
+    published: Mapping[str, Table] = field(default_factory=dict)
 
     @cached_property
     def similarities(self) -> Similarities:
