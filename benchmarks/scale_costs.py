@@ -55,7 +55,7 @@ def costs(numbers: Numbers) -> str:
     """Write what the numbers of larger indices are computed from."""
     found, finding = numbers.measured, Finding.of(numbers.measured)
     columns, rows = numbers.simulated[CROWDED].columns, numbers.simulated[CROWDED].rows
-    first, last = (dict(zip(columns, row, strict=True)) for row in (rows[0], rows[-1]))
+    last = dict(zip(columns, rows[-1], strict=True))
     return text(
         f"""
 - **Shards** have {model.SHARD_BYTES / 1e9:.0f} GB, in the middle of the
@@ -64,11 +64,9 @@ def costs(numbers: Numbers) -> str:
   at random places of {found.key_bytes:,.0f} bytes a document: these should fit the page cache.
 - **A search** takes {finding.request:.1f} ms, {1000 * finding.candidate:.0f} µs per candidate to fetch and compare it,
   and {1000 * finding.text:.0f} µs to read its text; keys decide how many there are.
-- **A backfill** on M machines is taken to be M times as fast. `es-simhash plan backfill INDEX` simulates yours, with
-  nodes that fail ([backfill.md](backfill.md)).
+- **A backfill** of yours, on nodes that fail, is simulated by [`es-simhash plan backfill INDEX`](backfill.md#before).
 - **Groups**: if more than {ALL} documents share a key, it is *crowded*, and each further document is compared with
   {FEW} only; `left_out` counts the others. A run over {SIZES[-1]:,} documents with the default fields finds
-  {last["found of 0.6"]} of the pairs of similarity .6 and {last["found of 0.8"]} of those of .8 (simulated; among
-  {SIZES[0]:,}, {first["found of 0.6"]} of those of .6).
+  {last["found of 0.6"]} of the pairs of similarity .6 and {last["found of 0.8"]} of those of .8 (simulated).
 """,
     )
