@@ -2,7 +2,7 @@
 
 Each text is asked about once; a duplicate is a text of the index without its last words. Yes is on disk before it is
 answered, or, *without sync*, handed to the system. Throughput is by the CPU time of the one process, in batches of
-{batch}, once the keys of the index are in memory. `Index.check` remembers nothing, and writes no journal.
+{batch}, once the fingerprints of the index are in memory. `Index.check` remembers nothing, and writes no journal.
 """
 
 from __future__ import annotations
@@ -154,10 +154,10 @@ def _throughput(folder: str, engine: Path, there: Sequence[str], fresh: Iterator
             _add_rate(table, label, time.process_time() - began, sum(map(len, batches)))
     with Index(INDEX, engine) as index, rarely_collected():
         texts = [next(fresh) for _ in range(asked)]
-        index.check([{"body": text} for text in texts[:BATCH]])
+        list(index.check([{"body": text} for text in texts[:BATCH]]))
         began = time.process_time()
         for text in texts[BATCH:]:
-            index.check([{"body": text}])
+            list(index.check([{"body": text}]))
         _add_rate(table, "`Index.check`, one at a time, new", time.process_time() - began, len(texts) - BATCH)
     return table
 

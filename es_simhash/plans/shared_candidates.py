@@ -59,7 +59,7 @@ def shared_candidates(
     for some, size, reply in zip(together, sizes, replies, strict=True):
         hits = reply["hits"]["hits"]
         if len(hits) < size:
-            found += [Candidates(each, True, part) for each in _divided(terms.documents.prefix, some, hits)]
+            found += [Candidates(each, True, part) for each in divided(terms.documents.prefix, some, hits)]
             for each in found[-len(some) :]:
                 terms.experience.note(terms.documents, each.hits, part)
         else:
@@ -69,9 +69,7 @@ def shared_candidates(
 
 def _body(terms: SearchTerms, searches: Sequence[KeyedSearch], part: Part, size: int) -> Json:
     """Return the request for what shares a key with one of the searches."""
-    keys: dict[str, set[str]] = defaultdict(set)
-    for name, key in chain.from_iterable(own_fields.terms_in(search.fields, "band") for search in searches):
-        keys[name].add(key)
+    keys = _keys_of(searches)
     should = [{"terms": {f"{terms.documents.prefix}.{name}": sorted(each)}} for name, each in keys.items()]
     source = searches[0].source(part)
     if not isinstance(source, bool):
@@ -80,12 +78,23 @@ def _body(terms: SearchTerms, searches: Sequence[KeyedSearch], part: Part, size:
     return query.body(clause, size=size, source=source)
 
 
-def _divided(prefix: str, searches: Sequence[KeyedSearch], hits: Sequence[Json]) -> list[list[Json]]:
+def _keys_of(searches: Sequence[KeyedSearch]) -> dict[str, set[str]]:
+    """Return the keys of all searches, by field."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for search in searches:
+        for name, keys in own_fields.keys_in(search.fields, "band").items():
+            found[name].update(keys)
+    return found
+
+
+def divided(prefix: str, searches: Sequence[KeyedSearch], hits: Sequence[Json]) -> list[list[Json]]:
     """Return for each search the hits that share a key with it."""
+    wanted = _keys_of(searches)
     by_key: dict[tuple[str, str], list[int]] = defaultdict(list)
     for place, hit in enumerate(hits):
-        for term in own_fields.terms_in((hit.get("_source") or {}).get(prefix) or {}, "band"):
-            by_key[term].append(place)
+        for name, keys in own_fields.keys_in((hit.get("_source") or {}).get(prefix) or {}, "band").items():
+            for key in wanted[name].intersection(keys):
+                by_key[name, key].append(place)
     sharing = (own_fields.terms_in(search.fields, "band") for search in searches)
     places = (sorted(set(chain.from_iterable(by_key.get(term, ()) for term in each))) for each in sharing)
     return [[hits[place] for place in each] for each in places]

@@ -103,11 +103,6 @@ def _key_properties(settings: Settings, kind: str, count: int) -> Json:
     return {f"{kind}s": _SPACED if settings.layout.keys == "text" else _SEARCHED}
 
 
-def names_of_bands(settings: Settings) -> list[str]:
-    """Return the fields that hold the keys of bands."""
-    return [name for name in _properties(settings) if name.startswith("band")]
-
-
 def block_terms(settings: Settings, fingerprint: Fingerprint) -> list[tuple[str, str]]:
     """Return the (field, key) pairs by which a query finds the blocks of a fingerprint."""
     if settings.simhash is None or fingerprint.simhash is None:

@@ -100,7 +100,13 @@ class Gate:
         durable_at_once = run(is_server(), self._engine)
         self._recovery = Recovery(self._engine, self._pending, self._journal, self._writing, durable_at_once)
         self._settling = Settling(
-            self._engine, self.name, self._pending, self._journal, self.options.remember, durable_at_once
+            self._engine,
+            self.name,
+            self._pending,
+            self._journal,
+            self.options.remember,
+            durable_at_once,
+            self._keys.flush if self._keys else lambda: None,
         )
         self._recovery.recover(None, self.options.remember)
         if self._keys:
@@ -123,7 +129,7 @@ class Gate:
 
     @property
     def is_warm(self) -> bool:
-        """Whether no keys are being read into memory; see `warm_up`."""
+        """Whether no fingerprints are being read into memory; see `warm_up`."""
         return self._keys is None or not self._keys.is_reading
 
     def check(self, documents: Iterable[Document]) -> list[Verdict]:
@@ -154,7 +160,7 @@ class Gate:
             self._settling.settle()
 
     def warm_up(self) -> None:
-        """Wait until the keys of an embedded index are in memory, from when on answers take less time."""
+        """Wait until the fingerprints of an embedded index are in memory, from when on answers take less time."""
         if self._keys:
             self._keys.wait()
 
@@ -214,6 +220,8 @@ class Gate:
             self._recovery.recover(None if self._doubts_all else self._doubtful, self.options.remember)
             self._doubts_all = False
             self._doubtful.clear()
+            if self._keys:
+                self._keys.flush()
 
     def _answered(self, asked: Sequence[Asked]) -> list[Verdict | EngineError]:
         answers: dict[int, Verdict | EngineError] = {}
@@ -244,14 +252,12 @@ class Gate:
         made = made_of(documents, wanted, reject)
         run(self._repeated.look(list(actions.values())), self._engine)
         judged = run(self._judge.judge({place: wanted[place] for place in made}, made), self._engine)
-        found, written = {}, []
+        found = {}
         for each in judged:
             place = places[each.position]
             found[place] = self._accepting.decide(each, actions[place], asked[place].writes, time.time())
-            if found[place].writes_to == OWN:
-                written.append(each.made[1])
-        if self._keys and written:
-            self._keys.add(written)
+            if self._keys and found[place].writes_to == OWN:
+                self._keys.add(found[place].key[1], each.made[0])
         return dict(sorted(found.items()))
 
     def _write(self, decisions: dict[int, Decision], answers: dict[int, Verdict | EngineError]) -> None:

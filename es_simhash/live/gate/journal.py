@@ -3,7 +3,7 @@
 A file of records, appended and never changed. A record has the length of its payload and the CRC-32 of it, four bytes
 each, little-endian; the payload is a JSON list of events, deflated. Each record is written at once, so a process that
 is killed, or a machine that loses its power, leaves at most the last one torn: it is cut off when the journal is opened
-next. Nobody was answered by it. Damage anywhere else is an error.
+next. Nobody was answered by it. Damage before a whole record is an error.
 
 A journal that has grown to twice what is still needed is replaced by one with just that.
 """
@@ -29,6 +29,8 @@ _LEVEL = 1
 _TOGETHER = 100
 # Below this, a journal is not made anew.
 _SMALL = 1 << 20
+# What is deflated begins with this.
+_DEFLATED = b"\x78"
 # A payload is at most this long, and its JSON; a longer one is no payload.
 _LONGEST = 1 << 30
 # Where the system can, it leaves the times of the file out, which nobody reads.
@@ -140,18 +142,30 @@ def _payloads(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         while len(head := file.read(_HEAD.size)) == _HEAD.size:
             size, checksum = _HEAD.unpack(head)
-            rest = length - file.tell()
-            if not 0 < size <= min(rest, _LONGEST):
-                return  # torn: the rest was not written, or is still empty
-            payload = file.read(size)
-            if zlib.crc32(payload) != checksum:
-                if size == rest:
-                    return
+            start, rest = file.tell(), length - file.tell()
+            payload = file.read(size) if 0 < size <= min(rest, _LONGEST) else b""
+            if payload and zlib.crc32(payload) == checksum:
+                yield payload
+                continue
+            # Torn, if the rest was not written or is still empty.
+            file.seek(start)
+            if 0 < len(payload) < rest or _has_record(file.read()):
                 raise StorageError(
-                    f"The journal {str(path)!r} is damaged at byte {file.tell() - size - _HEAD.size:,}. Restore it "
-                    "from a copy; or move it away: the gate then forgets what it accepted and the index does not show."
+                    f"The journal {str(path)!r} is damaged at byte {start - _HEAD.size:,}. Restore it from a copy; or "
+                    "move it away: the gate then forgets what it accepted and the index does not show."
                 )
-            yield payload
+            return
+
+
+def _has_record(data: bytes) -> bool:
+    """Return whether a whole record begins anywhere."""
+    place = data.find(_DEFLATED, _HEAD.size)
+    while place >= 0:
+        size, checksum = _HEAD.unpack_from(data, place - _HEAD.size)
+        if 0 < size <= len(data) - place and zlib.crc32(memoryview(data)[place : place + size]) == checksum:
+            return True
+        place = data.find(_DEFLATED, place + 1)
+    return False
 
 
 def _unwritable(path: Path, error: OSError) -> StorageError:

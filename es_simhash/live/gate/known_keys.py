@@ -1,104 +1,111 @@
-"""The keys that an embedded index has, in memory: only these are searched for, and new texts have hardly any.
+"""The fingerprints of an embedded index, in memory, so that only what may be similar is read from it.
 
-To look a key up in the index takes five microseconds, and a text has 32 of them. The filter leaves out keys that no
-document has, so that every search finds what it would find with all of them.
+A text of a common topic shares a key with a hundred of a million others, nearly all of them by chance. To read these
+takes milliseconds; to estimate their similarities in memory, microseconds. What may be similar enough is then read from
+the index and compared as always, so a verdict is that of `Index.find`. (But for a key that two different bands share
+by chance, for one of a thousand million pairs.)
 
-It is made of the index's own list of keys, in a thread; until it is ready, and whenever others have written to the
-index since, all keys are searched for. What the gate itself writes is added.
+The table is made in a thread; until it is ready, and whenever others have written to the index since, the engine
+searches. What the gate itself writes is added.
 """
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from itertools import chain, product
+from dataclasses import dataclass
 from threading import Event
 
 import numpy as np
-import numpy.typing as npt
 
-from es_simhash._core import digits
+from es_simhash._core.batched import chunks
 from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import StoppedError
 from es_simhash.engines.base import Engine
 from es_simhash.engines.embedded.engine import EmbeddedEngine
 from es_simhash.engines.embedded.index import EmbeddedIndex, View
-from es_simhash.errors import FormatError
-from es_simhash.live.gate.key_filter import KeyFilter
+from es_simhash.live.gate.key_table import KeyTables, Packed, packed
 from es_simhash.plans.candidates import Candidates, all_candidates
 from es_simhash.plans.find import TextSearch
-from es_simhash.plans.operations import Plan, Refresh
+from es_simhash.plans.operations import Plan, Refresh, Search
+from es_simhash.plans.search_experience import Part
 from es_simhash.plans.search_terms import SearchTerms
-from es_simhash.plans.shared_candidates import shared_candidates
-from es_simhash.scheme import own_fields
+from es_simhash.plans.shared_candidates import divided
+from es_simhash.scheme import own_fields, query
+from es_simhash.scheme.fingerprint import Fingerprint
+from es_simhash.scheme.verdict.plausible import lowest_estimate
 
-_Keys = npt.NDArray[np.uint64]
-
-# Documents that there is room for at least, and beyond those of the index as a multiple.
-_LEAST, _GROWTH = 50_000, 2
-# Documents from which keys are read by their first two digits; more at once would keep requests waiting.
-_MANY = 100_000
-# The share of the time that may go into making filters anew.
-_SHARE = 0.1
-_DIGITS = frozenset(digits.BASE64URL)
+# Documents that are read at once into the table, and from the index.
+_READ, _AT_ONCE = 5_000, 1_000
+# With more documents that may be similar to one, the engine's own limits apply.
+_MANY = 100
+# The share of the time that may go into making tables anew, and seconds between two attempts.
+_SHARE, _PAUSE = 0.1, 0.01
 
 
 @dataclass
 class _Making:
-    """A filter in the making: of this state of the index, and of what the gate has written ``since``."""
+    """A table in the making, of this state of the index."""
 
     index: EmbeddedIndex
     generation: int
-    result: Future[tuple[KeyFilter, float]]
-    since: list[_Keys] = field(default_factory=list)
+    result: Future[tuple[KeyTables, float]]
 
 
 class KnownKeys:
-    """Fetches candidates by the keys that an index has; for the gate, which writes to it."""
+    """Fetches the candidates of a gate before an embedded index."""
 
-    def __init__(self, engine: EmbeddedEngine, terms: SearchTerms) -> None:
+    def __init__(self, engine: EmbeddedEngine, terms: SearchTerms, least: float) -> None:
         minhash = terms.documents.scheme.minhash
         assert minhash
         self._engine = engine
         self._terms = terms
+        self._least = least
         self._bands = minhash.layout
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="es-simhash-gate-keys")
         self._stops = Event()
         self._making: _Making | None = None
-        self._made: tuple[EmbeddedIndex, KeyFilter] | None = None
-        # That of the index if nobody else has changed it since its keys were read.
+        self._made: tuple[EmbeddedIndex, KeyTables] | None = None
+        # That of the index if nobody else has changed it since the table was made.
         self._generation = -1
         self._due = 0.0
+        self._written: dict[str, Fingerprint] = {}
 
     @staticmethod
     def of(engine: Engine, terms: SearchTerms, *, grouping: bool) -> KnownKeys | None:
-        """Return the known keys of an index where they help: one that is embedded, and searched by bands alone.
+        """Return the table of an index where it helps: one that is embedded, and whose candidates have to be similar.
 
         ``grouping`` changes other documents as well, so that it is not known what the gate alone has changed.
         """
-        is_by_bands = terms.criteria.distance is None and terms.options.candidates == "keys"
-        if not isinstance(engine, EmbeddedEngine) or not is_by_bands or grouping:
+        minhash, criteria = terms.documents.scheme.minhash, terms.criteria
+        if not isinstance(engine, EmbeddedEngine) or grouping or minhash is None or criteria.distance is not None:
             return None
-        return KnownKeys(engine, terms)
+        if terms.verification is None or terms.documents.scheme.layout.keys == "fields":
+            return None
+        least = lowest_estimate(criteria, minhash, minhash.layout.value_bits)
+        counts = criteria.crowding.least if criteria.crowding else 1.0
+        # What is less similar must make no difference to the verdict on others.
+        return KnownKeys(engine, terms, least) if 0 < least <= counts else None
 
     def start(self) -> None:
-        """Read the keys of the index, in a thread."""
-        # What is written but not shown would appear later, without a change.
+        """Read the index, in a thread."""
         index = self._engine.index(self._terms.index)
         generation = index.generation
+        # What is written but not shown would appear later, without a change.
         self._engine.perform(Refresh(self._terms.index))
         self._making = _Making(index, generation, self._thread.submit(self._read, View.of(index)))
 
     def wait(self) -> None:
-        """Wait until keys are read that are being read."""
+        """Wait until the index is read, if it is being read."""
         if making := self._making:
             making.result.exception()
 
     @property
     def is_reading(self) -> bool:
-        """Whether keys are being read."""
+        """Whether the index is being read."""
         making = self._making
         return making is not None and not making.result.done()
 
@@ -110,37 +117,54 @@ class KnownKeys:
     def candidates(
         self, terms: SearchTerms, searches: Sequence[TextSearch], *, with_texts: bool
     ) -> Plan[list[Candidates]]:
-        """Return the candidates of each search; those of several are asked for in one query."""
-        known = self._current()
-        if known is None or not searches:
+        """Return the candidates of each search that may be similar enough."""
+        tables = self._current()
+        if tables is None or not searches:
             return (yield from all_candidates(terms, searches, with_texts=with_texts))
-        narrowed = self._narrowed(searches, known)
-        replies = iter((yield from shared_candidates(terms, list(narrowed.values()), with_texts=with_texts)))
-        return [next(replies) if place in narrowed else Candidates() for place in range(len(searches))]
+        ids: dict[int, set[str]] = defaultdict(set)
+        for place, id_ in tables.similar(self._packed([search.fingerprint for search in searches]), self._least):
+            ids[place].add(id_)
+        found = [Candidates()] * len(searches)
+        if many := [place for place, some in ids.items() if len(some) > _MANY]:
+            replies = yield from all_candidates(terms, [searches[place] for place in many], with_texts=with_texts)
+            for place, reply in zip(many, replies, strict=True):
+                found[place] = reply
+        few = [place for place in ids if len(ids[place]) <= _MANY]
+        hits = yield from _read_hits(terms, [searches[place] for place in few], set().union(*(ids[i] for i in few)))
+        for place, some in zip(few, hits, strict=True):
+            found[place] = Candidates(some, True, Part.TEXTS)
+        return found
 
-    def add(self, fields: Iterable[Json]) -> None:
-        """Add the keys in the fields of documents that are to be written."""
-        keys = self._numbers([key for each in fields for _, key in own_fields.terms_in(each, "band")])
-        if self._made:
-            self._made[1].add(keys)
-        if self._making:
-            self._making.since.append(keys)
+    def add(self, id_: str, fingerprint: Fingerprint) -> None:
+        """Note a document that is to be written; until `flush` it is not needed, since the gate remembers it."""
+        if fingerprint.status != "empty" and (self._made or self._making):
+            self._written[id_] = fingerprint
 
     def note_written(self, count: int) -> None:
-        """Take in how many documents the gate has written; their keys were added."""
+        """Take in how many documents the gate has written; their fingerprints were added."""
         self._generation += count
         if self._making:
             self._making.generation += count
 
-    def _current(self) -> KeyFilter | None:
-        """Return the filter if it has all keys of the index; else see to it that there will be one."""
+    def flush(self) -> None:
+        """Add what was written to the table, before it is forgotten."""
+        self._take_made()
+        if self._written and self._made and not self._making:
+            self._made[1].add(self._packed(list(self._written.values())), list(self._written))
+            self._written.clear()
+
+    def _current(self) -> KeyTables | None:
+        """Return the table if it has all documents of the index; else see to it that there will be one."""
         index = self._engine.index(self._terms.index)
         generation = index.generation
         self._take_made()
-        if self._made and self._made[0] is index and self._generation == generation and self._made[1].room >= 0:
+        if self._made and self._made[0] is index and self._generation == generation:
             return self._made[1]
-        if self._making is None and time.monotonic() >= self._due:
-            self.start()
+        if self._making is None:
+            self._made = None
+            self._written.clear()
+            if time.monotonic() >= self._due:
+                self.start()
         return None
 
     def _take_made(self) -> None:
@@ -148,56 +172,41 @@ class KnownKeys:
         if making is None or not making.result.done():
             return
         self._making = None
+        self._due = time.monotonic() + _PAUSE
         # Where the index cannot be read, searching it says so.
         if making.result.exception() is None:
-            known, seconds = making.result.result()
-            for keys in making.since:
-                known.add(keys)
-            self._made, self._generation = (making.index, known), making.generation
-            self._due = time.monotonic() + seconds / _SHARE
+            tables, seconds = making.result.result()
+            self._made, self._generation = (making.index, tables), making.generation
+            self._due += seconds / _SHARE
+            self.flush()
 
-    def _narrowed(self, searches: Sequence[TextSearch], known: KeyFilter) -> dict[int, TextSearch]:
-        """Return the searches, by their places, that have a key of the index, with such keys only."""
-        terms = [own_fields.terms_in(search.fields, "band") for search in searches]
-        there = known.may_have(self._numbers([key for each in terms for _, key in each]))
-        places = np.repeat(np.arange(len(searches)), [len(each) for each in terms])
-        flat = list(chain.from_iterable(terms))
-        found: dict[int, dict[str, list[str]]] = {}
-        for at in np.flatnonzero(there).tolist():
-            name, key = flat[at]
-            found.setdefault(int(places[at]), {}).setdefault(name, []).append(key)
-        return {
-            place: replace(searches[place], fields=_with_keys(searches[place].fields, keys))
-            for place, keys in found.items()
-        }
+    def _packed(self, fingerprints: Sequence[Fingerprint]) -> Packed:
+        return packed(self._bands, np.stack([each.signature for each in fingerprints]))
 
-    def _numbers(self, keys: Sequence[str]) -> _Keys:
-        return digits.values_of("".join(keys), self._bands.key_digits, digits.BASE64URL)
-
-    def _read(self, view: View) -> tuple[KeyFilter, float]:
-        """Read the keys that an index lists, which may be some of deleted documents, too."""
-        began = time.monotonic()
-        documents = self._terms.documents
-        count = view.searcher.num_docs
-        known = KeyFilter(self._bands.count * (_LEAST + _GROWTH * count))
-        for name in own_fields.names_of_bands(documents.scheme):
-            for beginning in product(digits.BASE64URL, repeat=1 if count < _MANY else 2):
-                if self._stops.is_set():
-                    raise StoppedError
-                tokens = view.tokens(f"{documents.prefix}.{name}", "".join(beginning))
-                known.add(self._readable(tokens))
-        return known, time.monotonic() - began
-
-    def _readable(self, tokens: Sequence[str]) -> _Keys:
-        """Return keys as numbers; what is no key of the scheme stands for no document that it finds."""
-        keys = [token for token in tokens if len(token) == self._bands.key_digits]
-        try:
-            return self._numbers(keys)
-        except FormatError:
-            return self._numbers([key for key in keys if set(key) <= _DIGITS])
+    def _read(self, view: View) -> tuple[KeyTables, float]:
+        """Read the fingerprints of an index."""
+        began, documents = time.monotonic(), self._terms.documents
+        keys: list[Packed] = []
+        ids: list[str] = []
+        for _, some in chunks(view.documents(), _READ):
+            if self._stops.is_set():
+                raise StoppedError
+            objects = [json.loads(source.decode()).get(documents.prefix) for _, source in some]
+            stored = own_fields.read_all(documents.scheme, documents.scheme.id, objects)
+            assert stored.keyed is not None
+            if stored.places:
+                keys.append(packed(self._bands, stored.keyed))
+                ids += [some[place][0] for place in stored.places]
+        tables = KeyTables(self._bands)
+        if keys:
+            tables.add(np.concatenate(keys), ids)
+        return tables, time.monotonic() - began
 
 
-def _with_keys(fields: Json, keys: dict[str, list[str]]) -> Json:
-    """Return fields with these keys of bands only."""
-    rest = {name: value for name, value in fields.items() if not name.startswith("band")}
-    return {**rest, **{name: " ".join(each) for name, each in keys.items()}}
+def _read_hits(terms: SearchTerms, searches: Sequence[TextSearch], ids: set[str]) -> Plan[list[list[Json]]]:
+    """Return of the documents with these ids those that share a key with each search, with their texts."""
+    hits: list[Json] = []
+    for _, some in chunks(sorted(ids), _AT_ONCE):
+        body = query.body({"ids": {"values": some}}, size=len(some), source=searches[0].source(Part.TEXTS))
+        hits += (yield Search(terms.index, body))["hits"]["hits"]
+    return divided(terms.documents.prefix, searches, hits)

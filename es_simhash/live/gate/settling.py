@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from es_simhash._core.batched import chunks
 from es_simhash._core.json_paths import Json
@@ -31,6 +31,7 @@ class Settling:
         journal: Journal,
         remember: float,
         durable_at_once: bool,
+        before_forgetting: Callable[[], object],
     ) -> None:
         self._engine = engine
         self._index = index
@@ -38,6 +39,7 @@ class Settling:
         self._journal = journal
         self._remember = remember
         self._refreshes_itself = durable_at_once
+        self._before_forgetting = before_forgetting
         self._due = time.monotonic() + _PAUSE
         self.expired = 0
 
@@ -55,12 +57,15 @@ class Settling:
                 for index in targets:
                     run(attempt(Refresh(index)), self._engine)
             shown = list(self._shown())
+            self._before_forgetting()
             self._pending.forget(shown)
             oldest = time.time() - self._remember
             late = [key for key, accepted in self._pending.items() if accepted.at < oldest]
             self._pending.forget(late)
             self.expired += len(late)
-            if shown or late:
+            if not len(self._pending):
+                self._journal.replace(())
+            elif shown or late:
                 self._journal.append([Event.gone([*shown, *late])], durable=False)
         ended = time.monotonic()
         self._due = ended + max(_PAUSE, (ended - started) / _SHARE)

@@ -456,6 +456,20 @@ def test_the_journal_keeps_what_is_remembered_and_nothing_else(
         assert kinds(gate.check([document("copy", 11)])) == ["equal"]
 
 
+def test_the_journal_is_empty_once_the_index_shows_all(index: Index, tmp_path: Path) -> None:
+    with gate_of(index, tmp_path / "state") as gate:
+        gate.add([document("a", 0), document("b", 1)])
+        assert gate.journal_bytes > 0
+        index.refresh()
+        gate.settle()
+        assert (gate.pending, gate.journal_bytes) == (0, 0)
+        gate.add([document("c", 2)])
+        left = left_by_a_kill(tmp_path / "state", tmp_path)
+        with gate_of(index, left) as after:
+            assert after.pending == 1
+            assert kinds(after.check([document("d", 2)])) == ["equal"]
+
+
 def test_a_journal_that_cannot_be_written_accepts_nothing(
     index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,6 @@ from es_simhash import Index
 from es_simhash._core.json_paths import Json
 from es_simhash.engines.embedded.engine import EmbeddedEngine
 from es_simhash.live.gate import Gate, GateOptions
-from es_simhash.live.gate.known_keys import KnownKeys
 from es_simhash.plans.operations import DeleteIndex, MultiSearch, Search
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.testing.corpus import corpus, edited
@@ -44,7 +43,7 @@ def directory(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def searched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many searches for candidates there were."""
+    """The searches for keys that there were."""
     counts: list[int] = []
     perform = EmbeddedEngine.perform
 
@@ -58,20 +57,17 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return counts
 
 
-def test_a_text_without_a_key_of_the_index_is_not_searched_for(
-    directory: Path, tmp_path: Path, searched: list[int]
-) -> None:
+def test_the_engine_need_not_search_for_keys(directory: Path, tmp_path: Path, searched: list[int]) -> None:
     with opened(directory, tmp_path / "state") as gate:
         assert [each.kind for each in gate.check([document("a", 5), document("b", 6)])] == ["new", "new"]
-        assert not searched
         assert [each.kind for each in gate.check([document("c", 0), document("d", 1, 2)])] == [
             "equal",
             "near-duplicate",
         ]
-        assert len(searched) == 1
+        assert not searched
 
 
-def test_what_the_gate_wrote_is_found_by_its_keys_when_it_is_no_longer_remembered(
+def test_what_the_gate_wrote_is_found_when_it_is_no_longer_remembered(
     directory: Path, tmp_path: Path, searched: list[int]
 ) -> None:
     with opened(directory, tmp_path / "state") as gate:
@@ -80,7 +76,7 @@ def test_what_the_gate_wrote_is_found_by_its_keys_when_it_is_no_longer_remembere
         assert gate.pending == 0
         searched.clear()
         assert [each.kind for each in gate.check([document("c", 5, 2), document("d", 7)])] == ["near-duplicate", "new"]
-        assert len(searched) == 1
+        assert not searched
 
 
 def test_what_others_wrote_through_the_same_engine_is_found(directory: Path, tmp_path: Path) -> None:
@@ -105,6 +101,26 @@ def test_what_another_process_wrote_is_found(directory: Path, tmp_path: Path) ->
         # The gate becomes the writer before it looks.
         assert gate.add([document("d", 9)])[0].kind == "new"
         assert gate.check([document("e", 8), document("f", 9)])[0].kind == "equal"
+
+
+def test_what_changed_under_its_id_is_found_by_its_new_text_alone(
+    directory: Path, tmp_path: Path, searched: list[int]
+) -> None:
+    with opened(directory, tmp_path / "state") as gate:
+        gate.add([document("r0", 5)])
+        gate.settle()
+        found = gate.check([document("a", 0), document("b", 5)])
+        assert [each.kind for each in found] == ["new", "equal"]
+        assert not searched
+
+
+def test_many_copies_are_left_to_the_engine(directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("es_simhash.live.gate.known_keys._MANY", 2)
+    with opened(directory, tmp_path / "state", mode="advise") as gate:
+        gate.add([document(f"c{n}", 5) for n in range(4)])
+        gate.settle()
+        found = gate.check([document("x", 5), document("y", 0), document("z", 6)])
+        assert [len(each.duplicates) for each in found] == [4, 1, 0]
 
 
 def test_an_index_that_was_made_anew_is_searched(directory: Path, tmp_path: Path) -> None:
@@ -159,19 +175,3 @@ def test_candidates_are_those_of_a_search_for_all_keys(
 def layout_of(keys: Any) -> Scheme:
     scheme = Scheme()
     return replace(scheme, layout=replace(scheme.layout, keys=keys))
-
-
-def test_keys_are_read_anew_where_there_is_no_room_for_more(
-    directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, searched: list[int]
-) -> None:
-    monkeypatch.setattr("es_simhash.live.gate.known_keys._LEAST", -4)
-    with opened(directory, tmp_path / "state") as gate:
-        monkeypatch.setattr("es_simhash.live.gate.known_keys._LEAST", 100)
-        gate.add([document(str(place), place) for place in range(4, 11)])
-        gate.settle()
-        gate.check([document("x", 11)])
-        gate.warm_up()
-        searched.clear()
-        assert [each.kind for each in gate.check([document("y", 5), document("x", 11)])] == ["equal", "new"]
-        assert len(searched) == 1
-        assert isinstance(gate._keys, KnownKeys)

@@ -68,6 +68,22 @@ def test_damage_before_the_last_record_is_an_error_that_names_the_place(tmp_path
         Journal(path)
 
 
+@given(place=st.integers(0, 3), records=st.lists(EVENTS, min_size=2, max_size=4), data=st.data())
+def test_a_damaged_length_before_the_last_record_is_an_error_that_names_the_place(
+    tmp_path_factory: pytest.TempPathFactory, place: int, records: list[list[dict[str, object]]], data: st.DataObject
+) -> None:
+    """A length that points beyond the end of the file looks like that of a record that was cut off."""
+    path = tmp_path_factory.mktemp("journal") / "journal"
+    lengths = written(path, records)
+    start = data.draw(st.sampled_from(lengths[:-2]))
+    content = bytearray(path.read_bytes())
+    content[start + place] ^= data.draw(st.integers(1, 255))
+    path.write_bytes(content)
+    with pytest.raises(StorageError, match=f"damaged at byte {start:,}.*move it away"):
+        Journal(path)
+    assert path.read_bytes() == content
+
+
 def test_a_record_is_its_length_its_checksum_and_deflated_json(tmp_path: Path) -> None:
     """The format is permanent: a later version reads what an earlier one left."""
     path = tmp_path / "journal"

@@ -1,0 +1,117 @@
+"""MinHash fingerprints of many documents in memory, found by the bands that they share.
+
+It takes about 400 bytes a document with 32 bands of 4 rows: two for each key and its place, and those of the id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash.sketches.bands import Bands
+from es_simhash.sketches.minhash.common import Signatures
+from es_simhash.sketches.minhash.estimate import similarities_of_shares
+
+# The rows of each band, packed into a number: as many bits as are needed of 32 or 64.
+Packed: TypeAlias = npt.NDArray[np.unsignedinteger[Any]]
+
+# Pairs whose similarities are estimated at once.
+_AT_ONCE = 20_000
+
+
+def packed(bands: Bands, signatures: Signatures) -> Packed:
+    """Pack what the keys of bands hold of signatures of shape ``(N, size)``, or wider ones."""
+    rows = signatures[:, : bands.size].reshape(len(signatures), bands.count, bands.rows)
+    bits = bands.value_bits
+    found = np.zeros(rows.shape[:2], dtype=np.uint32 if bands.rows * bits <= 32 else np.uint64)
+    for row in range(bands.rows):
+        found <<= found.dtype.type(bits)
+        found |= (rows[:, :, row] & np.uint32((1 << bits) - 1)).astype(found.dtype)
+    return found
+
+
+class KeyTable:
+    """A table of documents with these ``ids``; it stays as it is."""
+
+    def __init__(self, bands: Bands, keys: Packed, ids: list[str]) -> None:
+        self.ids = ids
+        self.keys = keys
+        self._bands = bands
+        # By its first bits, a key is looked up in a part of its band's places.
+        bits = min(bands.rows * bands.value_bits, max(1, len(ids).bit_length() - 1))
+        self._shift = keys.dtype.type(bands.rows * bands.value_bits - bits)
+        self._places = np.empty((bands.count, len(ids)), dtype=np.uint32)
+        self._starts = np.zeros((bands.count, (1 << bits) + 1), dtype=np.uint32)
+        for band in range(bands.count):
+            first = (keys[:, band] >> self._shift).astype(np.uint32)
+            self._places[band] = np.argsort(first, kind="stable")
+            self._starts[band, 1:] = np.cumsum(np.bincount(first, minlength=1 << bits))
+
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        return len(self.ids)
+
+    def merged(self, other: KeyTable) -> KeyTable:
+        """Return the table of the documents of both."""
+        return KeyTable(self._bands, np.concatenate([self.keys, other.keys]), self.ids + other.ids)
+
+    def similar(self, keys: Packed, least: float) -> list[tuple[int, str]]:
+        """Return which documents share a band, and are as similar as this by an estimate: row of ``keys``, and id."""
+        first, second = self._sharing(keys)
+        found: list[tuple[int, str]] = []
+        for start in range(0, len(first), _AT_ONCE):
+            some, others = first[start : start + _AT_ONCE], second[start : start + _AT_ONCE]
+            near = self._similarities(keys[some], self.keys[others]) >= least
+            found += zip(some[near].tolist(), map(self.ids.__getitem__, others[near].tolist()), strict=True)
+        return found
+
+    def _sharing(self, keys: Packed) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the pairs of a row and a place that share a band."""
+        bands = np.broadcast_to(np.arange(self._bands.count), keys.shape).ravel()
+        flat = keys.ravel()
+        begins = (flat >> self._shift).astype(np.int64)
+        starts = self._starts[bands, begins].astype(np.int64)
+        counts = self._starts[bands, begins + 1] - starts
+        which = np.repeat(np.arange(len(flat)), counts)
+        within = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
+        places = self._places[bands[which], starts[which] + within]
+        equal = self.keys[places, bands[which]] == flat[which]
+        rows = which[equal] // self._bands.count
+        pairs = np.unique(rows * len(self.ids) + places[equal])
+        return pairs // max(1, len(self.ids)), pairs % max(1, len(self.ids))
+
+    def _similarities(self, first: Packed, second: Packed) -> npt.NDArray[np.float64]:
+        """Estimate similarities as `es_simhash.sketches.minhash.estimate.estimates` does of the rows."""
+        bits, differing = self._bands.value_bits, first ^ second
+        agreeing = np.zeros(len(first))
+        for row in range(self._bands.rows):
+            values = (differing >> first.dtype.type(row * bits)) & first.dtype.type((1 << bits) - 1)
+            agreeing += np.count_nonzero(values == 0, axis=1)
+        return similarities_of_shares(agreeing / self._bands.size, bits)
+
+
+class KeyTables:
+    """Tables to which documents are added: each is at least `_TIMES` as large as the next, so that there are few."""
+
+    _TIMES, _LARGE = 4, 200_000
+
+    def __init__(self, bands: Bands) -> None:
+        self._bands = bands
+        self._tables: list[KeyTable] = []
+
+    def add(self, keys: Packed, ids: Sequence[str]) -> None:
+        """Add documents."""
+        if not len(ids):
+            return
+        tables = self._tables
+        tables.append(KeyTable(self._bands, keys, list(ids)))
+        while len(tables) > 1 and len(tables[-2]) < min(self._TIMES * len(tables[-1]), self._LARGE):
+            last = tables.pop()
+            tables[-1] = tables[-1].merged(last)
+
+    def similar(self, keys: Packed, least: float) -> list[tuple[int, str]]:
+        """Return which documents share a band, and are as similar as this by an estimate: row of ``keys``, and id."""
+        return [pair for table in self._tables for pair in table.similar(keys, least)]
