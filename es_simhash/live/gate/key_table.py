@@ -20,6 +20,8 @@ Packed: TypeAlias = npt.NDArray[np.unsignedinteger[Any]]
 
 # Pairs whose similarities are estimated at once.
 _AT_ONCE = 20_000
+# An odd number with which products spread over all bits, of 32 as of 64.
+_FACTOR = 0x9E3779B19E3779B1
 
 
 def packed(bands: Bands, signatures: Signatures) -> Packed:
@@ -40,15 +42,15 @@ class KeyTable:
         self.ids = ids
         self.keys = keys
         self._bands = bands
-        # By its first bits, a key is looked up in a part of its band's places.
-        bits = min(bands.rows * bands.value_bits, max(1, len(ids).bit_length() - 1))
-        self._shift = keys.dtype.type(bands.rows * bands.value_bits - bits)
+        # A key is looked up in a part of its band's places.
+        bits = max(1, len(ids).bit_length() - 1)
+        self._shift = keys.dtype.type(8 * keys.itemsize - bits)
         self._places = np.empty((bands.count, len(ids)), dtype=np.uint32)
         self._starts = np.zeros((bands.count, (1 << bits) + 1), dtype=np.uint32)
         for band in range(bands.count):
-            first = (keys[:, band] >> self._shift).astype(np.uint32)
-            self._places[band] = np.argsort(first, kind="stable")
-            self._starts[band, 1:] = np.cumsum(np.bincount(first, minlength=1 << bits))
+            parts = self._parts(keys[:, band])
+            self._places[band] = np.argsort(parts, kind="stable")
+            self._starts[band, 1:] = np.cumsum(np.bincount(parts, minlength=1 << bits))
 
     def __len__(self) -> int:
         """Return the number of documents."""
@@ -68,13 +70,17 @@ class KeyTable:
             found += zip(some[near].tolist(), map(self.ids.__getitem__, others[near].tolist()), strict=True)
         return found
 
+    def _parts(self, keys: Packed) -> npt.NDArray[np.int64]:
+        # The rows of texts of one topic agree more often than others, so parts are by a hash of all.
+        return ((keys * keys.dtype.type(_FACTOR & (2 ** (8 * keys.itemsize) - 1))) >> self._shift).astype(np.int64)
+
     def _sharing(self, keys: Packed) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return the pairs of a row and a place that share a band."""
         bands = np.broadcast_to(np.arange(self._bands.count), keys.shape).ravel()
         flat = keys.ravel()
-        begins = (flat >> self._shift).astype(np.int64)
-        starts = self._starts[bands, begins].astype(np.int64)
-        counts = self._starts[bands, begins + 1] - starts
+        parts = self._parts(flat)
+        starts = self._starts[bands, parts].astype(np.int64)
+        counts = self._starts[bands, parts + 1] - starts
         which = np.repeat(np.arange(len(flat)), counts)
         within = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
         places = self._places[bands[which], starts[which] + within]
