@@ -69,6 +69,8 @@ class KeyPlaces:
             by_key = self._by_field.setdefault(name, {})
             for key in each:
                 held = by_key.setdefault(key, place)
+                if held is place:  # as nearly always
+                    continue
                 if isinstance(held, list):
                     held.append(place)
                 elif held != place:
