@@ -52,6 +52,11 @@ class Checked:
         """The fields of the scope in which it has no value, so that it has no near-duplicate."""
         return self.in_index.missing
 
+    def _repr_html_(self) -> str:
+        from es_simhash.plans.results_html import checked_html
+
+        return checked_html(self)
+
 
 # Keys by the field that has them.
 Keys: TypeAlias = Mapping[str, Collection[str]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from es_simhash._core.humanize import counted, with_error
@@ -16,10 +16,15 @@ if TYPE_CHECKING:
 def matches_html(matches: Matches) -> str:
     """Return the markup of the nearest matches."""
     heading = f"{counted(len(matches), 'near-duplicate')} among {counted(matches.candidates, 'candidate')}"
-    cells = {name: [write(match) for match in matches[:MOST_ROWS]] for name, write in _COLUMNS.items()}
-    shown = {name: values for name, values in cells.items() if any(values)}
+    shown = cells_of(matches[:MOST_ROWS])
     rows = zip(*shown.values(), strict=True)
     return in_notebook(heading, list(shown), rows, len(matches), *_notes(matches))
+
+
+def cells_of(matches: Sequence[Match]) -> dict[str, list[str]]:
+    """Return the columns of a table of matches, each with its name."""
+    cells = {name: [write(match) for match in matches] for name, write in _COLUMNS.items()}
+    return {name: values for name, values in cells.items() if any(values)}
 
 
 def _similarity(match: Match) -> str:

@@ -137,6 +137,11 @@ class DistinctPage(Sequence[DistinctHit]):
         """Yield each hit."""
         return iter(self.hits)
 
+    def _repr_html_(self) -> str:
+        from es_simhash.plans.results_html import page_html
+
+        return page_html(self)
+
 
 def search_page(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Plan[DistinctPage]:
     """Return a page of a search's hits."""

@@ -43,6 +43,11 @@ class Explanation:
     passages: SharedPassages
     scope: tuple[ScopeField, ...] = ()
 
+    def _repr_html_(self) -> str:
+        from es_simhash.plans.results_html import explanation_html
+
+        return explanation_html(self)
+
 
 def explain(
     scheme: Scheme,
