@@ -9,22 +9,17 @@ from pathlib import Path
 import pytest
 
 from tests.support.commands import Run, run
-from tests.support.rest_engines import new_name
+from tests.support.news_index import index_of_news
 from tests.support.traces import collected
 from tools.nodes import Node
 
-LINES = "".join(f'{{"id": "{i}", "body": "A storm hit the coast of the land on day {i // 2}."}}\n' for i in range(60))
 SHOWN = ("--debug", "--log-format", "json")
 FILE = ("--metrics-file", "run.prom")
 
 
 @pytest.fixture
 def index(guarded_node: Node, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    monkeypatch.chdir(tmp_path)
-    Path("news.jsonl").write_text(LINES, encoding="utf-8")
-    name = new_name()
-    yield name
-    guarded_node.request("DELETE", f"/{name}")
+    yield from index_of_news(guarded_node, tmp_path, monkeypatch)
 
 
 def everything(runs: list[Run], spans: str) -> str:

@@ -12,11 +12,10 @@ import pytest
 
 from tests.support.commands import run
 from tests.support.http_server import Answer, Request, listening, proxy
-from tests.support.rest_engines import new_name
+from tests.support.news_index import index_of_news
 from tests.support.traces import collected
 from tools.nodes import Node
 
-LINES = "".join(f'{{"id": "{i}", "body": "A storm hit the coast of the land on day {i // 2}."}}\n' for i in range(60))
 NODES = ("elasticsearch_node", "opensearch_node")
 
 
@@ -28,11 +27,7 @@ def node(request: pytest.FixtureRequest) -> Node:
 
 @pytest.fixture
 def index(node: Node, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    monkeypatch.chdir(tmp_path)
-    Path("news.jsonl").write_text(LINES, encoding="utf-8")
-    name = new_name()
-    yield name
-    node.request("DELETE", f"/{name}")
+    yield from index_of_news(node, tmp_path, monkeypatch)
 
 
 @contextmanager
