@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from es_simhash.cli.options.connection import EngineVerb
+from es_simhash.cli.options.connection import EngineVerb, show_end
 from es_simhash.cli.options.index import index_argument, index_options, warn_of_indices_without_fields
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show import log
@@ -36,16 +36,17 @@ def command(index: str, allow_write: bool, known: dict[str, Any], target: Target
     with target.opened(output) as engine:
         opened = Index(index, engine, **known)
         warn_of_indices_without_fields(output, opened)
-        with _ended_by_interruption():
+        with _ended_by_interruption(output):
             serve(opened, allow_write)
 
 
 @contextmanager
-def _ended_by_interruption() -> Iterator[None]:
+def _ended_by_interruption(output: Output) -> Iterator[None]:
     """End the process at once if it is interrupted: a thread that waits for the client would keep it from ending."""
 
     def end(*_: object) -> None:
         log.write("error", "interrupted", "Interrupted.")
+        show_end(output, INTERRUPTED)
         os._exit(INTERRUPTED)
 
     before = signal.signal(signal.SIGINT, end)

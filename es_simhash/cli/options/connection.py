@@ -105,15 +105,21 @@ class Verb(click.Command):
             debug = bool(ctx.find_root().params.get("debug"))
             raise click.exceptions.Exit(exits.code_of(error, debug=debug)) from error
         finally:
-            run.ended(code)
-            output.note("", event="finished", exit_code=code, seconds=round(run.seconds, 3), **run.counts)
-            spans.flush(in_haste=code not in (exits.FINE, exits.SOME_FAILED))
+            show_end(output, code)
 
     def connected(self, connection: Given) -> Mapping[str, Any]:
         """Refuse connection options before the verb."""
         if idle := connection.names(connection.values):
             raise click.UsageError(f"{self.name} works without an engine. Drop {' and '.join(idle)}.")
         return {}
+
+
+def show_end(output: Output, code: int) -> None:
+    """Show operators how a run has ended."""
+    run = output.run
+    run.ended(code)
+    output.note("", event="finished", exit_code=code, seconds=round(run.seconds, 3), **run.counts)
+    spans.flush(in_haste=code not in (exits.FINE, exits.SOME_FAILED))
 
 
 class ConnectionVerb(Verb):

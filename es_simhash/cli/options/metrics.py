@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial, wraps
@@ -51,7 +52,9 @@ def _published(output: Output, index: str, port: int | None, path: str | None) -
     from es_simhash.live.telemetry.publish import MetricsFile, on_port
 
     run = output.run
-    metrics = Metrics(METRICS, verb=run.verb, index=index)
+    # Of two files, the textfile collector takes no values with the same labels.
+    file_of = {} if path is None else {"file": os.path.basename(path)}
+    metrics = Metrics(METRICS, verb=run.verb, index=index, **file_of)
     run.publish(metrics)
     with ExitStack() as stack:
         if port is not None:

@@ -36,7 +36,7 @@ def read(text: str) -> dict[tuple[str, ...], float]:
     found = {}
     for family in text_string_to_metric_families(text):
         for each in family.samples:
-            labels = dict(each.labels)
+            labels = {name: value for name, value in each.labels.items() if name != "file"}
             own = labels.pop("verb"), labels.pop("index"), *(labels[name] for name in sorted(labels))
             found[(each.name, *own)] = each.value
     return found
@@ -90,6 +90,19 @@ def test_each_long_job_writes_its_metrics_to_a_file() -> None:
     found = in_file()
     assert found[DOCUMENTS, "dedup", "", "read"] == 60
     assert all((SECONDS, "dedup", "", stage) in found for stage in ("read", "compare"))
+
+
+def test_two_files_of_one_verb_and_index_share_no_series() -> None:
+    names = ["es.prom", "other/es2.prom"]
+    Path("other").mkdir()
+    for name in names:
+        run("dedup", "news.jsonl", "--metrics-file", name)
+    families = [text_string_to_metric_families(Path(name).read_text(encoding="utf-8")) for name in names]
+    series = [
+        {(each.name, *sorted(each.labels.items())) for family in some for each in family.samples} for some in families
+    ]
+    assert len(series[0]) > 10
+    assert series[0].isdisjoint(series[1])
 
 
 def test_rejected_documents_are_counted_and_the_run_is_no_success() -> None:

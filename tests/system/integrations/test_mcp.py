@@ -224,11 +224,12 @@ HELLO = {
 }
 
 
-def started(served: Served) -> subprocess.Popen[bytes]:
+def started(served: Served, *options: str) -> subprocess.Popen[bytes]:
     """Start the server, and wait for its first answer."""
     pipe = subprocess.PIPE
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    process = subprocess.Popen(served.command(), stdin=pipe, stdout=pipe, stderr=pipe, env=environment)
+    command = [*served.command(), *options]
+    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment)
     assert process.stdin
     assert process.stdout
     process.stdin.write(json.dumps(HELLO).encode() + b"\n")
@@ -251,6 +252,15 @@ def test_an_interruption_ends_it_although_the_client_is_silent(embedded: Served)
     assert process.wait(60) == 130
     _, err = process.communicate()
     assert err.decode().endswith("Interrupted.\n")
+
+
+def test_the_log_of_an_interrupted_server_says_that_it_has_ended(embedded: Served) -> None:
+    process = started(embedded, "--log-format", "json")
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 130
+    events = [json.loads(line) for line in process.communicate()[1].splitlines()]
+    assert [each["event"] for each in events[-2:]] == ["interrupted", "finished"]
+    assert events[-1]["exit_code"] == 130
 
 
 def test_without_an_index_it_does_not_start(embedded: Served) -> None:

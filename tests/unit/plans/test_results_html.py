@@ -71,7 +71,7 @@ def test_fuzz_any_text_of_a_result_is_shown_as_text(one: str, other: str) -> Non
     hit = {"_index": one, "_id": other, "_source": {one: other}}
     # No fingerprint is made of half of a surrogate pair.
     texts = [f"{text} {more}".replace("\ud800", "") for text, more in ((A, one), (NEAR, other))]
-    results = [
+    results: list[Any] = [
         page(DistinctHit(hit, (match,)), limit=one),
         Checked(0, one, Matches((match,), missing=(other,)), Matches((match,))),
         explained(document(one, texts[0]), document(other, texts[1])),
