@@ -94,7 +94,7 @@ def test_writes_that_are_refused_and_tried_again_are_counted(node: Node, index: 
         run("backfill", index, "--field", "body", "--metrics-file", "m", "--url", url)
     assert not refusals
     text = Path("m").read_text(encoding="utf-8")
-    own = f'index="{index}"'
+    own = f'file="m",index="{index}"'
     assert f'es_simhash_refusals_total{{{own},verb="backfill"}} 60.0' in text
     assert f'{{error_type="UnavailableError",{own},operation="bulk",verb="backfill"}} 1.0' in text
     assert f'es_simhash_documents_total{{{own},outcome="written",verb="backfill"}} 60.0' in text
