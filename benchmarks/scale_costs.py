@@ -11,7 +11,6 @@ from es_simhash.groups.pairs.document_links import ALL, FEW
 
 # Tables of docs/benchmarks.md that stand here too, once they are there, and the command that makes them.
 PUBLISHED = {
-    "Fingerprints with chosen keys": "python -m benchmarks chosen_keys",
     "Grouping of generated fingerprints": "python -m benchmarks scale_groups",
 }
 
