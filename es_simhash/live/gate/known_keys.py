@@ -28,6 +28,7 @@ from es_simhash.engines.base import Engine
 from es_simhash.engines.embedded.engine import EmbeddedEngine
 from es_simhash.engines.embedded.index import EmbeddedIndex, View
 from es_simhash.live.gate.key_table import KeyTables, Packed, packed
+from es_simhash.live.telemetry.engine import unwatched
 from es_simhash.plans.candidates import Candidates, all_candidates
 from es_simhash.plans.find import TextSearch
 from es_simhash.plans.operations import Plan, Refresh, Search
@@ -80,6 +81,7 @@ class KnownKeys:
 
         ``grouping`` changes other documents as well, so that it is not known what the gate alone has changed.
         """
+        engine = unwatched(engine)
         minhash, criteria = terms.documents.scheme.minhash, terms.criteria
         if not isinstance(engine, EmbeddedEngine) or grouping or minhash is None or criteria.distance is not None:
             return None

@@ -74,6 +74,11 @@ class WatchedEngine:
         self._engine.close()
 
 
+def unwatched(engine: Engine) -> Engine:
+    """Return the engine behind one that is watched, or the engine itself."""
+    return engine._engine if isinstance(engine, WatchedEngine) else engine
+
+
 def name_of(operation: Operation[Any]) -> str:
     """Return the name of a kind of operations: ``read_page`` for `ReadPage`."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", type(operation).__name__).lower()

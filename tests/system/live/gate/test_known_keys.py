@@ -14,6 +14,7 @@ from es_simhash import Index
 from es_simhash._core.json_paths import Json
 from es_simhash.engines.embedded.engine import EmbeddedEngine
 from es_simhash.live.gate import Gate, GateOptions
+from es_simhash.live.telemetry.engine import WatchedEngine, Watching
 from es_simhash.plans.operations import DeleteIndex, MultiSearch, Search
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.testing.corpus import corpus, edited
@@ -175,3 +176,13 @@ def test_candidates_are_those_of_a_search_for_all_keys(
 def layout_of(keys: Any) -> Scheme:
     scheme = Scheme()
     return replace(scheme, layout=replace(scheme.layout, keys=keys))
+
+
+def test_an_engine_that_is_watched_has_its_keys_in_memory_too(directory: Path, tmp_path: Path) -> None:
+    """As that of every gate over HTTP with metrics is."""
+    engine = EmbeddedEngine(directory)
+    watched = WatchedEngine(engine, Watching(engine, str(directory), None))
+    with opened(directory, tmp_path / "state", watched) as gate:
+        assert gate._keys is not None
+        assert gate.check([document("x", 0)])[0].kind == "equal"
+    engine.close()
