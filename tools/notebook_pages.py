@@ -67,8 +67,9 @@ def _parts(cell: Notebook) -> Iterator[str]:
         if output["output_type"] == "stream":
             yield f"```text\n{''.join(output['text']).rstrip()}\n```"
         else:
-            # A blank line would end the markup.
-            yield re.sub(r"\n+", " ", "".join(output["data"]["text/html"]))
+            # Cells are aligned by the stylesheet of the site. A blank line would end the markup.
+            html = re.sub(r'(?<=<t[dh]) style="[^"]*"', "", "".join(output["data"]["text/html"]))
+            yield re.sub(r"\n+", " ", html)
 
 
 if __name__ == "__main__":

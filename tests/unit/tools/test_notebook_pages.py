@@ -33,7 +33,7 @@ def test_what_is_printed_or_displayed_comes_below_its_cell(tmp_path: Path) -> No
             "source": ["print(1)\n", "value"],
             "outputs": [
                 {"output_type": "stream", "text": ["1\n"]},
-                {"output_type": "execute_result", "data": {"text/html": ["<p>a\n\n", "b</p>"]}},
+                {"output_type": "execute_result", "data": {"text/html": ['<p>a\n\n<td style="top">', "b</p>"]}},
             ],
         },
     ]
@@ -41,5 +41,5 @@ def test_what_is_printed_or_displayed_comes_below_its_cell(tmp_path: Path) -> No
     path.write_text(json.dumps({"cells": cells}), encoding="utf-8")
     assert page_of(path) == (
         "# Title\nText.\n\n<!-- Made of a.ipynb by tools/notebook_pages.py. -->\n\n"
-        "```python\nprint(1)\nvalue\n```\n\n```text\n1\n```\n\n<p>a b</p>\n"
+        "```python\nprint(1)\nvalue\n```\n\n```text\n1\n```\n\n<p>a <td>b</p>\n"
     )
