@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from es_simhash.cli.demo.corpus import CorpusDocument, make_corpus
+from tests import ROOT
 
 _SITES = ("coast.example", "hills.example", "harbour.example")
 
@@ -74,6 +75,19 @@ def _more() -> str:
     )
 
 
+def _wire() -> str:
+    """Return the documents that the tutorial of distinct results writes, with times."""
+    page = (ROOT / "docs" / "tutorials" / "distinct.md").read_text(encoding="utf-8")
+    lines = page.split('title="wire.ndjson"\n')[1].split("```")[0].splitlines()
+    actions, documents = lines[::2], lines[1::2]
+    return _lines(
+        [
+            {"id": json.loads(action)["index"]["_id"], "published": f"2026-03-0{day}", **json.loads(document)}
+            for day, (action, document) in enumerate(zip(actions, documents, strict=True), 1)
+        ]
+    )
+
+
 def _clusters() -> str:
     return _lines([{"id": id_, "cluster": family} for id_, family in _labelled()])
 
@@ -111,4 +125,5 @@ _FILES = {
     "news.jsonl": _news,
     "pairs.csv": _pairs,
     "texts.jsonl": _news,
+    "wire.jsonl": _wire,
 }

@@ -403,9 +403,10 @@ def test_a_reader_that_goes_away_is_no_error(loaded: Path, news: Path) -> None:
 def documented(part: str) -> list[tuple[str, list[str]]]:
     """The first cell of each row of a table of the page, and the keys in the last."""
     page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    [progress] = re.findall(r"\*progress\* stands for ([^.]+)\.", page)
     table = page.split(f"<!-- {part} -->")[1].split(f"<!-- end of {part} -->")[0]
     rows = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("| ")][1:]
-    return [(row[0], re.findall(r"`(\w+)`", row[-1])) for row in rows]
+    return [(row[0], re.findall(r"`(\w+)`", row[-1].replace("*progress*", progress))) for row in rows]
 
 
 def test_the_documented_keys_of_json_are_those_printed_by_every_command(loaded: Path, news: Path) -> None:
