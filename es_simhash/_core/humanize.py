@@ -16,3 +16,11 @@ def with_error(value: float, standard_error: float | None, digits: int) -> str:
 def rounded(value: float) -> str:
     """Write a number with its two digits that count: ``0.0031``, ``7,200``."""
     return f"{float(f'{value:.2g}'):,g}"
+
+
+def with_unit(size: int) -> str:
+    """Write a number of bytes: ``1.5 GB``."""
+    for unit, power in (("GB", 30), ("MB", 20), ("kB", 10)):
+        if size >= 1 << power:
+            return f"{size / (1 << power):,.1f} {unit}"
+    return f"{size} bytes"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from es_simhash._core.humanize import with_unit
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import json_object_in
 from es_simhash.cli.options.index import index_argument, index_options
@@ -126,11 +127,10 @@ def _show(output: Output, done: Initialised, dry_run: bool) -> None:
 
 def _show_keys(output: Output, keys: SizedScheme) -> None:
     from es_simhash.cli.show.keys import describe_keys
-    from es_simhash.live.doctor.disk import in_words
 
     load = keys.load
     by = f"by {keys.texts:,} of its texts" if keys.texts else "for texts like those of the benchmarks"
-    output.report(f"Keys: {describe_keys(keys.scheme, load)}, {in_words(load.bytes * load.documents)} in all ({by}).")
+    output.report(f"Keys: {describe_keys(keys.scheme, load)}, {with_unit(load.bytes * load.documents)} in all ({by}).")
     if load.is_outgrown and keys.is_there:
         output.warn("The index has these keys already, and they cannot change. Add others beside them: --prefix NAME.")
     elif load.is_outgrown:

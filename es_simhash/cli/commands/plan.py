@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash._core.environment import PATIENCE
-from es_simhash._core.humanize import counted, rounded
+from es_simhash._core.humanize import counted, rounded, with_unit
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.index import index_argument, index_options, wanted_documents
 from es_simhash.cli.options.target import Target
@@ -84,7 +84,6 @@ def _as_json(planned: BackfillForecast) -> dict[str, Any]:
 
 def _show(output: Output, planned: BackfillForecast, failures: float, away: float) -> None:
     from es_simhash.live.backfill.forecast import CLIENT_BYTES
-    from es_simhash.live.doctor.disk import in_words
 
     columns = ["nodes", "hours, half the runs", "hours, 9 of 10 runs", "losses", "restarts", "slices", "heap", "disk"]
     rows = []
@@ -92,26 +91,24 @@ def _show(output: Output, planned: BackfillForecast, failures: float, away: floa
         found = each.forecast
         now = " (now)" if found.nodes == len(planned.nodes) else ""
         simulated = map(rounded, (found.p50, found.p90, found.losses, found.restarts))
-        rows.append([f"{found.nodes}{now}", *simulated, each.slices, in_words(each.heap), in_words(each.disk)])
+        rows.append([f"{found.nodes}{now}", *simulated, each.slices, with_unit(each.heap), with_unit(each.disk)])
     output.table(columns, rows)
     for line in _remarks(planned):
         output.line(line)
     output.line(f"Assumed: each node is lost {failures:g} times a day, for {away:g} hours.")
     output.line(
         "Heap and disk are those of each node. A slice is one command with --shard I/N, which takes a core and "
-        f"{in_words(CLIENT_BYTES)}."
+        f"{with_unit(CLIENT_BYTES)}."
     )
 
 
 def _remarks(planned: BackfillForecast) -> Iterator[str]:
-    from es_simhash.live.doctor.disk import in_words
-
-    free = "" if planned.free is None else f", and {in_words(planned.free)} are free"
+    free = "" if planned.free is None else f", and {with_unit(planned.free)} are free"
     yield (
         f"{counted(planned.due, 'document')} of {planned.documents:,} in {counted(planned.shards, 'shard')} with "
         f"{counted(planned.replicas, 'replica')}, of {planned.bytes:,} bytes and up to {planned.added:,} more."
     )
-    yield f"The disks need {in_words(planned.peak)} until segments are merged{free}."
+    yield f"The disks need {with_unit(planned.peak)} until segments are merged{free}."
     how = "from the benchmarks, by the size of the documents and the processors"
     how = "as given" if planned.by == "given" else how
     yield f"Writing: {planned.rate:,.0f} documents a second and node, {how}."

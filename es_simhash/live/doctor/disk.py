@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from es_simhash._core.humanize import with_unit
 from es_simhash._core.json_paths import Json, is_false
 from es_simhash.live.doctor.facts import Disk, Facts, IndexFacts
 from es_simhash.live.doctor.finding import Finding
@@ -83,29 +84,22 @@ def check_disks(facts: Facts, scheme: Scheme) -> Iterator[Finding]:
         if disk := facts.disks.get(node):
             yield _of_disk(disk, size, Watermarks.of(settings, disk.total))
     if not needed or needed.keys() - facts.disks.keys():
+        room = f"are about {with_unit(sum(needed.values()))} free" if needed else "is room"
         yield Finding(
             "disk-unknown",
             "note",
             "This login cannot see how much room there is on the nodes' disks.",
-            f"See that there are about {in_words(sum(needed.values()))} free." if needed else "See that there is room.",
+            f"See that there {room}.",
         )
 
 
 def _of_disk(disk: Disk, needed: int, marks: Watermarks) -> Finding:
     left = disk.free - needed
-    message = f"The node {disk.node!r} has {in_words(disk.free)} free and needs up to {in_words(needed)}"
+    message = f"The node {disk.node!r} has {with_unit(disk.free)} free and needs up to {with_unit(needed)}"
     remedy = "Make room, or do a part at a time (--filter, --since) and let segments merge in between."
     if left < marks.flood:
-        limit = f"; below {in_words(marks.flood)} it refuses writes" if marks.flood else ""
+        limit = f"; below {with_unit(marks.flood)} it refuses writes" if marks.flood else ""
         return Finding("disk", "stop", f"{message}{limit}.", remedy)
     if left < marks.high:
-        return Finding("disk", "warning", f"{message}; below {in_words(marks.high)} it loses its shards.", remedy)
+        return Finding("disk", "warning", f"{message}; below {with_unit(marks.high)} it loses its shards.", remedy)
     return Finding("disk", "ok", f"{message}.")
-
-
-def in_words(size: int) -> str:
-    """Format a number of bytes for people."""
-    for unit, power in (("GB", 30), ("MB", 20), ("kB", 10)):
-        if size >= 1 << power:
-            return f"{size / (1 << power):,.1f} {unit}"
-    return f"{size} bytes"

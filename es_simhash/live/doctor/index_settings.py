@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from statistics import fmean
 
-from es_simhash._core.humanize import counted
+from es_simhash._core.humanize import counted, with_unit
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.ingest_pipeline import problems_of
-from es_simhash.live.doctor.disk import in_words
 from es_simhash.live.doctor.facts import Facts, IndexFacts
 from es_simhash.live.doctor.finding import Finding
 
@@ -78,7 +77,7 @@ def check_way(there: IndexFacts, documents: Documents) -> Iterator[Finding]:
     yield Finding(
         "speed",
         "note",
-        f"A backfill sends about {in_words(size)} of texts and fingerprints of the index {there.name!r} over the "
+        f"A backfill sends about {with_unit(size)} of texts and fingerprints of the index {there.name!r} over the "
         "network; with --in-cluster, next to nothing.",
         "That is quicker where the network or this machine is slow, with a slice for each idle core of the server "
         "(--parallel); beside the server it is not.",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from es_simhash._core.humanize import counted, with_error
+import pytest
+
+from es_simhash._core.humanize import counted, with_error, with_unit
 
 
 def test_one_thing_is_not_many() -> None:
@@ -16,3 +18,11 @@ def test_what_is_exact_has_no_error() -> None:
 
 def test_what_is_estimated_says_how_far_off_it_may_be() -> None:
     assert with_error(0.8125, 0.031, 2) == "0.81 ± 0.03"
+
+
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [(0, "0 bytes"), (1023, "1023 bytes"), (1536, "1.5 kB"), (3 << 20, "3.0 MB"), (5 << 40, "5,120.0 GB")],
+)
+def test_sizes_are_shown_with_a_unit(size: int, words: str) -> None:
+    assert with_unit(size) == words

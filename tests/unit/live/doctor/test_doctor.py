@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from es_simhash._core.humanize import with_unit
 from es_simhash._core.json_paths import Json
 from es_simhash.cli.program import app
 from es_simhash.documents.documents import Documents
@@ -381,7 +382,7 @@ def test_what_keys_of_passages_take_is_estimated_by_a_sample_of_the_texts() -> N
     index = replace(there(), texts=texts)
     needed = disk.growth(index, bytes_a_document(preset, texts))["n1"]
     [found] = disk.check_disks(facts(index, disks={"n1": Disk("node-1", 1 << 30, 1 << 30)}), preset)
-    assert f"needs up to {disk.in_words(needed)}" in found.message
+    assert f"needs up to {with_unit(needed)}" in found.message
 
 
 def test_each_copy_of_a_shard_grows_by_its_share_of_what_is_due() -> None:
@@ -431,21 +432,13 @@ def test_indices_on_one_node_need_room_together() -> None:
     disks = {"n1": Disk("node-1", 1 << 30, 1 << 30)}
     one = disk.growth(there(), bytes_a_document(DOCUMENTS.scheme))["n1"]
     [found] = disk.check_disks(facts(there("a"), there("b"), disks=disks), DOCUMENTS.scheme)
-    assert f"needs up to {disk.in_words(2 * one)}" in found.message
+    assert f"needs up to {with_unit(2 * one)}" in found.message
 
 
 def test_unknown_disks_are_noted_with_the_room_that_is_needed() -> None:
     assert levels(disk.check_disks(facts(there()), DOCUMENTS.scheme)) == [("disk-unknown", "note")]
     assert levels(disk.check_disks(facts(there(copies=None)), DOCUMENTS.scheme)) == [("disk-unknown", "note")]
     assert levels(disk.check_disks(facts(there(due=0)), DOCUMENTS.scheme)) == []
-
-
-@pytest.mark.parametrize(
-    ("size", "words"),
-    [(0, "0 bytes"), (1023, "1023 bytes"), (1536, "1.5 kB"), (3 << 20, "3.0 MB"), (5 << 40, "5,120.0 GB")],
-)
-def test_sizes_are_shown_in_words(size: int, words: str) -> None:
-    assert disk.in_words(size) == words
 
 
 # --- rights
