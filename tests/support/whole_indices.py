@@ -15,6 +15,7 @@ from es_simhash.engines.base import Engine
 from es_simhash.engines.connect import connect
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import IndexStateError, MissingError
+from es_simhash.index import Index
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, DeleteIndex, GetDocuments
 from es_simhash.testing.corpus import corpus
 from tests.support.meddling import Meddler
@@ -116,6 +117,15 @@ def fill(engine: Engine, name: str, documents: dict[str, Json], **metadata: str)
     actions = [Action("index", id_, each, metadata=metadata or None) for id_, each in documents.items()]
     results = engine.perform(Bulk(name, actions, refresh=True))
     assert [result.error for result in results if result.error] == []
+
+
+def fingerprinted(engine: Engine, meddler: Meddler, name: str, documents: dict[str, Json]) -> Index:
+    """Make an index of documents with fingerprints; return it over the meddler."""
+    create(engine, name)
+    Index(name, engine, fields=FIELDS).init()
+    index = Index(name, meddler)
+    fill(engine, name, {id_: index.documents.add_fields(each) for id_, each in documents.items()})
+    return index
 
 
 def delete(engine: Engine, name: str, *ids: str) -> None:

@@ -36,7 +36,7 @@ from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
 from es_simhash.testing.corpus import corpus, edited
 from tests.support.meddling import Meddler, StopsEarly, once
-from tests.support.whole_indices import ENGINES, FIELDS, contents, create, delete, fill, servers
+from tests.support.whole_indices import ENGINES, FIELDS, contents, create, delete, fill, fingerprinted, servers
 from tools.nodes import Node
 
 ORIGINALS = corpus(12)
@@ -55,12 +55,7 @@ DOCUMENTS: dict[str, Json] = {
 @pytest.fixture
 def index(engine: Engine, meddler: Meddler, names: Callable[[], str]) -> Index:
     """An index whose documents have fingerprints, and are in no group yet."""
-    name = names()
-    create(engine, name)
-    Index(name, engine, fields=FIELDS).init()
-    index = Index(name, meddler)
-    fill(engine, name, {id_: index.documents.add_fields(each) for id_, each in DOCUMENTS.items()})
-    return index
+    return fingerprinted(engine, meddler, names(), DOCUMENTS)
 
 
 def written(index: Index, options: GroupOptions | None = None, singles: bool = False) -> GroupsWritten:

@@ -17,7 +17,7 @@ from es_simhash.index import Index
 from es_simhash.plans.operations import OpenReader
 from es_simhash.testing.corpus import corpus, edited
 from tests.support.meddling import Meddler
-from tests.support.whole_indices import FIELDS, create, fill
+from tests.support.whole_indices import fill, fingerprinted
 
 ORIGINALS = corpus(20)
 DOCUMENTS: dict[str, Json] = {
@@ -31,12 +31,7 @@ Names = set[frozenset[str]]
 @pytest.fixture
 def index(engine: Engine, meddler: Meddler, names: Callable[[], str]) -> Index:
     """An index whose documents have fingerprints, twelve of them with copies, equal ones and edited ones."""
-    name = names()
-    create(engine, name)
-    Index(name, engine, fields=FIELDS).init()
-    index = Index(name, meddler)
-    fill(engine, name, {id_: index.documents.add_fields(each) for id_, each in DOCUMENTS.items()})
-    return index
+    return fingerprinted(engine, meddler, names(), DOCUMENTS)
 
 
 def groups(index: Index, options: GroupOptions) -> Names:

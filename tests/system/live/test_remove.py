@@ -17,19 +17,14 @@ from es_simhash.live.sweep.options import UpdateOptions
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, GetMappings
 from es_simhash.scheme.scheme import Scheme
 from tests.support.meddling import Meddler, StopsEarly, once
-from tests.support.whole_indices import COUNT, DOCUMENTS, FIELDS, contents, create, delete, fill, servers
+from tests.support.whole_indices import COUNT, DOCUMENTS, FIELDS, contents, create, delete, fill, fingerprinted, servers
 from tools.nodes import Node
 
 
 @pytest.fixture
 def index(engine: Engine, meddler: Meddler, names: Callable[[], str]) -> Index:
     """An index whose documents have fingerprints."""
-    name = names()
-    create(engine, name)
-    Index(name, engine, fields=FIELDS).init()
-    index = Index(name, meddler)
-    fill(engine, name, {id_: index.documents.add_fields(each) for id_, each in DOCUMENTS.items()})
-    return index
+    return fingerprinted(engine, meddler, names(), DOCUMENTS)
 
 
 def test_documents_are_what_they_were_before(engine: Engine, index: Index) -> None:
