@@ -22,7 +22,6 @@ from es_simhash.scheme.verdict import rule
 from es_simhash.scheme.verdict.measures import DIFFER, MANY_NUMBERS, MET, PairMeasures
 from es_simhash.scheme.verdict.plausible import lowest_estimate
 from es_simhash.scheme.verdict.surroundings import Surroundings
-from es_simhash.sketches import hamming
 from es_simhash.sketches.minhash.estimate import standard_errors
 
 Pairs: TypeAlias = npt.NDArray[Any]
@@ -170,9 +169,7 @@ class Comparison:
         return pairs
 
     def _are_near(self, pairs: Pairs, rows: PairRows) -> npt.NDArray[np.bool_]:
-        first, second = rows.of(self._store.simhashes)
-        narrow = first.shape[1] == 1
-        pairs["distance"] = hamming.distances(first[:, 0], second[:, 0]) if narrow else hamming.distances(first, second)
+        pairs["distance"] = rows.distances(self._store.simhashes)
         return pairs["distance"] <= self._criteria.distance
 
     def _are_similar(self, pairs: Pairs, are_near: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

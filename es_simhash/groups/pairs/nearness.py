@@ -22,7 +22,6 @@ from es_simhash.scheme.verdict import rule
 from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
 from es_simhash.scheme.verdict.rule import are_near, clauses
 from es_simhash.scheme.verdict.surroundings import Surroundings
-from es_simhash.sketches import hamming
 from es_simhash.sketches.minhash.estimate import standard_errors
 
 
@@ -116,11 +115,7 @@ class Nearness:
         return Near(self._distances(rows), similarities, errors)
 
     def _distances(self, rows: PairRows) -> Integers | None:
-        if not self._simhashes:
-            return None
-        first, second = rows.of(self._simhashes)
-        words = [hamming.distances(first[:, word], second[:, word]) for word in range(first.shape[1])]
-        return np.stack(words, axis=1).sum(axis=1, dtype=np.int64)
+        return rows.distances(self._simhashes).astype(np.int64) if self._simhashes else None
 
     def _measures(self, first: Integers, second: Integers, rows: PairRows) -> PairMeasures:
         is_equal = self._are_equal(rows)

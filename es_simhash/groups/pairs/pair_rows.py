@@ -12,6 +12,8 @@ from es_simhash._core.native import native
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.groups.pairs.spool import Rows
+from es_simhash.sketches import hamming
+from es_simhash.sketches.hamming import Distances
 from es_simhash.sketches.minhash.common import VALUE_BITS
 from es_simhash.sketches.minhash.estimate import estimates, similarities_of_shares
 
@@ -41,6 +43,12 @@ class PairRows:
         """Return the rows of the first documents of the pairs, and those of the second."""
         taken = columns.take(self._documents)
         return taken[self._first], taken[self._second]
+
+    def distances(self, simhashes: HasRows) -> Distances:
+        """Compute the Hamming distances of the pairs."""
+        first, second = self.of(simhashes)
+        is_narrow = first.shape[1] == 1
+        return hamming.distances(first[:, 0], second[:, 0]) if is_narrow else hamming.distances(first, second)
 
     def estimates(self, signatures: HasRows, value_bits: int, size: int) -> npt.NDArray[np.float64]:
         """Estimate the similarities of the pairs by the first ``size`` values of stored signatures."""
