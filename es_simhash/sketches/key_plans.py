@@ -42,7 +42,7 @@ MOST_ROWS = KEY_BITS[-1] // LEAST_VALUE_BITS
 _MOST_BANDS, _MOST_VALUES = 300, 2048
 # Keys are the signature, too: by it candidates are ranked and dropped.
 _STANDARD_ERROR = 0.07
-# A key stands in the document and in the terms of the index, and each document in its postings.
+# What a key takes in the terms and postings of an index beside its digits: measured in docs/benchmarks.md, rounded up.
 _BYTES_BESIDE_DIGITS = 1
 
 
@@ -86,9 +86,14 @@ def false_share(bands: Bands, similarities: Similarities) -> float:
     return sum(share * meeting(similarity, bands) for similarity, share in similarities)
 
 
+def indexed_bytes(bands: Bands) -> int:
+    """Return about what the keys of bands take in an index, beside the documents: a document's."""
+    return bands.count * (bands.key_digits + _BYTES_BESIDE_DIGITS)
+
+
 def bytes_of(bands: Bands) -> int:
-    """Return about what the keys of bands add to an index, a document."""
-    return bands.count * (2 * bands.key_digits + _BYTES_BESIDE_DIGITS)
+    """Return about what the keys of bands add to an index, a document: they stand there, too."""
+    return bands.count * bands.key_digits + indexed_bytes(bands)
 
 
 def bands_for(similarity: float, recall: float) -> Iterator[Bands]:
