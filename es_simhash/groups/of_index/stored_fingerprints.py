@@ -20,8 +20,8 @@ from es_simhash.scheme.own_fields import StoredFingerprints
 from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import Settings
 
-_CONTENT_DIGITS = 8
-_CONTENT = re.compile(f"[A-Za-z0-9_-]{{{_CONTENT_DIGITS}}}")
+CONTENT_DIGITS = 8
+_CONTENT = re.compile(f"[A-Za-z0-9_-]{{{CONTENT_DIGITS}}}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ def _condensed(wanted: Settings, stored: StoredFingerprints, kept: list[int]) ->
 def _contents(stored: StoredFingerprints, kept: list[int]) -> bit_codes.Codes:
     """Combine each text's hash and its SimHash, so that different texts hardly ever look equal."""
     texts = "".join(stored.contents[i] or "" for i in kept)
-    hashes = digits.values_of(texts, _CONTENT_DIGITS, digits.BASE64URL)
+    hashes = digits.values_of(texts, CONTENT_DIGITS, digits.BASE64URL)
     simhashes = np.zeros_like(hashes) if stored.simhashes is None else stored.simhashes[kept]
     return np.stack([hashes, simhashes[:, -1] if simhashes.ndim > 1 else simhashes], axis=1)
 
@@ -87,5 +87,5 @@ def content_number(content: str) -> int:
     """Return the hash of a text as the number that is compared."""
     if not _CONTENT.fullmatch(content):
         return -1
-    [number] = digits.values_of(content, _CONTENT_DIGITS, digits.BASE64URL).tolist()
+    [number] = digits.values_of(content, CONTENT_DIGITS, digits.BASE64URL).tolist()
     return int(number)

@@ -12,6 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
+from typing import Protocol
 
 from es_simhash._core.environment import PATIENCE
 from es_simhash._core.json_paths import Json
@@ -117,6 +118,17 @@ def write_groups(
     return writing.done
 
 
+def add_to_mapping(engine: Engine, name: str, documents: Documents) -> dict[str, Json]:
+    """Add the fields of groups to the mappings of the indices that have our fields; return the mappings before."""
+    wanted = mapping.with_groups(documents.scheme.mapping(documents.prefix, documents.fields))
+    mappings = engine.perform(GetMappings(name))
+    ours = mapping.entries(mappings, documents.prefix)
+    for index in ours:
+        if ours[index] and (body := mapping.merge(index, mappings[index], wanted).body):
+            engine.perform(PutMapping(index, body))
+    return {index: mappings[index] for index in ours if ours[index]}
+
+
 class _Writing:
     """One run; ``_present`` has the fields of groups that documents already have."""
 
@@ -141,15 +153,12 @@ class _Writing:
 
     def prepare(self) -> None:
         """Add the fields of groups to the mapping of each index, and remove a note about other groups."""
-        own, (name, same) = self._documents, self._grouped.note
-        wanted = mapping.with_groups(own.scheme.mapping(own.prefix, own.fields))
+        name, same = self._grouped.note
         for index in self._grouped.indices:
-            present = self._engine.perform(GetMappings(index))[index]
-            if body := mapping.merge(index, present, wanted).body:
-                self._engine.perform(PutMapping(index, body))
-            before = noted(present, name)
-            if before and before["of"] != same:
-                run(note(index, name, None), self._engine)
+            for present in add_to_mapping(self._engine, index, self._documents).values():
+                before = noted(present, name)
+                if before and before["of"] != same:
+                    run(note(index, name, None), self._engine)
 
     def go_through(self, on_progress: OnProgress) -> set[int]:
         """Write the fields that differ; return the documents that were changed or deleted meanwhile."""
@@ -209,7 +218,7 @@ class _Writing:
     def _write(self, pressure: RequestSize, batch: dict[int, Json]) -> tuple[Outcome, set[int]]:
         """Write a batch; return its outcome, and the documents that were changed, deleted or rejected."""
         refs = dict(zip(batch, self._grouped.refs(list(batch)), strict=True))
-        settling = _Settling(self._documents, self._grouped, {_key(refs[each]): each for each in batch}, batch)
+        settling = Settling(self._documents, self._grouped, {_key(refs[each]): each for each in batch}, batch)
         updates = [(refs[position], settling.update(refs[position], position)) for position in batch]
         run(self._pace.turn(len(updates)), self._engine)
         outcome = run(write(settling, Prepared(updates), pressure, self._patience), self._engine)
@@ -219,12 +228,29 @@ class _Writing:
         return outcome, lost
 
 
+class Members(Protocol):
+    """The documents of groups, as they were read."""
+
+    @property
+    def scope_paths(self) -> tuple[str, ...]:
+        """The fields of the scope."""
+        ...
+
+    def has_scope(self, position: int, document: Json) -> bool:
+        """Return whether a document still has the values of the scope that were read."""
+        ...
+
+    def has_content(self, position: int, content: str) -> bool:
+        """Return whether the fingerprinted text of a document has this hash."""
+        ...
+
+
 @dataclass(frozen=True)
-class _Settling:
+class Settling:
     """The updates of a batch, and what to do about documents that have changed since they were read."""
 
     documents: Documents
-    grouped: Grouped
+    grouped: Members
     positions: dict[tuple[str, str], int]
     wanted: dict[int, Json]
     lost: set[int] = field(default_factory=set)

@@ -21,14 +21,17 @@ if TYPE_CHECKING:
     from es_simhash.integrations.spark.deduplicator import SparkDeduplicator
     from es_simhash.integrations.spark.fields import add_fields
     from es_simhash.integrations.spark.job import SparkDuplicates
+    from es_simhash.integrations.spark.source import IndexSource
 
 _NAMES = {
     "integrations.spark.deduplicator": "SparkDeduplicator",
     "integrations.spark.fields": "add_fields",
+    "integrations.spark.source": "IndexSource",
     "integrations.spark.job": "SparkDuplicates",
 }
 
 __all__ = [
+    "IndexSource",
     "SparkDeduplicator",
     "SparkDuplicates",
     "add_fields",

@@ -7,7 +7,7 @@ compared, if they count. Empty texts, and documents without a fingerprint of the
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,12 +18,14 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 from pyspark.sql.types import BinaryType, DoubleType, StructField, StructType
 
+from es_simhash._core import digits
 from es_simhash._core.bit_codes import words_per_code
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import DocumentError, InputError
 from es_simhash.groups.canonical import Canonical
 from es_simhash.groups.of_index import stored_fingerprints
-from es_simhash.groups.pairs.condense import Condensed, condense, needed, value_type
+from es_simhash.groups.of_index.stored_fingerprints import CONTENT_DIGITS
+from es_simhash.groups.pairs.condense import Condensed, condense, content_numbers, needed, value_type
 from es_simhash.groups.pairs.spool import Rows
 from es_simhash.integrations.spark.frames import (
     TEXT,
@@ -61,6 +63,7 @@ class CondensedColumns:
     size: int
     scope: Scope | None
     canonical: Canonical
+    has_texts: bool = True
 
     @classmethod
     def of_texts(
@@ -77,7 +80,8 @@ class CondensedColumns:
     ) -> CondensedColumns:
         """Return the columns for documents with fields only."""
         bits = settings.minhash.layout.value_bits if settings.minhash else VALUE_BITS
-        return cls._made(needed(stored_fingerprints.known(settings), criteria), bits, True, scope, canonical)
+        made = cls._made(needed(stored_fingerprints.known(settings), criteria), bits, True, scope, canonical)
+        return replace(made, has_texts=False)
 
     @classmethod
     def _made(
@@ -140,6 +144,13 @@ class CondensedColumns:
             self.simhashes(batch.column("simhash")) if self.settings.simhash else None,
             self.values(batch.column("values")) if self.settings.minhash else None,
         )
+
+    def content_hashes(self, column: Any) -> list[str]:
+        """Return the hashes of texts as our fields have them."""
+        contents = rows_of(column, np.uint64, _CONTENT_WORDS)
+        numbers = content_numbers(contents) if self.has_texts else contents[:, 0]
+        found: list[str] = digits.strings(digits.code_points(numbers, CONTENT_DIGITS, digits.BASE64URL)).tolist()
+        return found
 
     def simhashes(self, column: Any) -> Rows:
         """Read the SimHashes of a column, as rows of words."""

@@ -25,7 +25,7 @@ def add_fields(frame: DataFrame, documents: Documents) -> DataFrame:
     if documents.prefix in frame.columns:
         raise InputError(f"The DataFrame has a column {documents.prefix!r} already. Drop it, or choose another prefix.")
     with_texts = frame.withColumn(TEXT, text_column(frame, documents.fields))
-    schema = StructType([*frame.schema.fields, StructField(documents.prefix, _spark_type(documents))])
+    schema = StructType([*frame.schema.fields, StructField(documents.prefix, fields_type(documents))])
     return with_texts.mapInArrow(partial(_with_fields, documents), schema)
 
 
@@ -43,7 +43,8 @@ def _checked(made: Json | InputError, text: str) -> Json:
     return made
 
 
-def _spark_type(documents: Documents) -> StructType:
+def fields_type(documents: Documents) -> StructType:
+    """Return the type of the struct of our fields."""
     kinds = {True: ArrayType(StringType()), False: StringType()}
     return StructType([StructField(name, kinds[_is_list(documents, name)]) for name in documents.names])
 

@@ -32,6 +32,7 @@ from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
 from es_simhash.scheme.verdict.surroundings import Surroundings
 from es_simhash.scheme.verdict.verifier import Verifier
 
+NEARNESS = ("original", "content", "distance", "similarity", "standard_error")
 _SPOOL_SHARE = 32
 _OK = STATUSES.index("ok")
 
@@ -56,7 +57,7 @@ class Gathering:
 
     def nearness_to_heads(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Yield how near each text is to that of its group's ``head``, which comes before the others."""
-        last: list[Any] = []
+        kept, last = self.kept, list[Any]()
         for batch in batches:
             if not len(batch):
                 continue
@@ -68,11 +69,11 @@ class Gathering:
                 nearness.load(range(len(table)))
                 groups = [range(start, stop) for start, stop in pairwise([*starts.tolist(), len(table)])]
                 found = list(values_of(nearness.to_firsts(groups)))
-            rows = [*table["position"].to_pylist()], *map(list, zip(*found, strict=True))
-            new = len(table) - len(batch)
-            types = (pa.int64(), pa.int32(), pa.float64(), pa.float64())
-            columns = [pa.array(each[new:], type=kind) for each, kind in zip(rows, types, strict=True)]
-            yield pa.RecordBatch.from_arrays(columns, names=["original", "distance", "similarity", "standard_error"])
+            new = slice(len(table) - len(batch), None)
+            rows = [table["position"].to_pylist(), kept.content_hashes(table["content"]), *zip(*found, strict=True)]
+            types = (pa.int64(), pa.string(), pa.int32(), pa.float64(), pa.float64())
+            columns = [pa.array(each[new], type=kind) for each, kind in zip(rows, types, strict=True)]
+            yield pa.RecordBatch.from_arrays(columns, names=NEARNESS)
 
     def _nearness(self, table: Any, spools: Spools) -> Nearness:
         kept = self.kept

@@ -55,14 +55,17 @@ class Grouping:
         return materialized(pairs.select(*self._columns).union(split.select(*self._columns)))
 
     def nearness(self, members: DataFrame) -> DataFrame:
-        """Return how near the texts of members are to that of the canonical one, by their ``original``."""
+        """Return how near the texts of members are to that of the canonical one, by their ``original``.
+
+        Their ``content`` is a hash of the text, as our fields have it.
+        """
         heads = members.filter("position = head").select("head", sf.col("original").alias("of head"))
         texts = members.filter("position = original").select("position", "head").join(heads, "head")
         condensed = self.documents.select("position", "content", *self.gathering.kept.columns)
         rows = texts.withColumn("is_head", sf.expr("position = `of head`")).drop("of head").join(condensed, "position")
         rows = self._with_texts(rows.withColumn("original", sf.col("position")))
         ordered = rows.repartition("head").sortWithinPartitions("head", sf.desc("is_head"))
-        types = "original long, distance int, similarity double, standard_error double"
+        types = "original long, content string, distance int, similarity double, standard_error double"
         return ordered.mapInArrow(self.gathering.nearness_to_heads, types)
 
     @property

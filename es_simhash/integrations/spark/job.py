@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -54,7 +54,8 @@ class SparkDuplicates:
     def members(self) -> DataFrame:
         """The rows of ``groups`` with the ``distance``, ``similarity`` and ``standard_error`` to the canonical one.
 
-        They are those of `Duplicates.to_arrow`, and computed once they are asked for.
+        They are those of `Duplicates.to_arrow`, and computed once they are asked for. ``content`` is a hash of the
+        text, as our fields have it.
         """
         return self._members()
 
@@ -187,16 +188,18 @@ def _equal(documents: DataFrame, kept: CondensedColumns) -> DataFrame:
     return materialized(beside.filter(same & are_in_scope(kept.scope)).select("first", "second"))
 
 
-def _groups(members: DataFrame) -> DataFrame:
+def _groups(members: DataFrame, more: Sequence[str] = ()) -> DataFrame:
     """Return the documents of all groups, each with the name of its group: its canonical document."""
     heads = _places(members.filter("position = head"), "head", "group")
-    own = [*place_columns(members), sf.expr("position = head").alias("is_canonical"), "original"]
+    own = [*place_columns(members), sf.expr("position = head").alias("is_canonical"), "original", *more]
     return members.join(heads, "head").select(*heads.drop("head").columns, *own)
 
 
 def _with_nearness(grouping: Grouping, members: DataFrame) -> DataFrame:
     """Return the documents of all groups, each with how near it is to the canonical one."""
-    return materialized(_groups(members).join(grouping.nearness(members), "original").drop("original"))
+    size = sf.count("*").over(Window.partitionBy("head")).cast("int").alias("group_size")
+    sized = _groups(members.select("*", size), ["group_size"])
+    return materialized(sized.join(grouping.nearness(members), "original").drop("original"))
 
 
 def _named(pairs: DataFrame, documents: DataFrame) -> DataFrame:

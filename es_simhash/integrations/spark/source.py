@@ -1,0 +1,163 @@
+"""A data source for Spark: the documents of an index, each partition a slice of it, and groups written into them.
+
+Our own readers and writers do it, so no connector is needed where Spark runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceWriter, InputPartition
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StringType, StructField, StructType
+
+from es_simhash._core.environment import PATIENCE
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.documents import Documents
+from es_simhash.engines.base import run
+from es_simhash.engines.connect import connect
+from es_simhash.errors import DocumentError, InputError
+from es_simhash.index import Index
+from es_simhash.integrations.spark.fields import fields_type
+from es_simhash.integrations.spark.written_groups import GroupsWriter
+from es_simhash.live.sweep.changes import make_visible
+from es_simhash.live.sweep.reading import Reading
+from es_simhash.plans.operations import GetMappings, Slice
+from es_simhash.scheme.mapping import entries
+
+_SLICES = 8
+_REQUIRED = ("index", "url")
+_LOGIN = ("api_key", "ca_certs", "user", "password")
+_OPTIONS = (*_REQUIRED, *_LOGIN, "slices")
+
+
+@dataclass(frozen=True)
+class Target:
+    """The index that options name, and how to log in at its server."""
+
+    name: str
+    url: str
+    client: Mapping[str, Any] = field(repr=False)
+
+    @classmethod
+    def of(cls, options: Mapping[str, str]) -> Target:
+        """Read the options of a data source."""
+        if unknown := sorted({name.lower() for name in options} - {*_OPTIONS, "path"}):
+            raise InputError(f"There is no option {unknown[0]!r}. Choose from: {', '.join(_OPTIONS)}.")
+        for name in _REQUIRED:
+            if not options.get(name):
+                raise InputError(f"The option {name!r} is missing. Name the index, and the URL of its server.")
+        client: dict[str, Any] = {name: options[name] for name in ("api_key", "ca_certs") if name in options}
+        if "user" in options:
+            client["basic_auth"] = (options["user"], options.get("password", ""))
+        return cls(options["index"], options["url"], client)
+
+    @contextmanager
+    def opened(self) -> Iterator[Index]:
+        """Connect to the index, until the end of the block."""
+        with closing(connect(self.url, **self.client)) as engine:
+            yield Index(self.name, engine)
+
+
+class IndexSource(DataSource):
+    """The documents of an index, for ``spark.dataSource.register(IndexSource)``; its format is "es_simhash".
+
+    Options are ``index`` and ``url``, to log in ``api_key``, or ``user`` and ``password``, and ``ca_certs``; ``slices``
+    are the partitions of each index, by default 8. Columns are ``id``, ``index``, ``text``, which is what the index
+    fingerprints, and the struct of our fields. With a ``schema`` they are those that it names, also others of the
+    documents.
+
+    Rows of `SparkDuplicates.members` can be written: the fields of groups are added to their documents, unless their
+    texts have changed since. The name of a group is that of a new one, made of its canonical document.
+    """
+
+    @classmethod
+    def name(cls) -> str:
+        """Return the name of the format."""
+        return "es_simhash"
+
+    def schema(self) -> StructType:
+        """Return the columns of documents."""
+        with Target.of(self.options).opened() as index:
+            own = index.documents
+        named = [StructField(name, StringType()) for name in ("id", "index", "text")]
+        return StructType([*named, StructField(own.prefix, fields_type(own))])
+
+    def reader(self, schema: StructType) -> IndexReader:
+        """Return the reader of these columns."""
+        return IndexReader(Target.of(self.options), int(self.options.get("slices", _SLICES)), schema)
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
+        """Return the writer of groups."""
+        if overwrite:
+            raise InputError("Groups are added to documents, and nothing else is overwritten. Use mode('append').")
+        target = Target.of(self.options)
+        with target.opened() as index:
+            return GroupsWriter(target.opened, index.documents, schema.names)
+
+
+@dataclass(frozen=True)
+class Part(InputPartition):
+    """A slice of an index."""
+
+    index: str
+    slice: Slice
+
+
+@dataclass(frozen=True)
+class IndexReader(DataSourceReader):
+    """Reads the slices of the indices behind a name; each has a reader of its own, as those of several machines."""
+
+    target: Target
+    slices: int
+    columns: StructType
+
+    def partitions(self) -> Sequence[InputPartition]:
+        """Return the slices of all indices that have our fields, which are refreshed."""
+        with self.target.opened() as index:
+            mappings = index.engine.perform(GetMappings(self.target.name))
+            ours = entries(mappings, index.documents.prefix)
+            names = sorted(name for name, entry in ours.items() if entry)
+            for name in names:
+                run(make_visible(name, PATIENCE), index.engine)
+        return [Part(name, Slice(number, self.slices)) for name in names for number in range(self.slices)]
+
+    def read(self, partition: InputPartition) -> Iterator[Any]:
+        """Yield the documents of a slice in batches."""
+        assert isinstance(partition, Part)
+        with self.target.opened() as index:
+            own = index.documents
+            wanted = [name for name in self.columns.names if name not in {"id", "index", "text"}]
+            source = [*wanted, *(own.fields if "text" in self.columns.names else [])]
+            # A document that is read twice would be a near-duplicate of itself: a lost reader fails the task.
+            part = partition.slice if self.slices > 1 else None
+            reading = Reading(partition.index, {"match_all": {}}, source, part, PATIENCE, once=True)
+            try:
+                while hits := run(reading.next(), index.engine):
+                    yield self._batch(own, hits)
+            finally:
+                run(reading.close(), index.engine)
+
+    def _batch(self, own: Documents, hits: Sequence[Json]) -> Any:
+        schema = to_arrow_schema(self.columns)
+        columns = []
+        for each in schema:
+            try:
+                columns.append(pa.array([_value(own, hit, each.name) for hit in hits], type=each.type))
+            except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+                raise DocumentError(
+                    f"The values of {each.name!r} are no {each.type}: {error}. Name another type in the schema."
+                ) from error
+        return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _value(own: Documents, hit: Json, name: str) -> Any:
+    """Return the value of a document in a column."""
+    source: Json = hit.get("_source") or {}
+    if name in {"id", "index"}:
+        return hit[f"_{name}"]
+    return own.text_of(source) if name == "text" else source.get(name)

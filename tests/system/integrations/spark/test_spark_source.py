@@ -1,0 +1,128 @@
+"""Spark reads an index slice by slice, and writes groups into its documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from uuid import uuid4
+
+import pytest
+
+from es_simhash import GroupOptions, Index, Scheme, connect
+from es_simhash._core.json_paths import Json
+from es_simhash.engines.base import run
+from es_simhash.live.sweep.reading import Reading
+from es_simhash.scheme import group_fields
+from tests.support.random_corpus import corpus
+from tests.system.integrations.spark import test_spark as local
+from tools.nodes import Node
+
+from pyspark.errors import PySparkException  # isort: skip - not before it is known to be there
+from pyspark.sql import SparkSession  # isort: skip
+
+from es_simhash.integrations.spark import IndexSource, SparkDeduplicator
+
+spark = local.spark
+
+
+@pytest.fixture(params=["elasticsearch_node", "opensearch_node"])
+def node(request: pytest.FixtureRequest) -> Node:
+    found: Node = request.getfixturevalue(request.param)
+    return found
+
+
+def groups_in(index: Index) -> dict[str, Json]:
+    """The fields of groups of each document."""
+    own = index.documents.prefix
+    reading, found = Reading(index.name, {"match_all": {}}, [own], None, 600.0), {}
+    while hits := run(reading.next(), index.engine):
+        found.update({hit["_id"]: group_fields.stored_in(hit["_source"].get(own) or {}) for hit in hits})
+    return found
+
+
+@pytest.fixture
+def options(node: Node) -> Iterator[dict[str, str]]:
+    """How Spark is shown an index of each server; the index is deleted afterwards."""
+    name = f"spark-{uuid4().hex[:12]}"
+    own = {"index": name, "url": node.url, "slices": "3"}
+    if node.credentials:
+        own |= dict(zip(("user", "password"), node.credentials, strict=True))
+    yield own
+    node.request("DELETE", f"/{name}")
+
+
+@pytest.fixture
+def index(node: Node, options: dict[str, str]) -> Iterator[Index]:
+    texts = [text for seed in range(4) for text in corpus(seed)]
+    with closing(connect(node.url)) as engine:
+        found = Index(options["index"], engine, scheme=Scheme(), fields=["title", "body"])
+        found.init()
+        rows = [(f"{place:03}", *text.partition(" ")) for place, text in enumerate(texts)]
+        added = [{"_id": id_, "title": title, "body": [body], "number": len(body)} for id_, title, _, body in rows]
+        assert not found.add(added, refresh=True).rejected
+        yield found
+
+
+def test_groups_written_by_spark_are_those_that_group_would_write(
+    spark: SparkSession, index: Index, options: dict[str, str]
+) -> None:
+    spark.dataSource.register(IndexSource)
+    with index.group(GroupOptions(linkage="star")) as grouped:
+        expected = {grouped.keys([position])[0][1]: own for position, own in grouped.fields()}
+    documents = spark.read.format("es_simhash").options(**options).load().persist()
+    found = SparkDeduplicator(replace(index.documents, fields=("text",)), linkage="star").of_texts(documents)
+    found.members.write.format("es_simhash").options(**options).mode("append").save()
+    for own in expected.values():
+        del own["distance"]  # where distances do not count, Spark computes none
+    assert {id_: own for id_, own in groups_in(index).items() if own} == expected
+    assert found.counts.documents == documents.count() == len(groups_in(index))
+    assert len(expected) > 10
+
+    by_fields = SparkDeduplicator(index.documents).of_fields(documents.drop("text"))
+    with index.group(GroupOptions(estimate=True)) as grouped:
+        assert by_fields.counts.duplicates == grouped.counts.duplicates
+    contents = {row["id"]: row["content"] for row in by_fields.members.collect()}
+    assert contents.items() <= {row["id"]: row["dedup"]["content"] for row in documents.collect()}.items()
+
+
+def test_a_document_whose_text_has_changed_meanwhile_gets_no_group(
+    spark: SparkSession, index: Index, options: dict[str, str]
+) -> None:
+    spark.dataSource.register(IndexSource)
+    documents = spark.read.format("es_simhash").options(**options).load().persist()
+    found = SparkDeduplicator(replace(index.documents, fields=("text",))).of_texts(documents)
+    members = found.members
+    changed = members.first()
+    assert changed
+    index.add(
+        [{"_id": changed["id"], "title": "Another text", "body": "which came while Spark was busy"}], refresh=True
+    )
+    with pytest.raises(PySparkException, match=f"1 documents are without their groups.*{changed['id']}"):
+        members.write.format("es_simhash").options(**options).mode("append").save()
+    written = groups_in(index)
+    assert not written[changed["id"]]
+    assert sum(map(bool, written.values())) == members.count() - 1
+
+
+def test_columns_are_those_of_the_schema(spark: SparkSession, index: Index, options: dict[str, str]) -> None:
+    spark.dataSource.register(IndexSource)
+    reader = spark.read.format("es_simhash").options(**options)
+    rows = {row["id"]: row for row in reader.schema("id string, body array<string>, number long").load().collect()}
+    assert len(rows) == len(groups_in(index))
+    assert all(row["number"] == len(row["body"][0]) for row in rows.values())
+    with pytest.raises(PySparkException, match="The values of 'number' are no string"):
+        reader.schema("number string").load().collect()
+
+
+def test_what_cannot_be_read_or_written_is_refused(spark: SparkSession, index: Index, options: dict[str, str]) -> None:
+    spark.dataSource.register(IndexSource)
+    with pytest.raises(PySparkException, match="no option 'indx'"):
+        spark.read.format("es_simhash").options(**options, indx="a").load()
+    with pytest.raises(PySparkException, match="option 'url' is missing"):
+        spark.read.format("es_simhash").option("index", "a").load()
+    frame = spark.createDataFrame([("a",)], "id string")
+    with pytest.raises(PySparkException, match="no column 'index'"):
+        frame.write.format("es_simhash").options(**options).mode("append").save()
+    with pytest.raises(PySparkException, match="mode\\('append'\\)"):
+        frame.write.format("es_simhash").options(**options).mode("overwrite").save()
