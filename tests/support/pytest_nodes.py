@@ -2,8 +2,9 @@
 
 A test asks for `opensearch_node` or `elasticsearch_node`, and where this machine has no such node the test
 is skipped with a message; a run with CI=true fails instead. `elasticsearch8_node` and `opensearch2_node` are left out
-unless --all-nodes is given. `guarded_node` is an Elasticsearch with logins, and `small_opensearch_node` an OpenSearch
-that is easily overloaded and runs no scripts. The tests start both themselves, and may restart them.
+unless --all-nodes is given. `guarded_node` is an Elasticsearch with logins, `secured_node` an OpenSearch with logins
+and TLS, and `small_opensearch_node` an OpenSearch that is easily overloaded and runs no scripts. The tests start these
+themselves, and may restart them.
 """
 
 from __future__ import annotations
@@ -57,6 +58,12 @@ def guarded_node() -> Iterator[Node]:
     with own_node("elasticsearch", security=True) as node:
         # A role can hide fields with more than the basic licence only.
         node.request("POST", "/_license/start_trial?acknowledge=true")
+        yield node
+
+
+@pytest.fixture(scope="session")
+def secured_node() -> Iterator[Node]:
+    with own_node("opensearch", security=True) as node:
         yield node
 
 

@@ -23,15 +23,17 @@ class ByServer(LoadScopeScheduling):  # type: ignore[misc]
 def belongs_to(root: Path, test: str) -> str:
     """Guess from its name the kind of server that a test is on; without a hint, return its file."""
     file, _, name = test.partition("::")
-    if _has_logins(root / file) and "opensearch_node" not in name:
+    if _names("secured_node", root / file):
+        return "opensearch with logins"
+    if _names("guarded_node", root / file) and "opensearch_node" not in name:
         return "elasticsearch"  # whose node with logins it is, whatever client a test names
     servers = _SERVERS.findall(name)
     return servers[-1].lower() if servers else file
 
 
 @cache
-def _has_logins(path: Path) -> bool:
-    return "guarded_node" in path.read_text(encoding="utf-8")
+def _names(fixture: str, path: Path) -> bool:
+    return fixture in path.read_text(encoding="utf-8")
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -8,7 +8,7 @@ import sys
 import time
 
 from .download import fetch
-from .node import USERNAME, NodeError, NodeUnavailable
+from .node import NodeError, NodeUnavailable
 from .releases import RELEASES
 from .sources import start_node
 
@@ -39,8 +39,10 @@ def run_in_foreground(name: str, *, port: int | None, security: bool) -> None:
     print(f"Starting {RELEASES[name]} ...", flush=True)
     with start_node(name, port=port, security=security) as node:
         print(f"{node} is ready.", flush=True)
-        if security:
-            print(f"User {USERNAME}, password {node.password}", flush=True)
+        if node.credentials:
+            print("User {}, password {}".format(*node.credentials), flush=True)
+        if node.ca_certs:
+            print(f"Certificate of its authority: {node.ca_certs}", flush=True)
         print("Stop it, and remove its data, with Ctrl-C.", flush=True)
         while node.is_running():
             time.sleep(1)
@@ -52,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("names", nargs="+", choices=RELEASES, metavar="NAME", help=f"one of: {', '.join(RELEASES)}")
     parser.add_argument("--fetch", action="store_true", help="only download, into the cache")
     parser.add_argument("--port", type=int, help="the HTTP port on 127.0.0.1 (default: any free one)")
-    parser.add_argument("--security", action="store_true", help="ask for a password (Elasticsearch only)")
+    parser.add_argument("--security", action="store_true", help="ask for a password")
     return parser
 
 

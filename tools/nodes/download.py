@@ -40,7 +40,8 @@ def cache_folder() -> Path:
 
 def server_folder(release: Release) -> Path:
     """Return the release's folder in the cache; pinning another zip of the same version gives another folder."""
-    return cache_folder() / f"{release.engine}-{release.version}-{release.artifact.sha256[:12]}"
+    digests = [artifact.sha256[:12] for artifact in (release.artifact, *release.plugins)]
+    return cache_folder() / "-".join([release.engine, release.version, *digests])
 
 
 def fetch(release: Release) -> Path:
@@ -50,9 +51,10 @@ def fetch(release: Release) -> Path:
     with FileLock(f"{folder}.lock"):
         if not folder.is_dir():
             with _partial_folder(folder) as partial:
-                archive = _download(release, partial / "repository")
-                verify(archive, release.artifact.sha256)
-                _unpack(archive, release.artifact.server_folder, partial).rename(folder)
+                server = _unpack(_download(release, release.artifact, partial), partial)
+                for plugin in release.plugins:
+                    _unpack(_download(release, plugin, partial), server / "plugins" / plugin.name)
+                server.rename(folder)
     return folder
 
 
@@ -68,12 +70,12 @@ def _partial_folder(folder: Path) -> Iterator[Path]:
         shutil.rmtree(partial)
 
 
-def _download(release: Release, repository: Path) -> Path:
+def _download(release: Release, artifact: MavenArtifact, folder: Path) -> tuple[MavenArtifact, Path]:
     """Let Maven fetch the zip into a repository of its own, so that no second copy stays in the user's."""
     maven = shutil.which("mvn")
     if maven is None:
         raise NodeUnavailable("mvn, which would download it, is not on PATH")
-    artifact = release.artifact
+    repository = folder / "repository"
     print(f"Downloading {release}: {artifact.megabytes} MB from Maven Central, once.", file=sys.stderr)
     command = [
         maven,
@@ -88,7 +90,9 @@ def _download(release: Release, repository: Path) -> Path:
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
     if answer.returncode != 0:
         raise NodeUnavailable(f"Maven could not download {artifact.coordinates} ({_first_error(answer.stdout)})")
-    return repository / repository_path(artifact)
+    archive = repository / repository_path(artifact)
+    verify(archive, artifact.sha256)
+    return artifact, archive
 
 
 def repository_path(artifact: MavenArtifact) -> Path:
@@ -116,10 +120,12 @@ def verify(archive: Path, sha256: str) -> None:
         )
 
 
-def _unpack(archive: Path, folder: str, target: Path) -> Path:
-    """Unpack one folder of the zip, readable by every account and writable by none."""
+def _unpack(downloaded: tuple[MavenArtifact, Path], target: Path) -> Path:
+    """Unpack what is wanted of the zip, readable by every account and writable by none."""
+    artifact, archive = downloaded
+    folder = artifact.server_folder
     with zipfile.ZipFile(archive) as file:
-        members = [member for member in file.infolist() if member.filename.startswith(f"{folder}/")]
+        members = [member for member in file.infolist() if not folder or member.filename.startswith(f"{folder}/")]
         for member in members:
             path = Path(file.extract(member, target))
             is_program = member.external_attr >> 16 & 0o100

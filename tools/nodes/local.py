@@ -18,8 +18,6 @@ import threading
 import time
 from pathlib import Path
 
-from .download import fetch
-from .java import find_java
 from .launch import (
     Layout,
     keystore_command,
@@ -34,14 +32,6 @@ from .node import LOG_LINES, STOP_SECONDS, NodeError, NodeSpec, OwnedNode
 
 _KILL_ATTEMPTS = 100
 _KILL_PAUSE_SECONDS = 0.02
-
-
-def start_local(spec: NodeSpec) -> OwnedNode:
-    """Start the spec's server as a process, downloading it first if need be."""
-    java_home = find_java(spec.release)
-    node = LocalNode(spec, java_home, fetch(spec.release))
-    node.start()
-    return node
 
 
 class LocalNode(OwnedNode):
@@ -120,13 +110,17 @@ class LocalNode(OwnedNode):
             folder.mkdir(exist_ok=True)
         settings = layout.config / f"{self.release.engine}.yml"
         settings.write_text(settings_file(self._spec, layout, self._port), encoding="utf-8")
+        self._secure(layout)
         if not self._spec.is_measured:
             remove_agent(layout)
         for path in (layout.root, layout.data, *layout.root.rglob("*")):
-            if path.is_dir() or path.parent == layout.config:
+            if path.is_dir() or layout.config in path.parents:
                 give_to(self._account, path)
         if self.password is not None:
             self._store_password(self.password)
+
+    def _secure(self, layout: Layout) -> None:
+        """Add to the configuration what security needs, before the server's account owns it."""
 
     def _store_password(self, password: str) -> None:
         answer = subprocess.run(

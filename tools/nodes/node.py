@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import ssl
 import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
@@ -14,12 +15,12 @@ from .web import Credentials, Reply, send
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from .releases import Release
 
 Source = Literal["environment", "docker", "maven"]
 Setting = str | int | bool
-USERNAME = "elastic"
 TIMEOUT_VARIABLE = "ES_SIMHASH_NODE_TIMEOUT"
 STOP_SECONDS = 20
 """How long a server may take to end in good order."""
@@ -51,7 +52,7 @@ class NodeSpec:
     release: Release
     settings: Mapping[str, Setting] = field(default_factory=dict)
     password: str | None = None
-    """Set: security is on, and this is the password of the user `elastic`."""
+    """Set: security is on, and this is the password of the user `elastic`, or `admin` on OpenSearch."""
     heap: str = "512m"
     port: int | None = None
     """None: any free one."""
@@ -65,7 +66,8 @@ class NodeSpec:
 
     @property
     def credentials(self) -> Credentials | None:
-        return None if self.password is None else (USERNAME, self.password)
+        name = "admin" if self.release.engine == "opensearch" else "elastic"
+        return None if self.password is None else (name, self.password)
 
     @property
     def java_options(self) -> str:
@@ -96,6 +98,9 @@ class Node(ABC):
 
     source: ClassVar[Source]
 
+    ca_certs: Path | None = None
+    """The certificate of the authority that signed the node's own, where it speaks TLS."""
+
     def __init__(self, release: Release, url: str, credentials: Credentials | None = None) -> None:
         self.release = release
         self.url = url
@@ -103,7 +108,7 @@ class Node(ABC):
 
     @property
     def password(self) -> str | None:
-        """The password of the user `elastic`, or of the one in the URL; None where security is off."""
+        """The password of the user `elastic` or `admin`, or of the one in the URL; None where security is off."""
         return None if self.credentials is None else self.credentials[1]
 
     @property
@@ -113,7 +118,8 @@ class Node(ABC):
 
     def request(self, method: str, path: str, body: object = None, *, anonymous: bool = False) -> Reply:
         """Send one request, with the node's credentials unless `anonymous`."""
-        return send(self.url + path, method, body, None if anonymous else self.credentials)
+        tls = None if self.ca_certs is None else ssl.create_default_context(cafile=self.ca_certs)
+        return send(self.url + path, method, body, None if anonymous else self.credentials, tls)
 
     @abstractmethod
     def is_running(self) -> bool: ...

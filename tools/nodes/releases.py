@@ -17,7 +17,11 @@ class MavenArtifact:
     sha256: str
     megabytes: int
     server_folder: str
-    """The only folder of the zip that is kept."""
+    """The only folder of the zip that is kept; empty: all of it."""
+
+    @property
+    def name(self) -> str:
+        return self.coordinates.split(":")[1]
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,7 @@ class Release:
     artifact: MavenArtifact
     oldest_java: int
     newest_java: int | None = None
+    plugins: tuple[MavenArtifact, ...] = ()
 
     @property
     def major(self) -> int:
@@ -105,6 +110,26 @@ _ALL = (
         ),
         oldest_java=17,
         newest_java=23,  # it needs the Security Manager, which Java 24 removed
+    ),
+)
+
+# Of the releases whose security plugin Maven Central has (none of OpenSearch 3), with modules for HTTP only.
+SECURED_OPENSEARCH = Release(
+    name="opensearch",
+    engine="opensearch",
+    version="2.19.1",
+    artifact=_opensearch_zip(
+        "2.19.1", "af7152d8b7f6f1cee09d47276b32b70479fe6dd8cdbb61213f84eb7f8098b261", megabytes=51
+    ),
+    oldest_java=17,
+    newest_java=23,
+    plugins=(
+        MavenArtifact(
+            "org.opensearch.plugin:opensearch-security:2.19.1.0",
+            "94a04f12ac6033902209fac1e4e512618d45beee604bbf0e42c3ed79c55220cf",
+            megabytes=44,
+            server_folder="",
+        ),
     ),
 )
 

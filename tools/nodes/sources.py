@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from .container import start_container
 from .node import Node, NodeError, NodeSpec, NodeUnavailable, Setting
-from .releases import RELEASES, Release
+from .releases import RELEASES, SECURED_OPENSEARCH, Release
 from .web import Credentials, Reply, send
 
 if TYPE_CHECKING:
@@ -28,14 +28,15 @@ def start_node(
 ) -> Node:
     """Start a node of the named release from the first source that has one.
 
-    With `security` (Elasticsearch only) the user `elastic` must log in with `node.password`, over plain http.
+    With `security` one must log in with `node.credentials`: on Elasticsearch over plain http, on OpenSearch, in the
+    version whose plugin can be had, over TLS with a certificate of the authority `node.ca_certs`.
     Raises NodeUnavailable where this machine has no source, and NodeError where a source fails.
     """
     if name not in RELEASES:
         raise ValueError(f"There is no release {name!r}. Choose one of: {', '.join(RELEASES)}.")
     release = RELEASES[name]
     if security and release.engine == "opensearch":
-        raise NodeUnavailable("OpenSearch from Maven Central has no security plugin; use Elasticsearch for this")
+        release = SECURED_OPENSEARCH
     password = secrets.token_urlsafe(16) if security else None
     spec = NodeSpec(release, settings or {}, password, heap, port, is_measured)
     reasons = []
@@ -50,9 +51,15 @@ def start_node(
 def _start_local(spec: NodeSpec) -> Node:
     if sys.platform == "win32":
         raise NodeUnavailable("servers from Maven Central are run on Linux and macOS only")
-    from .local import start_local
+    from .download import fetch
+    from .guarded import GuardedNode
+    from .java import find_java
+    from .local import LocalNode
 
-    return start_local(spec)
+    kind = GuardedNode if spec.release.plugins else LocalNode
+    node = kind(spec, find_java(spec.release), fetch(spec.release))
+    node.start()
+    return node
 
 
 class ExternalNode(Node):

@@ -6,12 +6,15 @@ import base64
 import json
 import urllib.error
 import urllib.request
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import ssl
 
 Credentials = tuple[str, str]
 _TIMEOUT_SECONDS = 30.0
 # The nodes are on loopback, where a proxy from the environment would only be in the way.
-_opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+_NO_PROXY = urllib.request.ProxyHandler({})
 
 
 class Reply(NamedTuple):
@@ -21,7 +24,13 @@ class Reply(NamedTuple):
     body: Any
 
 
-def send(url: str, method: str = "GET", body: object = None, credentials: Credentials | None = None) -> Reply:
+def send(
+    url: str,
+    method: str = "GET",
+    body: object = None,
+    credentials: Credentials | None = None,
+    tls: ssl.SSLContext | None = None,
+) -> Reply:
     """Send one request; an error status is a reply, and only a failed connection raises (OSError)."""
     request = urllib.request.Request(url, method=method)
     if body is not None:
@@ -31,7 +40,8 @@ def send(url: str, method: str = "GET", body: object = None, credentials: Creden
         token = base64.b64encode(":".join(credentials).encode()).decode()
         request.add_header("Authorization", f"Basic {token}")
     try:
-        with _opener.open(request, timeout=_TIMEOUT_SECONDS) as response:
+        opener = urllib.request.build_opener(_NO_PROXY, urllib.request.HTTPSHandler(context=tls))
+        with opener.open(request, timeout=_TIMEOUT_SECONDS) as response:
             return Reply(response.status, _decode(response.read()))
     except urllib.error.HTTPError as error:
         with error:

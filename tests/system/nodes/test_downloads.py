@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,35 @@ def test_a_machine_with_no_source_says_why_for_each(only_these_javas: Path, monk
         "there is no opensearch (3.8.0) here: ES_SIMHASH_TEST_OPENSEARCH_URL is not set; "
         "no Docker engine runs; it needs Java 21 or newer and none was found; set JAVA_HOME to one"
     )
+
+
+def test_an_opensearch_with_logins_is_made_here_from_the_version_that_has_the_plugin(
+    only_these_javas: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ES_SIMHASH_TEST_OPENSEARCH_URL", "http://127.0.0.1:1")
+    with pytest.raises(NodeUnavailable) as unavailable:
+        start_node("opensearch", security=True)
+    assert unavailable.value.reason == (
+        "there is no opensearch (2.19.1) here: the node at ES_SIMHASH_TEST_OPENSEARCH_URL cannot be given settings of "
+        "our own; certificates and logins are made for a server from Maven Central only; "
+        "it needs Java 17 to 23 and none was found; set JAVA_HOME to one"
+    )
+
+
+def test_a_plugin_is_unpacked_into_the_server_and_its_sha256_is_in_the_folders_name(maven: FakeMaven) -> None:
+    plain = maven.release()
+    extended = replace(plain, plugins=(replace(plain.artifact, server_folder=""),))
+    folder = download.fetch(extended)
+    assert (folder / "plugins" / "bundle" / "bundle-1.2" / "server" / "lib" / "server.jar").is_file()
+    assert folder != download.server_folder(plain)
+
+
+def test_a_plugin_with_another_sha256_is_refused(maven: FakeMaven) -> None:
+    plain = maven.release()
+    release = replace(plain, plugins=(replace(plain.artifact, sha256="0" * 64),))
+    with pytest.raises(NodeError, match="and not the pinned 000"):
+        download.fetch(release)
+    assert not download.server_folder(release).exists()
 
 
 def test_the_command_downloads_several_servers(

@@ -157,11 +157,6 @@ def test_an_unknown_release_is_named_with_the_known_ones() -> None:
         start_node("solr")
 
 
-def test_security_is_not_to_be_had_with_opensearch() -> None:
-    with pytest.raises(NodeUnavailable, match="no security plugin"):
-        start_node("opensearch", security=True)
-
-
 class FakeDocker:
     """A Docker client, its container collection and its one container, with a fake server inside."""
 

@@ -16,6 +16,7 @@ from tests.support.sharing_out import belongs_to
         ("tests/system/engines/test_conformance.py::test_a[opensearch client, elasticsearch]", "elasticsearch"),
         ("tests/system/engines/test_clients.py::test_opensearch_needs_a[async elasticsearch client]", "opensearch"),
         ("tests/system/live/test_doctor_security.py::test_a[read-opensearch]", "elasticsearch"),
+        ("tests/system/nodes/test_secured.py::test_a", "opensearch with logins"),
         ("tests/system/test_index_faults.py::test_a[opensearch_node]", "opensearch"),
         ("tests/unit/core/test_humanize.py::test_a", "tests/unit/core/test_humanize.py"),
     ],
