@@ -1,7 +1,7 @@
 """An OpenSearch node with the security plugin: TLS everywhere, and users who log in with passwords.
 
 The plugin keeps users and roles in an index of its own. It fills that index, when the node first starts, from the files
-written here, which know no user; the one that tests begin with is added by whoever has the administrator's certificate.
+written here, which know no user; the one that tests begin with is added with the administrator's certificate.
 """
 
 from __future__ import annotations

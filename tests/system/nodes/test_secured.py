@@ -11,7 +11,7 @@ from tools.nodes import Node
 from tools.nodes.web import send
 
 
-def test_it_answers_over_tls_to_whoever_has_its_password(secured_node: Node) -> None:
+def test_it_answers_over_tls_to_those_who_have_its_password(secured_node: Node) -> None:
     assert secured_node.request("GET", "/").body["version"]["distribution"] == "opensearch"
     assert secured_node.request("GET", "/", anonymous=True).status == 401
     tls = ssl.create_default_context(cafile=secured_node.ca_certs)
