@@ -164,10 +164,10 @@ mutants: $(MUTANTS_INSTALLED)
 	ES_SIMHASH_NATIVE=0 ES_SIMHASH_TEST_NODES=none $(BIN)/mutmut run --max-children 2
 	$(BIN)/mutmut results
 
-# Backfills of 200,000 documents that are killed, restarted and refused again and again, and thousands of random histories
-# of each command (tests/system/histories); takes hours.
+# Backfills of 200,000 documents that are killed, restarted and refused again and again, thousands of random histories
+# of each command (tests/system/histories), and hundreds on clusters that fail (tests/system/clusters); takes hours.
 soak: $(INSTALLED)
-	$(BIN)/python -m pytest tests/system/soak tests/system/histories --soak
+	$(BIN)/python -m pytest tests/system/soak tests/system/histories tests/system/clusters --soak
 
 # The site of the documentation, into site/; the tests build it too.
 docs: $(INSTALLED)

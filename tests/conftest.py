@@ -33,9 +33,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--soak", action="store_true", help="run tests/system/soak and tests/system/histories in full, which takes long"
-    )
+    parser.addoption("--soak", action="store_true", help="run the tests of `make soak` in full, which takes long")
     parser.addoption(
         "--build", action="store_true", help="run tests/system/installed, which builds, downloads and installs"
     )

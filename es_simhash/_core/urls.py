@@ -11,6 +11,8 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from es_simhash.errors import InputError
 
 _URL = re.compile("https?://", re.IGNORECASE)
+# Between the URLs of several nodes; in a password, a slash would be percent-encoded.
+_BETWEEN = re.compile(r",\s*(?=https?://)", re.IGNORECASE)
 # Meant as an address, but no directory: localhost:9200, user:password@host, https:/host, ftp://host.
 _LIKE_AN_ADDRESS = re.compile(r"[^/\\]*[:@]")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
@@ -26,6 +28,11 @@ def is_url(place: str) -> bool:
             "the name of a directory that has : or @ in it."
         )
     return False
+
+
+def each_url(urls: str) -> list[str]:
+    """Return the URLs in a list with commas, such as those of a cluster's nodes."""
+    return _BETWEEN.split(urls)
 
 
 def split_url(url: str) -> SplitResult | None:

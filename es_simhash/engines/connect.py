@@ -33,7 +33,8 @@ def connect(target: object = None, *, distribution: Distribution | None = None, 
       the server's kind where the server does not;
     - an http(s) URL: a client created with ``client_options``, named as in the elasticsearch client (``basic_auth``,
       ``api_key``, ``ca_certs``, ``request_timeout`` …). The server is asked for its kind, unless ``distribution`` names
-      it. A user and password in the URL become ``basic_auth``. The default port is 9200 for http, 443 for https;
+      it. A user and password in the URL become ``basic_auth``. The default port is 9200 for http, 443 for https.
+      Several nodes of a cluster are ``"http://a:9200,http://b:9200"``: where one is away, another is asked;
     - a directory, or None for ``./.es-simhash``: the embedded engine.
     """
     if isinstance(target, str) and is_url(target):

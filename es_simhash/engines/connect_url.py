@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
 
-from es_simhash._core.urls import credentials, origin, split_url
+from es_simhash._core.urls import credentials, each_url, origin, split_url
 from es_simhash.engines.base import AsyncEngine, Engine
 from es_simhash.engines.elasticsearch import AsyncElasticsearchEngine, ElasticsearchEngine
 from es_simhash.engines.opensearch import AsyncOpenSearchEngine, OpenSearchEngine
@@ -26,28 +26,47 @@ _OPENSEARCH_NAMES = {"basic_auth": "http_auth", "request_timeout": "timeout", "a
 
 @dataclass(frozen=True)
 class Server:
-    """An address without credentials, and the client options, which hold them and so are not shown."""
+    """An address without credentials, and the client options, which hold them and so are not shown.
+
+    Several nodes of one cluster have their addresses in one text, with commas between them.
+    """
 
     address: str
     options: Mapping[str, Any] = field(repr=False)
 
     @classmethod
     def at(cls, url: str, options: Mapping[str, Any]) -> Server:
-        """Return the server at a URL; a user and password in it become the option ``basic_auth``."""
-        parts = split_url(url)
-        if parts is None or parts.query or parts.fragment:
+        """Return the server at a URL, or at those of its nodes; a user and password there become ``basic_auth``."""
+        urls = each_url(url)
+        address = ",".join(map(_address, urls))
+        logins = {login for each in urls if (login := credentials(each))}
+        if len({each.partition(":")[0] for each in address.split(",")}) > 1 or len(logins) > 1:
             raise InputError(
-                "The URL cannot be read. Write it as http://user:password@host:port, "
-                "with characters such as / # ? @ in the password percent-encoded, or pass basic_auth=(user, password)."
+                f"The URLs of {address} do not belong together. Give all nodes of one cluster with http or all with "
+                "https, and the user and password once."
             )
-        address = origin(parts, parts.port or _DEFAULT_PORTS[parts.scheme]) + parts.path.rstrip("/")
-        login = credentials(url)
-        if login is None:
+        if not logins:
             return cls(address, options)
         if {"basic_auth", "http_auth", "api_key", "bearer_auth"} & options.keys():
             raise InputError(f"Credentials for {address} are both in the URL and in an option. Give them once.")
-        user, password = login
+        [(user, password)] = logins
         return cls(address, {**options, "basic_auth": (user, password or "")})
+
+    @property
+    def addresses(self) -> list[str]:
+        """The address of each node."""
+        return self.address.split(",")
+
+
+def _address(url: str) -> str:
+    parts = split_url(url)
+    if parts is None or parts.query or parts.fragment or "," in f"{parts.hostname}{parts.path}":
+        raise InputError(
+            "The URL cannot be read. Write it as http://user:password@host:port, with characters such as / # ? @ in "
+            "the password percent-encoded, or pass basic_auth=(user, password). Several nodes of one cluster are "
+            "http://host:port,http://host:port."
+        )
+    return origin(parts, parts.port or _DEFAULT_PORTS[parts.scheme]) + parts.path.rstrip("/")
 
 
 def connect_to(server: Server, distribution: Distribution | None) -> Engine:
@@ -91,10 +110,15 @@ async def connect_to_async(server: Server, distribution: Distribution | None) ->
 def _guess(server: Server) -> Distribution:
     """Return the distribution whose client is to identify the server; with both, Elasticsearch's can do so, too."""
     if find_spec("elasticsearch"):
-        return (find_spec("opensearchpy") and apparent_kind(server.address)) or "elasticsearch"
+        return (find_spec("opensearchpy") and _apparent_kind(server)) or "elasticsearch"
     if find_spec("opensearchpy"):
         return "opensearch"
     raise MissingExtraError("elasticsearch (or, for OpenSearch, opensearch-py)", "elasticsearch")
+
+
+def _apparent_kind(server: Server) -> Distribution | None:
+    """Return the kind that the first node which answers seems to be."""
+    return next((kind for each in server.addresses if (kind := apparent_kind(each))), None)
 
 
 def _revealed_by(error: EngineError) -> str:
@@ -141,7 +165,9 @@ def _elasticsearch_client(server: Server, name: str) -> Any:
         import elasticsearch
     except ImportError:
         raise MissingExtraError("elasticsearch", "elasticsearch") from None
-    return _made(getattr(elasticsearch, name), server.address, {"connections_per_node": _CONNECTIONS, **server.options})
+    return _made(
+        getattr(elasticsearch, name), server.addresses, {"connections_per_node": _CONNECTIONS, **server.options}
+    )
 
 
 def _opensearch_client(server: Server, name: str) -> Any:
@@ -155,12 +181,12 @@ def _opensearch_client(server: Server, name: str) -> Any:
         if own_name is None:
             raise InputError(f"opensearch-py has no option {option}. Pass headers={{'authorization': …}} instead.")
         options[own_name] = value
-    return _made(getattr(opensearchpy, name), server.address, options)
+    return _made(getattr(opensearchpy, name), server.addresses, options)
 
 
-def _made(client: Callable[..., Any], address: str, options: Mapping[str, Any]) -> Any:
+def _made(client: Callable[..., Any], addresses: Sequence[str], options: Mapping[str, Any]) -> Any:
     try:
-        return client(address, **options)
+        return client(addresses, **options)
     except (TypeError, ValueError) as error:
         raise InputError(
             f"{client.__name__} does not take these options: {error}. "

@@ -72,6 +72,8 @@ class OpenSearchEngine(_OverOpenSearch["OpenSearch"], RestEngine):
         """Close the client, if `connect` created it."""
         if self._closes_client:
             self._client.close()
+            for connection in _nodes(self._client):
+                connection.close()
 
     def _send(self, request: Request, body: bytes | None) -> Reply:
         try:
@@ -89,6 +91,8 @@ class AsyncOpenSearchEngine(_OverOpenSearch["AsyncOpenSearch"], AsyncRestEngine)
         """Close the client, if `connect_async` created it."""
         if self._closes_client:
             await self._client.close()
+            for connection in _nodes(self._client):
+                await connection.close()
 
     async def _send(self, request: Request, body: bytes | None) -> Reply:
         try:
@@ -114,6 +118,11 @@ def _with_kernel_replies(transport: Any, request: Request) -> Any:
     reading.deserializer = copy(transport.deserializer)
     reading.deserializer.serializers = serializers
     return reading
+
+
+def _nodes(client: Any) -> tuple[Any, ...]:
+    """Return the connections of all nodes; a client closes only those of nodes that were there when last asked."""
+    return tuple(getattr(client.transport.connection_pool, "orig_connections", ()))
 
 
 def _copied(transport: Any) -> Any:

@@ -12,17 +12,20 @@ from __future__ import annotations
 import os
 from collections import Counter
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
+from tools.nodes.cluster import Cluster, start_cluster
 from tools.nodes.node import Node, NodeUnavailable
 from tools.nodes.sources import start_node
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from tools.nodes.node import Setting
+
+Started = TypeVar("Started")
 
 # A write queue of one request, memory for a large document, which takes four times its length, and frequent checks of
 # the disk.
@@ -102,14 +105,23 @@ def required_node(
 
     With ES_SIMHASH_TEST_NODES=none nodes are left out on purpose.
     """
+    return _required(lambda: start_node(name, settings=settings, security=security, port=port))
+
+
+def _required(start: Callable[[], Started]) -> Started:
     if os.environ.get("ES_SIMHASH_TEST_NODES") == "none":
         pytest.skip(f"{_NOT_TESTED}ES_SIMHASH_TEST_NODES=none")
     try:
-        return start_node(name, settings=settings, security=security, port=port)
+        return start()
     except NodeUnavailable as unavailable:
         if os.environ.get("CI") == "true":
             pytest.fail(unavailable.reason, pytrace=False)
         pytest.skip(_NOT_TESTED + unavailable.reason)
+
+
+def required_cluster(name: str) -> Cluster:
+    """Start a cluster of three nodes that every complete run has, as `required_node` does."""
+    return _required(lambda: start_cluster(name))
 
 
 @contextmanager

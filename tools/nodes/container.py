@@ -66,8 +66,8 @@ class ContainerNode(OwnedNode):
         self._container.reload()
         return bool(self._container.status == "running")
 
-    def log_tail(self) -> str:
-        logs: bytes = self._container.logs(tail=LOG_LINES)
+    def log_tail(self, lines: int = LOG_LINES) -> str:
+        logs: bytes = self._container.logs(tail=lines)
         return logs.decode(errors="replace")
 
     def _launch(self) -> None:

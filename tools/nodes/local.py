@@ -61,15 +61,20 @@ class LocalNode(OwnedNode):
     def is_running(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
-    def log_tail(self) -> str:
-        lines = self._layout.console.read_text(encoding="utf-8", errors="replace").splitlines()
-        return "\n".join(lines[-LOG_LINES:])
+    def log_tail(self, lines: int = LOG_LINES) -> str:
+        logged = self._layout.console.read_text(encoding="utf-8", errors="replace").splitlines()
+        return "\n".join(logged[-lines:])
+
+    def kill(self) -> None:
+        if self._process is not None:
+            self._kill_session(self._process)
+            self._process = None
 
     def _launch(self) -> None:
         if not self._layout.home.exists():
             self._prepare()
         self._layout.pid_file.unlink(missing_ok=True)
-        with self._layout.console.open("wb") as console:
+        with self._layout.console.open("ab") as console:
             self._process = subprocess.Popen(
                 [*_dying_with_us(), *server_command(self._spec, self._layout, self._java_home)],
                 cwd=self._layout.home,

@@ -147,10 +147,18 @@ class OwnedNode(Node):
 
     def start(self) -> None:
         """Launch the server and wait until it answers; if it does not, leave nothing behind."""
+        self.launch()
+        try:
+            self._await_ready()
+        except BaseException:
+            self.stop()
+            raise
+
+    def launch(self) -> None:
+        """Launch the server on the data that is there, and do not wait for it."""
         atexit.register(self.stop)
         try:
             self._launch()
-            self._await_ready()
         except BaseException:
             self.stop()
             raise
@@ -164,8 +172,12 @@ class OwnedNode(Node):
         self._halt()
         self.start()
 
+    def kill(self) -> None:
+        """End the server as a power failure does, and keep its data."""
+        raise NodeError(f"{self} is no process of ours, so that it cannot be killed. Run the node without Docker.")
+
     @abstractmethod
-    def log_tail(self) -> str:
+    def log_tail(self, lines: int = LOG_LINES) -> str:
         """Return the last lines that the server logged."""
 
     @abstractmethod

@@ -27,6 +27,11 @@ from es_simhash.errors import (
 
 _LONGEST_REASON = 1_000
 _LONGEST_EXCERPT = 200
+# What a cluster says while a node of it is away and others take over its shards. The request may have been carried out.
+_NODE_AWAY = (
+    "node_(not_connected|disconnected|closed)_exception|connect_transport_exception|receive_timeout_transport"
+    "|no_longer_primary_shard|failed_to_commit_cluster_state"
+)
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,11 @@ REMEDIES = (
         "SERVICE_UNAVAILABLE/[12]/|(master|cluster_manager)_not_discovered",
         UnreachableError,
         "The cluster has no elected manager at the moment: look at its nodes' logs, and try again when it has one.",
+    ),
+    Remedy(
+        _NODE_AWAY,
+        UnreachableError,
+        "A node of the cluster is away: look at GET _cat/nodes, and try again when others have taken over its shards.",
     ),
     Remedy(
         "cluster_block_exception",
@@ -196,6 +206,13 @@ def incompleteness(reply: Json) -> str | None:
         first = shards.get("failures", [{}])[0].get("reason", "no reason given")
         return f"{shards['failed']} of {shards['total']} shards failed ({reason_of(first)})"
     return None
+
+
+def is_only_for_now(reply: Json) -> bool:
+    """Return whether an incomplete reply lacks shards that a cluster will have again, on another node."""
+    failures = reply["_shards"].get("failures", [])
+    away = f"{_NODE_AWAY}|no_shard_available|unavailable_shards|illegal_index_shard_state|shard_not_found"
+    return bool(failures) and all(re.search(away, reason_of(each.get("reason"))) for each in failures)
 
 
 def reason_of(error: Any) -> str:

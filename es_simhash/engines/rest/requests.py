@@ -11,9 +11,9 @@ from typing import Any, TypeAlias, TypeVar
 from urllib.parse import quote
 
 from es_simhash._core.json_paths import Json
-from es_simhash.engines.rest.errors import error_of, incompleteness
+from es_simhash.engines.rest.errors import error_of, incompleteness, is_only_for_now
 from es_simhash.engines.rest.reply_checks import typed
-from es_simhash.errors import EngineError, IndexStateError, InputError
+from es_simhash.errors import EngineError, IndexStateError, InputError, UnavailableError
 from es_simhash.plans.operations import (
     Bulk,
     CancelTask,
@@ -203,7 +203,7 @@ def error_in(operation: Operation[Any], status: int, body: Any) -> EngineError |
 def whole(operation: Operation[Any], reply: Json) -> Json:
     """Return the reply; raise unless it covers all shards."""
     if lack := incompleteness(reply):
-        raise EngineError(
+        raise (UnavailableError if is_only_for_now(reply) else EngineError)(
             f"{doing(operation)} gave an incomplete answer: {lack}. "
             "Look at the health of the index (GET _cluster/health), and try again."
         )

@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from es_simhash._core.urls import is_url
+from es_simhash._core.urls import each_url, is_url
 from es_simhash.engines.base import Engine
 from es_simhash.live.telemetry import spans
 from es_simhash.live.telemetry.job_metrics import OPERATION_ERRORS, OPERATION_SECONDS
@@ -26,7 +26,7 @@ class Watching:
         self._metrics = metrics
         self._attributes: dict[str, str | int] = {"db.system.name": getattr(engine, "system", "other")}
         if is_url(place):
-            parts = urlsplit(place)
+            parts = urlsplit(each_url(place)[0])
             self._attributes["server.address"] = parts.hostname or ""
             if parts.port:
                 self._attributes["server.port"] = parts.port

@@ -16,8 +16,6 @@ from es_simhash.index import Index
 from es_simhash.scheme.own_fields import DEFERRED
 from tests.support.commands import Run
 
-_PATIENCE = 0.2
-
 
 @dataclass
 class Added:
@@ -60,13 +58,13 @@ def actions(sources: Iterable[Json]) -> Iterator[Json]:
                 yield {"_op_type": "delete", "_id": source["id"]}
 
 
-def run(index: str, file: str, rejects: str, *target: str, **_: object) -> Run:
+def run(index: str, file: str, rejects: str, patience: str, *target: str, **_: object) -> Run:
     """Add the documents of a file; the arguments and the result are those of a command."""
     url = target[1]
     try:
         with Index(index, url) as opened:
             given = [json.loads(line) for line in Path(file).read_text(encoding="utf-8").splitlines()]
-            written = opened.add(actions(given), patience=_PATIENCE)
+            written = opened.add(actions(given), patience=float(patience))
     except BaseException as error:
         with redirect_stderr(StringIO()) as said:
             code = exits.code_of(error, debug=False)

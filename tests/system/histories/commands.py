@@ -22,11 +22,10 @@ from tests.system.histories.target import Target
 _SMALLER: dict[str, Any] = {
     "es_simhash.live.sweep.reading._FIRST_SIZE": 4,
     "es_simhash.live.sweep.reading._MOST": 4,
-    "es_simhash.plans.operation_retry._FIRST": 0.002,
-    "es_simhash.plans.operation_retry._LONGEST": 0.004,
     "es_simhash.plans.bulk._MOST_LENGTH": 4_000,
     "es_simhash.index.index.WRITES": 8,
 }
+_RETRY = "es_simhash.plans.operation_retry"
 _MOST_RUNS = 40
 
 # Takes arguments as the command line does, and ends in the same way.
@@ -37,7 +36,8 @@ Program: TypeAlias = Callable[..., commands.Run]
 class Ended:
     """How the last of some runs of a command ended, and how many were needed.
 
-    ``events`` is what it printed; ``rejected`` has what the reject file names, each with its id.
+    ``events`` is what it printed; ``rejected`` has what the reject file names, each with its id. ``given_up`` has what
+    runs said that ended too early, though nobody killed them.
     """
 
     code: int
@@ -45,6 +45,7 @@ class Ended:
     said: str
     rejected: list[Json]
     runs: int
+    given_up: list[str]
 
     @property
     def summary(self) -> Json:
@@ -57,10 +58,11 @@ class Ended:
 
 
 @contextmanager
-def _smaller() -> Iterator[None]:
+def _smaller(patience: float) -> Iterator[None]:
     """Within it, pages and waits are small, and what clients log of faults is not shown."""
+    waits = {f"{_RETRY}._FIRST": patience / 100, f"{_RETRY}._LONGEST": patience / 50}
     with ExitStack() as stack:
-        for name, value in _SMALLER.items():
+        for name, value in (_SMALLER | waits).items():
             stack.enter_context(patch(name, value))
         logging.disable()
         stack.callback(logging.disable, logging.NOTSET)
@@ -74,18 +76,21 @@ def run(
 
     One that is refused although it met with no fault is the last. Each run begins with a call of ``begin``.
     """
-    with _smaller(), target.meeting(course):
+    given_up: list[str] = []
+    with _smaller(target.patience), target.meeting(course):
         for runs in range(1, _MOST_RUNS):
             begin()
             before = course.faults
             rejects = folder / f"rejects {runs}"
-            done = _run_once(program, folder, [each.format(rejects=rejects) for each in arguments])
+            places = {"rejects": rejects, "patience": target.patience}
+            done = _run_once(program, folder, [each.format(**places) for each in arguments])
             if course.failures:
                 raise course.failures[0]
             if not course.is_killed and (done.code in (FINE, SOME_FAILED) or course.faults == before):
                 break
+            given_up += [] if course.is_killed else [done.err]
             course.is_killed = False
-    return Ended(done.code, commands.lines(done), done.err, _lines(rejects), runs)
+    return Ended(done.code, commands.lines(done), done.err, _lines(rejects), runs, given_up)
 
 
 def _run_once(program: Program, folder: Path, arguments: Sequence[str]) -> commands.Run:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
 
-from tests.system.histories.history import KILLS, KINDS, Event, Fault, Upset, Write
+from tests.system.histories.history import KILLS, KINDS, Blow, Event, Fault, Upset, Write
 
 
 class KilledError(BaseException):
@@ -24,7 +24,7 @@ class Course:
     """
 
     events: Sequence[Event] = ()
-    happen: Callable[[Write | Upset], None] = lambda what: None
+    happen: Callable[[Write | Upset | Blow], None] = lambda what: None
     on_request: Callable[[str, str, bytes], None] = lambda method, path, body: None
     faults: int = 0
     unheard: int = 0
@@ -43,6 +43,7 @@ class Course:
             if isinstance(event.what, Fault):
                 found += [event.what] if self._hits(event, event.what, kinds) else []
             elif event.kind in kinds and self._is_due(event):
+                self.faults += isinstance(event.what, Blow)
                 self.happen(_turned(event.what, self._numbers[event.kind] - event.at))
         if not found:
             return None
@@ -63,6 +64,6 @@ class Course:
         return True
 
 
-def _turned(what: Write | Upset, times: int) -> Write | Upset:
+def _turned(what: Write | Upset | Blow, times: int) -> Write | Upset | Blow:
     """What happens for another time: it is another document's turn."""
     return replace(what, document=what.document + times) if isinstance(what, Write) else what

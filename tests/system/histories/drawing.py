@@ -12,7 +12,8 @@ _MOST_DOCUMENTS = 20
 # Most of what others do is of interest where it changes a text under a fingerprint.
 _HOWS = [*get_args(How), "text", "text", "text", "copy"]
 
-_FAULTS = [*Fault, Fault.BUSY_ITEMS, Fault.BUSY_ITEMS, Fault.KILLED]
+_OF_ONE_NODE = [fault for fault in Fault if fault is not Fault.FAILOVER]
+_FAULTS = [*_OF_ONE_NODE, Fault.BUSY_ITEMS, Fault.BUSY_ITEMS, Fault.KILLED]
 _RARELY = st.integers(0, 7).map(lambda number: number == 7)
 
 

@@ -28,7 +28,7 @@ from es_simhash.plans.operations import (
     Search,
 )
 from tests.system.histories.course import Course, KilledError
-from tests.system.histories.history import Fault
+from tests.system.histories.history import Blow, Fault
 from tools.nodes.web import Reply
 
 Result = TypeVar("Result")
@@ -57,6 +57,8 @@ class Directory:
 
     path: Path
     is_server = False
+    is_cluster = False
+    patience = 0.2
     _engine: EmbeddedEngine | None = None
 
     @property
@@ -73,6 +75,13 @@ class Directory:
             return _PERFORM(engine, operation)
         finally:
             _CLOSE(engine)
+
+    def settle(self, index: str) -> None:
+        """Nothing is ever under way."""
+
+    def undergo(self, blow: Blow, index: str) -> None:
+        """There is no cluster."""
+        raise NotImplementedError
 
     def request(self, method: str, path: str, body: Any = None) -> Reply:
         """What a node would answer."""

@@ -66,6 +66,7 @@ def index_of(history: History, target: Target) -> Iterator[Others]:
             actions.append(Action("index", id_of(number), source, metadata=metadata))
         results = target.perform(Bulk(others.index, actions, refresh=True))
         assert not [result.error for result in results if result.error]
+        target.settle(others.index)
         yield others
     finally:
         target.perform(DeleteIndex(others.index))
@@ -86,7 +87,9 @@ def _body(history: History, others: Others) -> Json:
         "properties": {**_PROPERTIES, **ours["properties"]},
     }
     refresh = {"refresh_interval": "10ms" if shape.refreshes else "-1"}
-    settings = {"number_of_shards": shape.shards, "number_of_replicas": 0, **refresh}
+    settings = {"number_of_shards": shape.shards, "number_of_replicas": shape.replicas, **refresh}
+    if shape.replicas:
+        settings["unassigned.node_left.delayed_timeout"] = "0s"
     return {"settings": settings, "mappings": mapping}
 
 

@@ -43,11 +43,24 @@ class Upset(Enum):
         return f"Upset.{self.name}"
 
 
+class Blow(Enum):
+    """What happens to a cluster: the node with a primary is killed, or cut off for a moment; another one joins."""
+
+    KILL = "a node is killed"
+    ISOLATE = "a node is cut off"
+    SILENCE = "a link falls silent"
+    JOIN = "a node joins"
+
+    def __repr__(self) -> str:
+        return f"Blow.{self.name}"
+
+
 class Fault(Enum):
     """What happens to a request.
 
     It comes later than others, its connection is lost before the server has it or with the reply, it is refused, it is
     refused for every other item of a bulk, or the process is killed before the server has it or before the reply comes.
+    On a cluster, the node with a primary may be killed while the request is under way.
     """
 
     LATE = "late"
@@ -58,6 +71,7 @@ class Fault(Enum):
     UNAVAILABLE = "503"
     KILLED = "killed"
     KILLED_UNANSWERED = "killed unanswered"
+    FAILOVER = "failover"
 
     def __repr__(self) -> str:
         return f"Fault.{self.name}"
@@ -79,7 +93,7 @@ class Event:
     """
 
     at: int
-    what: Write | Upset | Fault
+    what: Write | Upset | Blow | Fault
     times: int = 1
     kind: str = KINDS[0]
 
@@ -88,13 +102,14 @@ class Event:
 class Shape:
     """An index: how many shards it has, whether it refreshes itself, and whether fields may come with documents.
 
-    One that ``excludes`` leaves a field out of ``_source``, so that each update loses it.
+    One that ``excludes`` leaves a field out of ``_source``, so that each update loses it. Each shard has ``replicas``.
     """
 
     shards: int = 1
     refreshes: bool = False
     dynamic: bool = True
     excludes: bool = False
+    replicas: int = 0
 
 
 @dataclass(frozen=True)

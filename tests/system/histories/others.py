@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
-from tests.system.histories.history import How, Start, Upset, Write
+from tests.system.histories.history import Blow, How, Start, Upset, Write
 from tests.system.histories.target import Target
 
 FIELDS = ("title", "body")
@@ -117,9 +117,11 @@ class Others:
             version = hits[id_of(number)]["_version"] if id_of(number) in hits else known.version
             self.known[number] = replace(known, version=version, steps=0)
 
-    def happen(self, what: Write | Upset) -> None:
-        """Do something to a document, or have something happen to the index."""
+    def happen(self, what: Write | Upset | Blow) -> None:
+        """Do something to a document, or have something happen to the index or its cluster."""
         match what:
+            case Blow():
+                self.target.undergo(what, self.index)
             case Write(how, number):
                 self._write(how, number % len(self.known))
             case Upset.REFRESH:

@@ -40,7 +40,7 @@ class Outcome:
     @property
     def steps(self) -> int:
         """How many versions of documents are not those of the others, where versions are counted."""
-        if not self.others.target.is_server:
+        if self.others.target.is_cluster or not self.others.target.is_server:
             return 0
         gone = sum(known.steps for known in self.others.known.values())
         return gone + sum(hit["_version"] - known.version for _, known, hit in self.documents())
@@ -109,7 +109,7 @@ def versions_are_accounted_for(outcome: Outcome, is_deferred: bool = False) -> I
     With ``is_deferred``, a server may have written a document without a fingerprint before the command rejected it.
     """
     written = outcome.ended.summary["written"] + outcome.ended.summary.get("deferred", 0)
-    if not outcome.others.target.is_server:
+    if outcome.others.target.is_cluster or not outcome.others.target.is_server:
         return
     if outcome.steps < written:
         yield f"{written} were written, and there were {outcome.steps} changes"

@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeVar
 
 from es_simhash.plans.operations import Operation
 from tests.system.histories.course import Course
+from tests.system.histories.history import Blow
 from tools.nodes.web import Reply
 
 Result = TypeVar("Result")
@@ -20,6 +21,24 @@ class Target(Protocol):
 
     @property
     def is_server(self) -> bool: ...
+
+    @property
+    def is_cluster(self) -> bool:
+        """Whether nodes may fail, so that nobody can know how often a document was written."""
+        ...
+
+    @property
+    def patience(self) -> float:
+        """How long commands try again, in seconds."""
+        ...
+
+    def undergo(self, blow: Blow, index: str) -> None:
+        """Have something happen to the nodes of a cluster."""
+        ...
+
+    def settle(self, index: str) -> None:
+        """Wait until nothing is under way any more, and an index is whole."""
+        ...
 
     def request(self, method: str, path: str, body: Any = None) -> Reply:
         """Send a request of somebody else than the command."""

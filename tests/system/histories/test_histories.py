@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,17 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from es_simhash.engines.connect import connect
 from tests.support.nightly import is_nightly
 from tests.support.whole_indices import ENGINES
-from tests.system.histories import commands
-from tests.system.histories.course import Course
 from tests.system.histories.drawing import histories
 from tests.system.histories.embedded import Directory
-from tests.system.histories.ground import State, index_of, state_of
 from tests.system.histories.history import Event, Fault, History, Shape, Start, Write
-from tests.system.histories.looks import Looks
-from tests.system.histories.others import Others
-from tests.system.histories.outcome import Outcome
+from tests.system.histories.running import problems_of
 from tests.system.histories.target import Target
-from tests.system.histories.verbs import VERBS, problems
+from tests.system.histories.verbs import VERBS
 from tests.system.histories.wire import Server, wire
 from tools.nodes import Node
 
@@ -117,37 +110,3 @@ def hold(target: Target, verb: str, count: int, is_soak: bool) -> None:
         assert problems_of(target, history) == []
 
     is_right()
-
-
-def problems_of(target: Target, history: History) -> list[str]:
-    """Find the problems after a history, and after one more run, which sees what came too late for the first."""
-    with index_of(history, target) as others:
-        looks = Looks(others, VERBS[history.verb].look, VERBS[history.verb].refreshes)
-        first = outcome_of(target, others, history, looks)
-        found = list(problems(history, first))
-        if found or others.serial == looks.last:
-            return found
-        others.take(first.after.hits)
-        again = outcome_of(target, others, replace(history, events=()), looks)
-        return [f"one more run: {problem}" for problem in problems(history, again)]
-
-
-def outcome_of(target: Target, others: Others, history: History, looks: Looks) -> Outcome:
-    """A history, and what there is in the end."""
-    before, verb = index_now(others), VERBS[history.verb]
-    course = Course(history.events, others.happen, looks.see)
-    with TemporaryDirectory() as folder:
-        file = Path(folder, "new.jsonl")
-        others.write_new(file, len(history.documents))
-        places = {"index": others.index, "copy": others.copy, "file": file, "rejects": "{rejects}"}
-        arguments = [each.format(**places) for each in (*verb.arguments, "--url", target.url)]
-        ended = commands.run(target, course, Path(folder), looks.begin, verb.program, arguments)
-    verb.afterwards(others)
-    return Outcome(others, before, index_now(others), state_of(others, others.copy), ended, looks, course.unheard)
-
-
-def index_now(others: Others) -> State:
-    """The index as it is."""
-    state = state_of(others, others.index)
-    assert state
-    return state

@@ -55,7 +55,12 @@ class Verb:
 
 
 def problems(history: History, outcome: Outcome) -> Iterator[str]:
-    """Find the problems; if an update would lose something, a command that stops may change nothing."""
+    """Find the problems; if an update would lose something, a command that stops may change nothing.
+
+    On a cluster, a command goes on by itself.
+    """
+    if outcome.others.target.is_cluster:
+        yield from (f"a run gave up: {said}" for said in outcome.ended.given_up)
     if not (outcome.others.has_secrets and outcome.ended.code == REFUSED and "_source" in outcome.ended.said):
         yield from VERBS[history.verb].check(outcome)
         return
@@ -245,7 +250,7 @@ def _write_whole(others: Others) -> None:
         others.happen(Write("put", number))
 
 
-_LIMITED = ("--patience", "0.2", "--rejects", "{rejects}")
+_LIMITED = ("--patience", "{patience}", "--rejects", "{rejects}")
 # All texts may be empty.
 _BACKFILL = ("backfill", "{index}", "--accept", "text-fields", *_LIMITED)
 _GROUP = ("group", "{index}", "--write", *_LIMITED[:2])
@@ -259,7 +264,7 @@ VERBS = {
     "reindex": Verb(("reindex", "{index}", "{copy}", *_LIMITED), _check_copy),
     "group": Verb(_GROUP, _check_groups, 25, states=_GROUPED),
     "incremental": Verb((*_GROUP, "--incremental"), _check_groups, 25, states=_GROUPED),
-    "add": Verb(("{index}", "{file}", "{rejects}"), _check_added, 15, look="/", program=adding.run),
+    "add": Verb(("{index}", "{file}", "{rejects}", "{patience}"), _check_added, 15, look="/", program=adding.run),
     "load": Verb(("load", "{index}", "{file}", "--id-field", "id", *_LIMITED), _check_loaded, 10, look="/"),
     "pipeline": Verb(
         ("scripts", "{index}", "--pipeline", "--install", "--default"),

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from http import HTTPStatus
+from http.client import HTTPException
 from typing import Any, TypeVar
 from unittest.mock import patch
 from urllib.parse import urlsplit
@@ -17,7 +19,7 @@ from es_simhash.engines.rest.engine import RestEngine
 from es_simhash.plans.operations import Operation
 from tests.support.http_server import Answer, Request, listening
 from tests.system.histories.course import Course, KilledError
-from tests.system.histories.history import Fault
+from tests.system.histories.history import Blow, Fault
 from tools.nodes import Node
 from tools.nodes.web import Reply
 
@@ -47,6 +49,8 @@ class Server:
     wire: Wire
     engine: Engine
     is_server = True
+    is_cluster = False
+    patience = 0.2
 
     @property
     def url(self) -> str:
@@ -61,26 +65,40 @@ class Server:
         """Carry out an operation on the node itself."""
         return self.engine.perform(operation)
 
+    def settle(self, index: str) -> None:
+        """One node is always whole."""
+
+    def undergo(self, blow: Blow, index: str) -> None:
+        """There is no cluster."""
+        raise NotImplementedError
+
     @contextmanager
     def meeting(self, course: Course) -> Iterator[None]:
         """Within it, requests meet with what happens in a course, and a process that was killed does nothing more."""
-        perform = RestEngine.perform
         self.wire.course = course
-
-        def unless_killed(engine: RestEngine, operation: Operation[Result]) -> Result:
-            try:
-                return perform(engine, operation)
-            finally:
-                if course.is_killed:
-                    raise KilledError
-
-        with patch.object(RestEngine, "perform", unless_killed):
+        with killable(course):
             yield
 
 
 @contextmanager
-def wire(node: Node) -> Iterator[Wire]:
-    """Run a proxy before a node."""
+def killable(course: Course) -> Iterator[None]:
+    """Within it, a process that was killed in a course does nothing more."""
+    perform = RestEngine.perform
+
+    def unless_killed(engine: RestEngine, operation: Operation[Result]) -> Result:
+        try:
+            return perform(engine, operation)
+        finally:
+            if course.is_killed:
+                raise KilledError
+
+    with patch.object(RestEngine, "perform", unless_killed):
+        yield
+
+
+@contextmanager
+def wire(*nodes: Node) -> Iterator[Wire]:
+    """Run a proxy before each node."""
     there = Wire("", Course())
 
     def respond(request: Request) -> Answer | None:
@@ -90,7 +108,8 @@ def wire(node: Node) -> Iterator[Wire]:
             there.course.failures.append(failure)
             return None
 
-    with listening(respond, node=node) as there.url:
+    with ExitStack() as stack:
+        there.url = ",".join(stack.enter_context(listening(respond, node=node)) for node in nodes)
         yield there
 
 
@@ -115,17 +134,34 @@ def _meeting(fault: Fault | None, course: Course, request: Request) -> Answer | 
             return None
         case Fault.LOST_REPLY | Fault.KILLED_UNANSWERED:
             reply = _forwarded(course, request)
-            course.unheard += len(_done(reply)) if urlsplit(request.path).path.endswith("/_bulk") else 0
+            is_bulk = reply and urlsplit(request.path).path.endswith("/_bulk")
+            course.unheard += len(_done(reply)) if reply and is_bulk else 0
             return None
         case Fault.BUSY_ITEMS:
             return _half_refused(course, request)
+        case Fault.FAILOVER:
+            return _during(course, request)
         case _:
             return _refused(*_REFUSALS[fault])
 
 
-def _forwarded(course: Course, request: Request) -> Answer:
-    course.on_request(request.method, request.path, request.body)
-    return request.forward()
+def _forwarded(course: Course, request: Request) -> Answer | None:
+    """Answer as the node does, or not at all if it is away."""
+    try:
+        reply = request.forward()
+    except (OSError, HTTPException):
+        return None
+    if reply.status < HTTPStatus.MULTIPLE_CHOICES:
+        course.on_request(request.method, request.path, request.body)
+    return reply
+
+
+def _during(course: Course, request: Request) -> Answer | None:
+    """Have the node with a primary killed while a request is under way."""
+    with ThreadPoolExecutor(1) as executor:
+        reply = executor.submit(_forwarded, course, request)
+        course.happen(Blow.KILL)
+        return reply.result()
 
 
 def _refused(status: HTTPStatus, kind: str) -> Answer:
@@ -138,18 +174,21 @@ def _done(reply: Answer) -> list[Any]:
     return [item for item in items if item["status"] < HTTPStatus.MULTIPLE_CHOICES]
 
 
-def _half_refused(course: Course, request: Request) -> Answer:
+def _half_refused(course: Course, request: Request) -> Answer | None:
     """Refuse every other item of a bulk request, beginning with the first, and forward the rest."""
     actions = _actions(request.body)
     passed = actions[1::2]
     replied = iter(())
-    reply = Answer(b"")
+    reply: Answer | None = Answer(b"")
     if passed:
         lines = b"".join(line + b"\n" for action in passed for line in action)
         reply = _forwarded(course, replace(request, body=lines))
+        if reply is None:
+            return None
         replied = iter(json.loads(reply.raw)["items"])
     index = urlsplit(request.path).path.split("/")[1]
     items = [next(replied) if number % 2 else _refusal(action[0], index) for number, action in enumerate(actions)]
+    assert reply
     return replace(reply, body={"took": 0, "errors": True, "items": items})
 
 

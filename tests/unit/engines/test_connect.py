@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 import threading
 from collections.abc import Callable
@@ -337,6 +338,8 @@ def test_options_that_a_client_does_not_have() -> None:
         ("https://example.org/prefix/", "https://example.org:443/prefix"),
         ("http://[::1]:9200", "http://[::1]:9200"),
         ("https://user:word@example.org", "https://example.org:443"),
+        ("http://a,http://b:1/x, HTTP://c/", "http://a:9200,http://b:1/x,http://c:9200"),
+        ("http://user:p,w@a,http://user:p,w@b", "http://a:9200,http://b:9200"),
     ],
 )
 def test_an_address_is_written_out(url: str, address: str) -> None:
@@ -369,12 +372,41 @@ def test_any_login_can_be_in_a_url(user: str, password: str) -> None:
         "http://user:s3cret@host:99999",
         "http://user:s3cret@[host",
         "http://user:s3cret\u2100@host",
+        "http://user:s3cret@a,b",
+        "http://user:s3cret@a/,b",
+        "http://user:s3cret@a,http://",
     ],
 )
 def test_a_url_that_cannot_be_read_is_not_repeated(url: str) -> None:
     with pytest.raises(InputError, match="percent-encoded") as raised:
         connect(url)
     assert "s3cret" not in everything_said(raised.value)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://user:s3cret@a,https://b", "http://user:s3cret@a,http://other:s3cret@b", "http://u:a@a,http://u:b@b"]
+)
+def test_urls_that_are_not_of_one_cluster_are_refused(url: str) -> None:
+    with pytest.raises(InputError, match="do not belong together") as raised:
+        connect(url)
+    assert "s3cret" not in everything_said(raised.value)
+
+
+@pytest.mark.parametrize("answer", [ELASTICSEARCH, OPENSEARCH], ids=["Elasticsearch", "OpenSearch"])
+def test_of_several_nodes_those_that_answer_are_asked(answer: Answer) -> None:
+    away = "http://127.0.0.1:1"
+    with serving(answer) as first, serving(answer) as second:
+        urls = f"{away},http://user:word@{first.url.removeprefix('http://')},{second.url}"
+        engine = connect(urls)
+        for _ in range(6):
+            assert engine.perform(GetInfo()).version in ((9, 4, 3), (3, 8, 0))
+        engine.close()
+        assert first.requests
+        assert second.requests
+        assert connected(urls)
+    with pytest.raises(UnreachableError) as raised:
+        connect(f"{away},http://127.0.0.1:2")
+    assert {away, "http://127.0.0.1:2"} <= set(re.findall(r"http://[\d.:]+\d", str(raised.value)))
 
 
 @pytest.mark.parametrize("option", ["basic_auth", "api_key"])

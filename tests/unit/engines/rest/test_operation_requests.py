@@ -21,6 +21,7 @@ from es_simhash.errors import (
     MissingError,
     TooLargeError,
     UnavailableError,
+    UnreachableError,
 )
 from es_simhash.plans.operations import (
     OPERATIONS,
@@ -202,6 +203,27 @@ def test_an_incomplete_answer_is_an_error(lack: Json, reason: str) -> None:
         converse(MultiSearch("index", [{}, {}]), {"responses": [{"hits": NO_HITS, "_shards": WHOLE}, reply]})
     with pytest.raises(EngineError, match=reason):
         converse(GetDocuments("a,b", ["1"]), reply)
+
+
+AWAY = [
+    {"type": "node_not_connected_exception", "reason": "[node-2][127.0.0.1:9300] Node not connected"},
+    {"type": "no_shard_available_action_exception", "reason": None},
+    {"type": "failed", "caused_by": {"type": "node_disconnected_exception", "reason": "[node-2] disconnected"}},
+]
+
+
+@pytest.mark.parametrize("reason", AWAY, ids=["not connected", "no shard", "disconnected"])
+def test_shards_that_are_away_with_a_node_may_be_asked_again(reason: Json) -> None:
+    failed = {"total": 2, "failed": 1, "failures": [{"shard": 0, "reason": reason}]}
+    for operation in (EVERY[Count], EVERY[Refresh]):
+        with pytest.raises(UnavailableError, match="incomplete answer: 1 of 2 shards failed"):
+            converse(operation, {"count": 0, "_shards": failed})
+
+
+@pytest.mark.parametrize("reason", [AWAY[0], AWAY[2]], ids=["not connected", "disconnected"])
+def test_a_node_that_is_away_may_have_done_what_it_was_asked(reason: Json) -> None:
+    with pytest.raises(UnreachableError, match="A node of the cluster is away"):
+        checked(EVERY[Bulk], Reply(500, {"error": reason, "status": 500}))
 
 
 def test_searches_ask_for_whole_answers() -> None:

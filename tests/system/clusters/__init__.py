@@ -1,0 +1,1 @@
+"""Clusters of three nodes that fail while commands work: histories with blows to the nodes."""
