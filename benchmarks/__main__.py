@@ -66,6 +66,7 @@ SECTIONS = {
     "pipeline": Section(CLIENTS, SERVERS),
     "grouping": Section(CLIENTS, SERVERS),
     "scale_groups": Section(),
+    "spark": Section(("pyspark", "pyarrow")),
     "scopes": Section(("opensearch-py",), ("opensearch",)),
     "dedup": Section(("rensa", "gaoya", "datasketch"), peers=tuple(PEERS)),
     "titles": Section(),
