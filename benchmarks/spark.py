@@ -7,6 +7,7 @@ one key and nothing else. Each run is a process of its own, with its start; the 
 
 from __future__ import annotations
 
+import os
 import resource
 import statistics
 import subprocess
@@ -175,8 +176,8 @@ def _on_spark(source: str, target: str, find: Callable[[Any, Any], Any]) -> None
     from es_simhash.integrations.spark import SparkDeduplicator
 
     with tempfile.TemporaryDirectory(dir=Path(target).parent) as folder:
-        own = {"spark.local.dir": folder, "spark.pyspark.python": sys.executable}
-        spark = SparkSession.builder.master("local[2]").config(map=_SPARK | own).getOrCreate()
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+        spark = SparkSession.builder.master("local[2]").config(map=_SPARK | {"spark.local.dir": folder}).getOrCreate()
         spark.sparkContext.setLogLevel("OFF")
         of = SparkDeduplicator(Documents(SCHEME, "body"))
         find(of, spark.read.parquet(source)).groups.write.mode("overwrite").parquet(target)
