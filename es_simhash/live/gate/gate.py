@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from secrets import token_urlsafe
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -39,9 +38,6 @@ from es_simhash.scheme.group_fields import GROUP
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
-
-# Bytes of a random id.
-_ID_BYTES = 15
 
 
 @dataclass(frozen=True)
@@ -149,7 +145,7 @@ class Gate:
             self._resolve_doubts()
             self._settling.settle_if_due()
             self._make_room()
-            if self._journal.is_overgrown:
+            if self._journal.is_overgrown(len(self._pending)):
                 self._recovery.compact()
             return self._answered(asked)
 
@@ -227,9 +223,8 @@ class Gate:
         answers: dict[int, Verdict | EngineError] = {}
         actions: dict[int, Json] = {}
         for position, each in enumerate(asked):
-            id_ = token_urlsafe(_ID_BYTES) if each.id is None else each.id
             try:
-                actions[position] = identified(each.document, id_, self.name)
+                actions[position] = identified(each.document, each.id, self.name)
             except DocumentError as error:
                 answers[position] = Verdict(each.id, "rejected", reason=error.problem)
         decisions = self._decided(asked, actions, answers)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from secrets import token_urlsafe
 from typing import Any
 
 from es_simhash._core.json_paths import Json
@@ -12,6 +13,8 @@ from es_simhash.errors import DocumentError
 _ROUTING = "_routing"
 # A server refuses a whole request, with the documents of others, for the sake of one longer id.
 _MOST_BYTES = 512
+# Bytes of a random id.
+_ID_BYTES = 15
 
 
 class NoDocument:
@@ -21,8 +24,10 @@ class NoDocument:
         self.reason = reason
 
 
-def identified(document: Any, id_: str, index: str) -> Json:
-    """Return a document as an action with an id, which is ``id_`` if it has none; raise if it cannot be one.
+def identified(document: Any, id_: str | None, index: str) -> Json:
+    """Return a document as an action with an id; raise if it cannot be one.
+
+    The id of a document that has none is ``id_``, or a random one.
 
     A document has its fields beside ``_id`` and ``_routing``, or in ``_source``.
     """
@@ -40,7 +45,7 @@ def identified(document: Any, id_: str, index: str) -> Json:
     elif not isinstance(body, Mapping):
         raise DocumentError(f"The fields of a document are an object, not {type(body).__name__}. Send them in _source.")
     routed = {} if document.get(_ROUTING) is None else {_ROUTING: document[_ROUTING]}
-    return {"_id": _checked_id(id_) if named is None else named, **routed, "_source": body}
+    return {"_id": named or _checked_id(id_) or token_urlsafe(_ID_BYTES), **routed, "_source": body}
 
 
 def _checked_id(named: str | None) -> str | None:

@@ -46,7 +46,8 @@ class Journal:
     def __init__(self, path: Path, syncs: bool = True) -> None:
         self.path = path
         self._syncs = syncs
-        self._needed = 0
+        # How many documents were accepted since the journal was made anew.
+        self._accepted = 0
         self._file: IO[bytes] | None = None
         try:
             self._open()
@@ -60,14 +61,18 @@ class Journal:
     def _open(self) -> None:
         # Without a buffer, nothing of a record that could not be written can come later.
         self._file = self.path.open("ab", buffering=0)
-        self.size = self._needed = end_of_records(self.path)
+        self.size = end_of_records(self.path)
         if self._file.tell() > self.size:
             self._file.truncate(self.size)
 
     def events(self) -> Iterator[Json]:
         """Read all events from the beginning."""
+        accepted = 0
         for payload in _payloads(self.path):
-            yield from _decoded(payload)
+            events = _decoded(payload)
+            accepted += _accepted_in(events)
+            yield from events
+        self._accepted = accepted
 
     def append(self, events: Sequence[Json], *, durable: bool = True) -> None:
         """Append a record; it is on disk when this returns, unless it need not be ``durable``."""
@@ -88,25 +93,27 @@ class Journal:
                 raise _unwritable(self.path, error) from error
             raise
         self.size += len(record)
+        self._accepted += _accepted_in(events)
 
-    @property
-    def is_overgrown(self) -> bool:
-        """Whether the journal has grown enough to be made anew."""
-        return self.size > _SMALL + 2 * self._needed
+    def is_overgrown(self, remembered: int) -> bool:
+        """Return whether the journal has grown enough to be made anew, of as many documents as are remembered."""
+        return self.size > _SMALL + 2 * self.size * remembered / max(1, self._accepted)
 
     def replace(self, events: Iterable[Json]) -> None:
         """Make the journal anew, of these events alone; they may be read from this one."""
         assert self._file
-        new = self.path.with_suffix(".new")
+        new, accepted = self.path.with_suffix(".new"), 0
         try:
             with new.open("wb") as file:
                 for _, some in chunks(events, _TOGETHER):
                     file.write(_record(some))
+                    accepted += _accepted_in(some)
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(new, self.path)
             self._file.close()
             self._open()
+            self._accepted = accepted
         except OSError as error:
             new.unlink(missing_ok=True)
             raise _unwritable(self.path, error) from error
@@ -129,6 +136,10 @@ def _record(events: Sequence[Json]) -> bytes:
     text = json.dumps(list(events), ensure_ascii=False, separators=(",", ":"))
     payload = zlib.compress(text.encode("utf-8", "surrogatepass"), _LEVEL)
     return _HEAD.pack(len(payload), zlib.crc32(payload)) + payload
+
+
+def _accepted_in(events: Iterable[Json]) -> int:
+    return sum("gone" not in event for event in events)
 
 
 def _decoded(payload: bytes) -> list[Json]:

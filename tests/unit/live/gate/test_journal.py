@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -95,16 +96,32 @@ def test_a_record_is_its_length_its_checksum_and_deflated_json(tmp_path: Path) -
 def test_a_journal_made_anew_has_just_what_is_needed(tmp_path: Path) -> None:
     path = tmp_path / "journal"
     journal = Journal(path, syncs=False)
-    while not journal.is_overgrown:
+    while not journal.is_overgrown(1):
         journal.append([{"n": n, "text": f"{n * 7919 % 10007:0>9}" * 9} for n in range(500)])
     before = journal.size
     journal.replace(event for event in journal.events() if event["n"] == 3)
     assert journal.size == path.stat().st_size < before / 100
     journal.append([{"n": "more"}])
     assert [event["n"] for event in journal.events()][-2:] == [3, "more"]
-    assert not journal.is_overgrown
+    assert not journal.is_overgrown(2)
     journal.close()
     assert [each.name for each in tmp_path.iterdir()] == ["journal"]
+
+
+def test_a_journal_is_made_anew_only_if_most_of_it_is_needed_no_more(tmp_path: Path) -> None:
+    """Neither how it was opened nor the events of what is gone count, but the share that is remembered."""
+    journal = Journal(tmp_path / "journal", syncs=False)
+    for start in range(0, 40_000, 500):
+        journal.append([{"n": n, "text": sha256(b"%d" % n).hexdigest()} for n in range(start, start + 500)])
+    journal.append([{"gone": [["", "1"]]}])
+    assert [journal.is_overgrown(count) for count in (40_000, 20_001, 100)] == [False, False, True]
+    journal.close()
+    opened = Journal(tmp_path / "journal", syncs=False)
+    assert sum(1 for _ in opened.events()) == 40_000 + 1
+    assert [opened.is_overgrown(count) for count in (40_000, 20_001, 100)] == [False, False, True]
+    opened.replace(event for event in opened.events() if event.get("n", 0) % 2)
+    assert not opened.is_overgrown(20_000)
+    opened.close()
 
 
 def test_a_record_that_cannot_be_written_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
