@@ -72,14 +72,13 @@ class KeyPlaces:
         """Add a place to those of keys."""
         for name, each in keys.items():
             by_key = self._by_field.setdefault(name, {})
-            for key in each:
-                held = by_key.setdefault(key, place)
-                if held is place:  # as nearly always
-                    continue
-                if isinstance(held, list):
-                    held.append(place)
-                elif held != place:
-                    by_key[key] = [held, place]
+            # Nearly all keys are in no other document, so sets leave out most of the work.
+            held = {key: by_key[key] for key in by_key.keys() & each}
+            by_key.update(dict.fromkeys(each, place))
+            for key, places in held.items():
+                if isinstance(places, list):
+                    places.append(place)
+                by_key[key] = places if isinstance(places, list) else [places, place]
 
     def remove(self, keys: Keys, place: int) -> None:
         """Remove a place from those of keys."""
@@ -97,7 +96,6 @@ class KeyPlaces:
         found: Counter[int] = Counter()
         for name, each in keys.items():
             by_key = self._by_field.get(name, {})
-            # Nearly all keys are in no other document, so sets leave out most of the work.
             for key in by_key.keys() & each:
                 held = by_key[key]
                 found.update(held if isinstance(held, list) else (held,))
@@ -118,6 +116,8 @@ class SeenDocuments:
     _by_key: KeyPlaces = field(default_factory=KeyPlaces)
     _by_id: dict[str, list[int]] = field(default_factory=dict)
     _next: int = 0
+    # Those of the document that was compared last, which is mostly the next to be added.
+    _last_keys: tuple[Json, Keys, Keys] = field(default_factory=lambda: ({}, {}, {}))
 
     def measured(
         self,
@@ -164,7 +164,8 @@ class SeenDocuments:
         if fingerprint.status == "empty":
             return
         place, self._next = self._next, self._next + 1
-        self._by_key.add(self._keys(stored), place)
+        for keys in self._keys(stored):
+            self._by_key.add(keys, place)
         scoped = self._scoped.part_of(dict(wanted.document)) if self.terms.scope else {}
         self._hits[place] = {"_index": "", "_id": id_, "_source": scoped | {self.terms.documents.prefix: stored}}
         self._texts[place] = wanted.text
@@ -174,24 +175,30 @@ class SeenDocuments:
         """Forget the documents with an id so far: a later one replaces them."""
         for place in self._by_id.pop(id, ()):
             del self._texts[place]
-            self._by_key.remove(self._keys(self._hits.pop(place)["_source"][self.terms.documents.prefix]), place)
+            for keys in self._keys(self._hits.pop(place)["_source"][self.terms.documents.prefix]):
+                self._by_key.remove(keys, place)
 
     def _candidates(self, fields: Json, criteria: Criteria) -> list[int]:
         scheme = self.terms.documents.scheme
         found: set[int] = set()
+        blocks, bands = self._keys(fields)
         if criteria.distance is not None and scheme.simhash:
-            shared = self._by_key.shared(own_fields.keys_in(fields, "block"))
+            shared = self._by_key.shared(blocks)
             least = scheme.simhash.layout.min_shared(criteria.distance)
             found |= {place for place, count in shared.items() if count >= least}
         if criteria.similarity is not None:
-            found |= self._by_key.shared(own_fields.keys_in(fields, "band")).keys()
+            found |= self._by_key.shared(bands).keys()
         return sorted(found)
 
-    def _keys(self, stored: Json) -> Keys:
-        """Return the keys by which a document may be found."""
-        criteria = self.terms.criteria
-        blocks = {} if criteria.distance is None else own_fields.keys_in(stored, "block")
-        return blocks | ({} if criteria.similarity is None else own_fields.keys_in(stored, "band"))
+    def _keys(self, stored: Json) -> tuple[Keys, Keys]:
+        """Return the keys of blocks and of bands by which a document may be found."""
+        last, blocks, bands = self._last_keys
+        if last is not stored:
+            criteria = self.terms.criteria
+            blocks = {} if criteria.distance is None else own_fields.keys_in(stored, "block")
+            bands = {} if criteria.similarity is None else own_fields.keys_in(stored, "band")
+            self._last_keys = stored, blocks, bands
+        return blocks, bands
 
 
 def check(seen: SeenDocuments, documents: Sequence[Document], on_reject: OnReject | None = None) -> Plan[list[Checked]]:

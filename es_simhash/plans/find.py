@@ -60,7 +60,8 @@ def find_fingerprinted(
     The fingerprint and the fields of each are ``made`` already.
     """
     searches = [TextSearch(terms, each, *own) for each, own in zip(wanted, made, strict=True)]
-    sent = [search for search in searches if not search.is_in_vain]
+    in_vain = [search.is_in_vain for search in searches]
+    sent = [search for search, is_in_vain in zip(searches, in_vain, strict=True) if not is_in_vain]
     if sent:
         yield from terms.experience.read(terms.index, terms.documents)
     replies = yield from candidates(terms, sent, with_texts=verifier is not None)
@@ -75,7 +76,10 @@ def find_fingerprinted(
         SearchResult(search, measured.get(place, NOTHING), reply.complete)
         for place, (search, reply) in enumerate(zip(sent, replies, strict=True))
     )
-    return [SearchResult(search, NOTHING, True) if search.is_in_vain else next(results) for search in searches]
+    return [
+        SearchResult(search, NOTHING, True) if is_in_vain else next(results)
+        for search, is_in_vain in zip(searches, in_vain, strict=True)
+    ]
 
 
 def _verified(
@@ -152,7 +156,7 @@ class TextSearch(ScopedText):
 
     def _candidates(self, scored: bool) -> Json:
         if self.terms.options.candidates == "more_like_this":
-            return query.more_like_this(self.wanted.texts)
+            return query.more_like_this(self.wanted.texts(self.terms.documents))
         own = self.terms.documents
         return query.clause(
             own.scheme, self.fingerprint, self.terms.criteria, own.prefix, scored=scored, fields=self.fields

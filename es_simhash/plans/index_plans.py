@@ -248,7 +248,7 @@ class IndexPlans:
         if kind == "id":
             wanted = yield from query_documents_by_id(self.name, documents, items, terms.scope_paths)
         elif kind == "text":
-            wanted = [QueryDocument.of_text(documents, item, options.scope_values or {}) for item in items]
+            wanted = [QueryDocument.of_text(item, options.scope_values or {}) for item in items]
         else:
             wanted = list(query_documents(documents, items, first).values())
         return (yield from (find_passages if options.relation else find_many)(terms, wanted))
@@ -265,7 +265,7 @@ class IndexPlans:
         documents, options = (yield from self.documents()), FindRequest()
         terms = yield from self._terms_of(documents, options)
         # Of a scope, no document has these values: its fields are asked for all the same.
-        yield from find_many(terms, [QueryDocument.of_text(documents, _WARMING, dict.fromkeys(terms.scope_paths, 0))])
+        yield from find_many(terms, [QueryDocument.of_text(_WARMING, dict.fromkeys(terms.scope_paths, 0))])
         compare = yield from terms.verifier()
         if compare:
             compare.to_others(_WARMING, [_WARMING.swapcase()])

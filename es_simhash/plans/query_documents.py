@@ -18,27 +18,26 @@ from es_simhash.plans.operations import GetDocuments, Plan, Search
 class QueryDocument:
     """A text whose near-duplicates are searched for, and the document that it comes from, which is never a match.
 
-    ``texts`` holds the text of each source field; ``document`` has its values in the fields of a scope.
+    ``document`` has its values in the fields of a scope and, unless the text ``is_bare``, the texts of source fields.
     """
 
     text: str
-    texts: dict[str, str]
     document: Document
     id: str | None = None
     index: str | None = None
+    is_bare: bool = False
 
     @classmethod
-    def of_text(cls, documents: Documents, text: str, values: Document) -> QueryDocument:
+    def of_text(cls, text: str, values: Document) -> QueryDocument:
         """Return a bare text, to compare with each source field, and its values in the fields of a scope."""
-        return cls(text, dict.fromkeys(documents.fields, text), values)
+        return cls(text, values, is_bare=True)
 
     @classmethod
     def of_document(
         cls, documents: Documents, document: Document, id: str | None = None, index: str | None = None
     ) -> QueryDocument:
         """Return the text of a document, indexed or not."""
-        texts = {path: text_of(document, [path]) for path in documents.fields}
-        return cls(documents.text_of(document), texts, document, id, index)
+        return cls(documents.text_of(document), document, id, index)
 
     @classmethod
     def of_action(cls, documents: Documents, action: Document) -> QueryDocument:
@@ -46,6 +45,12 @@ class QueryDocument:
         id_ = check_mapping(action, "is").get("_id")
         body = check_mapping(action.get("_source", action), "has a body")
         return cls.of_document(documents, body, None if id_ is None else str(id_), action.get("_index"))
+
+    def texts(self, documents: Documents) -> dict[str, str]:
+        """Return the text for each source field."""
+        if self.is_bare:
+            return dict.fromkeys(documents.fields, self.text)
+        return {path: text_of(self.document, [path]) for path in documents.fields}
 
     def is_self(self, hit: Json) -> bool:
         """Return whether a hit is this document itself."""

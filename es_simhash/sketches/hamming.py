@@ -34,9 +34,9 @@ def distances(a: Codes, b: Codes) -> Distances:
     code has the shape (1, 2), for (2,) would be two codes of 64 bits.
     """
     if a.ndim < 2 and b.ndim < 2:
-        return _bit_count(a ^ b)
+        return bit_count(a ^ b)
     # Word by word: a sum over an axis of two is several times slower.
-    return _bit_count(a[..., 0] ^ b[..., 0]) + _bit_count(a[..., 1] ^ b[..., 1])
+    return bit_count(a[..., 0] ^ b[..., 0]) + bit_count(a[..., 1] ^ b[..., 1])
 
 
 def _bit_count_swar(x: Codes) -> Distances:
@@ -48,4 +48,4 @@ def _bit_count_swar(x: Codes) -> Distances:
         return ((x * np.uint64(0x0101010101010101)) >> np.uint64(56)).astype(np.uint8)
 
 
-_bit_count = np.bitwise_count if hasattr(np, "bitwise_count") else _bit_count_swar
+bit_count = np.bitwise_count if hasattr(np, "bitwise_count") else _bit_count_swar

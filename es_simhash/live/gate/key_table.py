@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash.sketches.bands import Bands
+from es_simhash.sketches.hamming import bit_count
 from es_simhash.sketches.minhash.common import Signatures
 from es_simhash.sketches.minhash.estimate import similarities_of_shares
 
@@ -86,16 +87,20 @@ class KeyTable:
         places = self._places[bands[which], starts[which] + within]
         equal = self.keys[places, bands[which]] == flat[which]
         rows = which[equal] // self._bands.count
-        pairs = np.unique(rows * len(self.ids) + places[equal])
+        pairs = np.sort(rows * len(self.ids) + places[equal])
+        # Faster than `numpy.unique`, which hashes first.
+        pairs = pairs[np.diff(pairs, prepend=-1) != 0]
         return pairs // max(1, len(self.ids)), pairs % max(1, len(self.ids))
 
     def _similarities(self, first: Packed, second: Packed) -> npt.NDArray[np.float64]:
         """Estimate similarities as `es_simhash.sketches.minhash.estimate.estimates` does of the rows."""
-        bits, differing = self._bands.value_bits, first ^ second
-        agreeing = np.zeros(len(first))
-        for row in range(self._bands.rows):
-            values = (differing >> first.dtype.type(row * bits)) & first.dtype.type((1 << bits) - 1)
-            agreeing += np.count_nonzero(values == 0, axis=1)
+        bits, rows, number = self._bands.value_bits, self._bands.rows, first.dtype.type
+        # A value that is not zero carries into its highest bit (Warren, "Hacker's Delight", 6-1).
+        high = number(sum(1 << (row * bits + bits - 1) for row in range(rows)))
+        below = number(sum(((1 << (bits - 1)) - 1) << (row * bits) for row in range(rows)))
+        differing = first ^ second
+        differing = (((differing & below) + below) | differing) & high
+        agreeing = self._bands.size - bit_count(differing).sum(axis=1, dtype=np.int64)
         return similarities_of_shares(agreeing / self._bands.size, bits)
 
 

@@ -41,7 +41,7 @@ def _around(
     crowding = terms.criteria.crowding
     if crowding is None:
         return None
-    wanted = [QueryDocument(each.text, {}, each.source, each.name, each.index) for each in pair]
+    wanted = [QueryDocument(each.text, each.source, each.name, each.index) for each in pair]
     made = list(fingerprinted(terms.documents, [each.text for each in wanted]))
     results = yield from find_fingerprinted(terms, wanted, made, verifier)
     first, second = (Around.of(result.measured.similarities, crowding) for result in results)
