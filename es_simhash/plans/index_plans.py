@@ -39,7 +39,8 @@ from es_simhash.plans.open_index import (
     open_index,
     policy_in,
 )
-from es_simhash.plans.operations import GetMappings, Plan
+from es_simhash.plans.operations import GetMappings, Plan, is_remote
+from es_simhash.plans.other_clusters import elsewhere, not_from_here, readable_mappings
 from es_simhash.plans.query_documents import QueryDocument, query_documents, query_documents_by_id
 from es_simhash.plans.scope_fields import check_scope
 from es_simhash.plans.scope_filters import ScopeFilters
@@ -150,6 +151,8 @@ class IndexPlans:
 
     def documents_to_write(self) -> Plan[Documents]:
         """Return the documents, for plans that may write to any index behind the name."""
+        if is_remote(self.name):
+            raise not_from_here(self.name, f"Writing to {self.name!r} is refused")
         opened = yield from self.opened()
         for name in opened.without_fields:
             raise no_fields(name, self._expected.prefix)
@@ -307,11 +310,13 @@ class IndexPlans:
     def _filters_of(self, documents: Documents, scope: Scope) -> Plan[ScopeFilters]:
         """Return what the server filters by; a scope whose fields cannot be read from documents is refused."""
         if scope not in self._filters:
-            mappings: Mapping[str, Json] = yield GetMappings(self.name)
+            mappings: Mapping[str, Json] = yield from readable_mappings(self.name)
             if self._opened is not None:
                 # In an index without fields nothing is found.
                 entries = mapping.entries(mappings, documents.prefix)
                 mappings = {name: mappings[name] for name, entry in entries.items() if entry}
+            # Of what cannot be read nothing is left out before it is compared.
+            mappings = {**mappings, **{name: {} for name in elsewhere(self.name)}}
             check_scope(mappings, scope)
             self._filters[scope] = ScopeFilters(mappings, scope)
         return self._filters[scope]
@@ -323,7 +328,7 @@ class IndexPlans:
         if self._preview is None:
             documents = yield from self.wanted_documents()
             # A login that cannot read the mapping would not know the policy.
-            mappings = yield GetMappings(self.name)
+            mappings = yield from readable_mappings(self.name)
             yield from check_text_fields(mappings, documents)
             self._preview = replace(documents, policy=policy_in(mappings, documents.prefix))
         return self._preview

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents, readable_text
 from es_simhash.plans.mapping_notes import note, noted
-from es_simhash.plans.operations import Count, GetMappings, Plan, Sample
+from es_simhash.plans.operations import Count, Plan, Sample
+from es_simhash.plans.other_clusters import readable_mappings
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.learnt import LearntRarity, is_of
 from es_simhash.scheme.verdict.rarity import SAMPLE, Rarity
@@ -37,7 +38,7 @@ class IndexRarity:
         if self._found is not None:
             return self._found.rarity
         if not self.is_read:
-            self._found = noted_rarity((yield GetMappings(index)), documents)
+            self._found = noted_rarity((yield from readable_mappings(index)), documents)
         # What is not noted now may soon be.
         self.is_read = False
         if self._found is not None:

@@ -11,7 +11,8 @@ from es_simhash.documents.documents import Documents
 from es_simhash.errors import IndexStateError, MappingError, MissingError, SchemeMismatchError
 from es_simhash.plans.closed_indices import check_open, closed_index, closed_ones
 from es_simhash.plans.index_rarity import noted_rarity
-from es_simhash.plans.operations import GetMappings, Plan
+from es_simhash.plans.operations import GetMappings, Plan, is_remote
+from es_simhash.plans.other_clusters import check_fingerprints, elsewhere, readable_mappings, unreadable
 from es_simhash.scheme import mapping
 from es_simhash.scheme.json_form import Functions
 from es_simhash.scheme.policy import Policy
@@ -49,18 +50,32 @@ class OpenedIndex:
 def open_index(index: str, expected: ExpectedIndex) -> Plan[OpenedIndex]:
     """Read from the mapping how documents are fingerprinted; all indices with fields must agree."""
     try:
-        mappings = yield GetMappings(index)
+        mappings = yield from readable_mappings(index)
     except MissingError:
         for name in (yield from closed_ones(index)):
             raise closed_index(name) from None
         raise
     entries = mapping.entries(mappings, expected.prefix)
     without = sorted(name for name, entry in entries.items() if entry is None)
+    if is_remote(index):
+        documents = _agreed_across(index, {name: entry for name, entry in entries.items() if entry}, expected)
+        for name in elsewhere(index):
+            yield from check_fingerprints(name, documents)
+        return OpenedIndex(documents, without, noted_rarity(mappings, documents))
     if len(without) == len(entries):
         yield from check_open(index)
         raise no_fields(without[0] if without else index, expected.prefix)
     documents = _agreed({name: entry for name, entry in entries.items() if entry}, expected)
     return OpenedIndex(documents, without, noted_rarity(mappings, documents))
+
+
+def _agreed_across(index: str, entries: Mapping[str, Json], expected: ExpectedIndex) -> Documents:
+    """Return how documents are fingerprinted, as indices of this cluster say, else as the caller does."""
+    if entries:
+        return _agreed(entries, expected)
+    if not expected.fields:
+        raise unreadable(elsewhere(index)[0])
+    return Documents(expected.scheme or Scheme.preset("default"), expected.fields, expected.prefix)
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,11 @@ def is_several(index: str) -> bool:
     return index == "_all" or any(mark in index for mark in "*,")
 
 
+def is_remote(index: str) -> bool:
+    """Return whether a name has indices of other clusters, as in ``cluster:index``."""
+    return any(":" in each and not each.startswith("<") for each in index.split(","))
+
+
 def is_server() -> Plan[bool]:
     """Return whether this is a server, not the embedded engine."""
     try:

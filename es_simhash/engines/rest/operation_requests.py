@@ -25,6 +25,7 @@ from es_simhash.engines.rest.requests import (
     doing,
     engine_info,
     error_in,
+    index_of,
     one_index,
     path_of,
     whole,
@@ -34,6 +35,7 @@ from es_simhash.plans.operations import (
     Action,
     ActionResult,
     Bulk,
+    CloseReader,
     Count,
     CreateIndex,
     DeleteIndex,
@@ -42,19 +44,26 @@ from es_simhash.plans.operations import (
     GetInfo,
     GetMappings,
     MultiSearch,
+    OpenReader,
     Operation,
     PutMapping,
+    ReadPage,
     Refresh,
     Sample,
     Search,
+    is_remote,
     is_several,
 )
+from es_simhash.plans.other_clusters import not_from_here
 
 Result = TypeVar("Result")
 
 
 # The parts of a bulk reply that are requested: a third of the whole.
 _OUTCOMES = "items.*._index,items.*._id,items.*.status,items.*.error"
+
+# What servers do across clusters: they search.
+_ACROSS_CLUSTERS = (Search, MultiSearch, Sample, Count, GetDocuments, OpenReader, ReadPage, CloseReader)
 
 # Below index.max_result_window, whose default is 10,000.
 _IDS_IN_A_SEARCH = 1_000
@@ -65,6 +74,9 @@ _NOT_BY_ID_ALONE = {"illegal_argument_exception", "index_not_found_exception", "
 
 def conversation(operation: Operation[Result]) -> Conversation[Result]:
     """Yield the requests of an operation, and return its result."""
+    named = index_of(operation)
+    if is_remote(named) and not isinstance(operation, _ACROSS_CLUSTERS):
+        raise not_from_here(named, f"{doing(operation)} failed")
     steps: Conversation[Result] = _CONVERSATIONS[type(operation)](operation)
     try:
         request = next(steps)
@@ -120,7 +132,7 @@ def _get_documents(operation: GetDocuments) -> Conversation[list[Json]]:
     """
     if not operation.ids:
         return []
-    if not is_several(operation.index):
+    if not is_several(operation.index) and not is_remote(operation.index):
         routings = operation.routings or [None] * len(operation.ids)
         documents = [
             {"_id": id_, **_source_filter(operation), **({} if routing is None else {"routing": routing})}
@@ -202,6 +214,8 @@ def _bulk(operation: Bulk) -> Conversation[list[ActionResult]]:
         return []
     for place, action in enumerate(operation.actions):
         _check_whole(place, action)
+        if action.index and is_remote(action.index):
+            raise not_from_here(action.index, f"{doing(operation)} failed")
     reply = yield Request(
         "POST",
         path_of(operation.index, "_bulk"),
@@ -226,6 +240,11 @@ def _refresh(operation: Refresh) -> Conversation[None]:
 
 
 def _count(operation: Count) -> Conversation[int]:
+    if is_remote(operation.index):
+        # A count says nothing of clusters that were left out.
+        body = {"size": 0, "query": operation.query, "track_total_hits": True}
+        reply = yield Request("POST", path_of(operation.index, "_search"), WHOLE_ANSWER, body)
+        return typed(whole(operation, reply)["hits"]["total"]["value"], int)
     reply = yield Request("POST", path_of(operation.index, "_count"), SOMETHING, {"query": operation.query})
     return typed(whole(operation, reply)["count"], int)
 

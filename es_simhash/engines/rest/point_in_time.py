@@ -40,6 +40,7 @@ from es_simhash.plans.operations import (
     ReadPage,
     Slice,
     TextSource,
+    is_remote,
 )
 
 _KEPT = "5m"
@@ -51,6 +52,9 @@ def _open_reader(operation: OpenReader) -> Conversation[Reader]:
     info = yield from engine_info()
     if operation.searched:
         return (yield from _point_in_time(operation, info))
+    if is_remote(operation.index):
+        # How many indices the name stands for cannot be read.
+        return Reader("scroll", operation.index, None)
     behind = yield Request("GET", path_of(one_index(operation), "_alias"), SOMETHING)
     if len(behind) > 1:
         # OpenSearch orders shards and documents within one index; across several it would skip documents.

@@ -135,7 +135,7 @@ def doing(operation: Operation[Any]) -> str:
     body = getattr(operation, "body", {})
     new_fields = number_of_fields(body.get("mappings") if isinstance(operation, CreateIndex) else body)
     names = {
-        "index": repr(_index_of(operation)),
+        "index": repr(index_of(operation)),
         "path": getattr(operation, "path", ""),
         "id": getattr(operation, "id", ""),
     }
@@ -190,14 +190,15 @@ def one_index(operation: CreateIndex | PutMapping | DeleteIndex | OpenReader | U
     return operation.index
 
 
-def _index_of(operation: Operation[Any]) -> str:
+def index_of(operation: Operation[Any]) -> str:
+    """Return the name of the index that an operation is about; empty if it is about none."""
     named = operation if hasattr(operation, "index") else getattr(operation, "reader", None)
     index: str = getattr(named, "index", "")
     return index
 
 
 def error_in(operation: Operation[Any], status: int, body: Any) -> EngineError | InputError:
-    return error_of(doing(operation), _index_of(operation), status, body)
+    return error_of(doing(operation), index_of(operation), status, body)
 
 
 def whole(operation: Operation[Any], reply: Json) -> Json:

@@ -33,7 +33,8 @@ from es_simhash.live.sweep.reading import Reading
 from es_simhash.plans.closed_indices import closed_ones
 from es_simhash.plans.index_rarity import noted_rarity
 from es_simhash.plans.mapping_notes import noted
-from es_simhash.plans.operations import Count, GetMappings, Slice
+from es_simhash.plans.operations import Count, Slice, is_remote
+from es_simhash.plans.other_clusters import elsewhere, readable_mappings
 from es_simhash.plans.scope_fields import check_scope
 from es_simhash.scheme.mapping import entries
 from es_simhash.scheme.scope import combined
@@ -78,7 +79,7 @@ class IndexReading:
 
     def read(self, index: str, on_progress: OnProgress) -> None:
         """Read the fingerprints of the documents of all indices behind a name."""
-        mappings = self._engine.perform(GetMappings(index))
+        mappings = run(readable_mappings(index), self._engine)
         ours = entries(mappings, self._documents.prefix)
         self.rarity = noted_rarity(mappings, self._documents)
         self.unread = {name: f"has no fields under {self._documents.prefix!r}" for name in ours if not ours[name]}
@@ -86,6 +87,7 @@ class IndexReading:
         notes = {name: self._written(mappings[name]) for name in sorted(ours) if ours[name]}
         if self._scope:
             check_scope({name: mappings[name] for name in notes}, self._scope)
+        notes |= dict.fromkeys(elsewhere(index))
         self._is_incremental = self._options.incremental and None not in notes.values()
         written = {name: note for name, note in notes.items() if note and self._is_incremental}
         if self._is_incremental and not self._needs_all(written) and self._read_new(written, on_progress):
@@ -157,6 +159,8 @@ class IndexReading:
 
     def _made_visible(self, index: str) -> list[int] | None:
         """Refresh an index, and return its changes that are now visible."""
+        if is_remote(index):
+            return None
         changes = run(make_visible(index, self._options.patience), self._engine)
         return changes.safe if changes else None
 
