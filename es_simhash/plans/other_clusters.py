@@ -8,6 +8,7 @@ from es_simhash.errors import IndexStateError, MappingError, SchemeMismatchError
 from es_simhash.plans.operations import Count, GetMappings, Plan, Search, is_remote
 
 _IDS = 3
+_ONLY_SEARCHED = "can be searched from this cluster, and neither described nor changed"
 
 
 def here(index: str) -> str:
@@ -29,9 +30,8 @@ def readable_mappings(index: str) -> Plan[dict[str, Json]]:
 def unreadable(index: str) -> MappingError:
     """Return the error for an index whose scheme nothing shows."""
     return MappingError(
-        f"The mapping of {index!r}, in another cluster, cannot be read from here. Name the fields with its texts, and "
-        "its scheme unless it is the default; or search it with an index of this cluster that has the same scheme: "
-        f"'articles,{index}'."
+        f"{index!r} {_ONLY_SEARCHED}. To search it, name the fields with its texts, and its scheme unless it is the "
+        f"default; or name an index of this cluster with the same scheme beside it: 'articles,{index}'."
     )
 
 
@@ -52,7 +52,4 @@ def check_fingerprints(index: str, documents: Documents) -> Plan[None]:
 def not_from_here(index: str, doing: str) -> IndexStateError:
     """Return the error for what cannot be done across clusters."""
     names = ", ".join(map(repr, elsewhere(index)))
-    return IndexStateError(
-        f"{doing}: {names} can be searched from this cluster, and neither described nor changed. Connect to the "
-        "cluster that has it (--url) for that."
-    )
+    return IndexStateError(f"{doing}: {names} {_ONLY_SEARCHED}. Connect to the cluster that has it (--url) for that.")

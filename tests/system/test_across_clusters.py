@@ -188,6 +188,15 @@ def test_commands_refuse_it_before_they_read(near: Node, both: Index, name: str,
         ("remove", f"{name},far:{name}", "--yes"),
         ("init", f"far:{name}", *fields),
         ("scripts", f"far:{name}", "--install"),
+        ("scripts", f"{name},far:{name}", "--pipeline", "--install"),
+        ("scripts", f"far:{name}", "--pipeline", "--remove"),
+        ("gate", f"{name},far:{name}", "--state", "state"),
+        ("erase", f"{name},far:{name}", "--id", "here", "--yes"),
+        ("doctor", f"{name},far:{name}"),
+        ("plan", "backfill", f"far:{name}", *fields),
+        ("check", f"{name},far:{name}", "--write", "-"),
+        ("load", f"far:{name}", "-"),
+        ("dashboard", f"far:{name}"),
     ):
         done = run(*command, *url, cwd=tmp_path, code=None)
         assert done.code not in (0, 1), command
