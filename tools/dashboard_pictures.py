@@ -1,7 +1,7 @@
 """Pictures of the dashboard with real data; ``python -m tools.dashboard_pictures`` makes those of the documentation.
 
 Each chart is drawn by Vega itself, from what a server answers to the chart's own request, in the colours that Kibana
-gives it; the frame around the charts is ours.
+gives it; the frames around the charts, the texts and the outlines of controls are ours.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from html import escape
+from textwrap import wrap
 from typing import Any
 
 import vl_convert
 
+from es_simhash.cli.reports.dashboards import controls, terms
 from es_simhash.cli.reports.dashboards.inspection import inspect_index
 from es_simhash.cli.reports.dashboards.saved_objects import Panel, panels, placed
 from es_simhash.cli.reports.dashboards.subject import Subject
@@ -40,23 +42,36 @@ Ask = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def drawn(chart: dict[str, Any], ask: Ask, theme: str, width: int, height: int) -> dict[str, Any]:
-    """Complete a chart as Kibana does before drawing it: with data, a size and colours."""
+    """Complete a chart as the UI does before drawing it: with data, a size and colours.
+
+    Clicks are left out, since only the UI has the functions that they call.
+    """
+    return {**completed(chart, ask, theme, width, height), "signals": [_still(each) for each in chart["signals"]]}
+
+
+def completed(chart: dict[str, Any], ask: Ask, theme: str, width: int, height: int) -> dict[str, Any]:
+    """Complete a chart with data, a size and colours."""
     colours = THEMES[theme]
-    url, form = chart["data"]["url"], chart["data"]["format"]
+    first, *others = chart["data"]
+    answer = {name: value for name, value in first.items() if name != "url"}
     config = {
-        "mark": {"color": _MARKS},
+        "rect": {"fill": _MARKS},
         "style": {"guide-label": {"fill": colours["label"]}, "guide-title": {"fill": colours["title"]}},
         "axis": dict.fromkeys(("tickColor", "domainColor", "gridColor"), colours["line"]),
         "background": "transparent",
     }
     return {
         **chart,
-        "data": {"values": ask(url["body"]), "format": form},
+        "data": [{**answer, "values": ask(first["url"]["body"])}, *others],
         "config": {**config, **chart["config"]},
         "autosize": {"type": "fit", "contains": "padding"},
         "width": width,
         "height": height,
     }
+
+
+def _still(signal: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in signal.items() if name != "on"}
 
 
 def dashboard_picture(subject: Subject, ask: Ask, theme: str = "light") -> str:
@@ -84,7 +99,7 @@ def main() -> None:
         with index.group(GroupOptions(canonical=canonical_named("oldest:published", ()))) as grouped:
             index.write_groups(grouped)
         index.refresh()
-        named = Subject("demo", date_field="published", by_field="site.keyword")
+        named = Subject("demo", date_field="published", by_field="site.keyword", ui="opensearch")
         subject = run(inspect_index(named), index.engine).subject
         for theme in THEMES:
             made = dashboard_picture(subject, lambda body: index.engine.perform(Search("demo", body)), theme)
@@ -92,22 +107,49 @@ def main() -> None:
 
 
 def _placed(subject: Subject) -> Iterator[tuple[Panel, int, int]]:
-    return ((panel, x, y) for panel, x, y in placed(panels(subject)) if panel.chart)
+    return ((panel, x, y) for panel, x, y in placed(panels(subject)) if panel.kind)
 
 
 def _framed(panel: Panel, ask: Ask, theme: str, x: int, y: int, width: int, height: int) -> str:
-    assert panel.chart
     colours = THEMES[theme]
-    chart = drawn(panel.chart, ask, theme, width - 24, height - _TITLE - 12)
-    svg = vl_convert.vegalite_to_svg(chart, vl_version="5.8")
-    # Ids hold for the whole picture, so each chart has its own. Screen readers get the page's text instead.
-    svg = re.sub(r' (aria-\w+|role|class)="[^"]*"', "", re.sub(r'(id="|url\(#)', rf"\g<1>{panel.part}-", svg))
+    match panel.kind:
+        case controls.KIND:
+            inside = _controls(panel.parameters["controls"], colours)
+        case terms.KIND:
+            inside = _text(panel.parameters["markdown"], colours)
+        case _:
+            inside = _chart(panel, ask, theme, width - 24, height - _TITLE - 12)
     title = f'<text x="12" y="20" fill="{colours["title"]}" font-weight="600">{escape(panel.title)}</text>'
     return (
         f'<g transform="translate({x} {y})" font-family="sans-serif" font-size="14">'
         f'<rect width="{width}" height="{height}" rx="6" fill="{colours["panel"]}"/>{title}'
-        f'<g transform="translate(12 {_TITLE})">{svg}</g></g>'
+        f'<g transform="translate(12 {_TITLE})">{inside}</g></g>'
     )
+
+
+def _chart(panel: Panel, ask: Ask, theme: str, width: int, height: int) -> str:
+    assert panel.chart
+    svg = vl_convert.vega_to_svg(drawn(panel.chart, ask, theme, width, height))
+    # Ids hold for the whole picture, so each chart has its own. Screen readers get the page's text instead.
+    return re.sub(r' (aria-\w+|role|class)="[^"]*"', "", re.sub(r'(id="|url\(#)', rf"\g<1>{panel.part}-", svg))
+
+
+def _controls(shown: list[dict[str, Any]], colours: dict[str, str]) -> str:
+    """Draw the place of each control: these panels are drawn by the UI, and only outlined here."""
+    width = 180
+    boxes = [
+        f'<g transform="translate({number * (width + 10)} 18)"><text fill="{colours["label"]}" font-size="12">'
+        f'{escape(each["label"])}</text><rect y="8" width="{width}" height="32" rx="4" fill="none" '
+        f'stroke="{colours["label"]}"/></g>'
+        for number, each in enumerate(shown)
+    ]
+    return "".join(boxes)
+
+
+def _text(markdown: str, colours: dict[str, str]) -> str:
+    lines = [line for item in markdown.splitlines() for line in wrap(item.replace("**", ""), 92, subsequent_indent="  ")]
+    spans = [f'<tspan x="0" y="{12 + 15 * number}">{escape(line)}</tspan>' for number, line in enumerate(lines)]
+    return f'<text fill="{colours["title"]}" font-size="12" xml:space="preserve">{"".join(spans)}</text>'
 
 
 if __name__ == "__main__":

@@ -9,12 +9,10 @@ import vl_convert
 
 from tools.dashboard_pictures import drawn
 
-OLDEST = "5.8"
 
-
-def svg(chart: dict[str, Any], answer: dict[str, Any], theme: str = "light", version: str = OLDEST) -> str:
+def svg(chart: dict[str, Any], answer: dict[str, Any], theme: str = "light") -> str:
     """Draw a chart of what a server answered."""
-    made: str = vl_convert.vegalite_to_svg(drawn(chart, lambda _: answer, theme, 600, 300), vl_version=version)
+    made: str = vl_convert.vega_to_svg(drawn(chart, lambda _: answer, theme, 600, 300))
     return made
 
 

@@ -1,4 +1,4 @@
-"""The saved objects: a data view, a search for duplicates, a visualization for each chart, and the dashboard.
+"""The saved objects: a data view, a search for groups, a visualization for each other panel, and the dashboard.
 
 One form serves all versions: the attributes of Kibana 7.10, from which OpenSearch Dashboards was forked, and the newest
 ``migrationVersion`` that both know. One or the other refuses newer versions, and types such as ``lens``.
@@ -7,51 +7,64 @@ One form serves all versions: the attributes of Kibana 7.10, from which OpenSear
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from es_simhash._core.json_paths import Json
-from es_simhash.cli.reports.dashboards import charts
+from es_simhash.cli.reports.dashboards import charts, controls, terms
 from es_simhash.cli.reports.dashboards.subject import ALL_TIMES, Subject
+from es_simhash.cli.reports.dashboards.tiles import totals
+from es_simhash.cli.reports.dashboards.timeline import over_time
 
 _VERSIONS = {"index-pattern": "7.6.0", "search": "7.9.3", "visualization": "7.10.0", "dashboard": "7.9.3"}
 _PANEL_VERSION = "7.10.0"
 _WIDTH = 48
 
 
+VEGA = "vega"
+
+
 @dataclass(frozen=True)
 class Panel:
-    """A part of the dashboard, ``width`` of 48 columns wide and ``height`` rows high; the search has no ``chart``."""
+    """A part of the dashboard, ``width`` of 48 columns wide and ``height`` rows high.
+
+    It is a ``kind`` of visualization with ``parameters``, those of Vega with their ``chart``, or else the search.
+    """
 
     part: str
     title: str
     width: int
     height: int
+    kind: str | None = None
+    parameters: Json = field(default_factory=dict)
     chart: Json | None = None
 
 
 def panels(subject: Subject) -> list[Panel]:
     """Return the parts of the dashboard, row by row."""
-    made: list[tuple[str, str, int, int, Callable[[Subject], Json] | None]] = [
-        ("totals", "In numbers", 48, 6, charts.totals),
+    near, by_field = subject.measure == "similarity", subject.by_field
+    made = [
+        _charted("totals", "In numbers", 48, 6, totals(subject)),
+        Panel("controls", "Choose", 24, 8, controls.KIND, controls.parameters(subject)),
+        Panel("terms", "What the words mean", 24, 8, terms.KIND, terms.parameters(subject)),
     ]
     if subject.date_field:
-        made.append(("over-time", "Duplicates over time", 48, 11, charts.over_time))
-    made.append(("sizes", "Groups by size", 24, 13, charts.sizes))
-    if subject.measure == "similarity":
-        made.append(("similarity", "Duplicates by similarity", 24, 13, charts.similarities))
+        made.append(_charted("over-time", "Duplicates over time", 48, 11, over_time(subject)))
+    made.append(_charted("sizes", "Groups by size", 24, 13, charts.sizes(subject)))
+    if near:
+        made.append(_charted("similarity", "Duplicates by similarity", 24, 13, charts.similarities(subject)))
     else:
-        made.append(("distance", "Duplicates by distance", 24, 13, charts.distances))
-    made.append(("largest", "The largest groups", 24 if subject.by_field else 48, 16, charts.largest))
-    if subject.by_field:
-        by = subject.by_field.removesuffix(".keyword")
-        made.append(("by-field", f"Share of duplicates by {by}", 24, 16, charts.by_field))
-    made.append(("duplicates", "Duplicates only", 48, 20, None))
-    return [
-        Panel(part, title, width, height, chart(subject) if chart else None)
-        for part, title, width, height, chart in made
-    ]
+        made.append(_charted("distance", "Duplicates by distance", 24, 13, charts.distances(subject)))
+    made.append(_charted("largest", "The largest groups", 24 if by_field else 48, 16, charts.largest(subject)))
+    if by_field:
+        title = f"Share of duplicates by {by_field.removesuffix('.keyword')}"
+        made.append(_charted("by-field", title, 24, 16, charts.by_field(subject)))
+    return [*made, Panel("documents", "Documents of groups, the canonical one first", 48, 20)]
+
+
+def _charted(part: str, title: str, width: int, height: int, chart: Json) -> Panel:
+    return Panel(part, title, width, height, VEGA, {"spec": charts.text_of(chart)}, chart)
 
 
 def saved_objects(subject: Subject) -> list[Json]:
@@ -60,7 +73,7 @@ def saved_objects(subject: Subject) -> list[Json]:
     return [
         _data_view(subject),
         _search(subject),
-        *(_visualization(subject, panel, panel.chart) for panel in shown if panel.chart),
+        *(_visualization(subject, panel) for panel in shown if panel.kind),
         _dashboard(subject, shown),
     ]
 
@@ -76,21 +89,22 @@ def _data_view(subject: Subject) -> Json:
 
 
 def _search(subject: Subject) -> Json:
-    """Make the search for duplicates, ordered by group."""
-    near = ["group", "group_size", subject.measure]
+    """Make the search for groups, the largest first, each with its canonical document before its duplicates."""
+    near = ["group", "group_size", "is_canonical", subject.measure]
     others = [field for field in (subject.by_field, *subject.text_fields) if field and field != "_index"]
+    order = {"group_size": "desc", "group": "asc", "is_canonical": "desc"}
     return _object(
         "search",
-        subject.id_of("duplicates"),
+        subject.id_of("documents"),
         {
-            "title": f"{subject.name}: duplicates only",
-            "description": "Documents of groups, without the canonical ones.",
+            "title": f"{subject.name}: documents of groups",
+            "description": "Documents of groups, the canonical one of each first.",
             "hits": 0,
             "columns": [*map(subject.field, near), *others],
-            "sort": [[subject.field("group_size"), "desc"], [subject.field("group"), "asc"]],
+            "sort": [[subject.field(name), direction] for name, direction in order.items()],
             "version": 1,
             "kibanaSavedObjectMeta": _meta(
-                query=f"{subject.field('is_canonical')}: false",
+                query=f"{subject.field('group')}: *",
                 highlightAll=True,
                 version=True,
                 indexRefName="kibanaSavedObjectMeta.searchSourceJSON.index",
@@ -100,9 +114,9 @@ def _search(subject: Subject) -> Json:
     )
 
 
-def _visualization(subject: Subject, panel: Panel, chart: Json) -> Json:
+def _visualization(subject: Subject, panel: Panel) -> Json:
     title = f"{subject.name}: {panel.title[0].lower()}{panel.title[1:]}"
-    state = {"title": title, "type": "vega", "aggs": [], "params": {"spec": charts.text_of(chart)}}
+    state = {"title": title, "type": panel.kind, "aggs": [], "params": panel.parameters}
     attributes = {
         "title": title,
         "description": "",
@@ -111,7 +125,8 @@ def _visualization(subject: Subject, panel: Panel, chart: Json) -> Json:
         "version": 1,
         "kibanaSavedObjectMeta": _meta(),
     }
-    return _object("visualization", subject.id_of(panel.part), attributes)
+    references = controls.references(subject, panel.parameters) if panel.kind == controls.KIND else ()
+    return _object("visualization", subject.id_of(panel.part), attributes, references)
 
 
 def _dashboard(subject: Subject, shown: Sequence[Panel]) -> Json:
@@ -126,7 +141,7 @@ def _dashboard(subject: Subject, shown: Sequence[Panel]) -> Json:
         for number, (panel, x, y) in enumerate(placed(shown))
     ]
     references = [
-        (f"panel_{number}", "visualization" if panel.chart else "search", subject.id_of(panel.part))
+        (f"panel_{number}", "visualization" if panel.kind else "search", subject.id_of(panel.part))
         for number, panel in enumerate(shown)
     ]
     times = {"timeFrom": ALL_TIMES["from"], "timeTo": ALL_TIMES["to"]} if subject.date_field else {}

@@ -33,8 +33,7 @@ _LEAST_SIMILARITY, _STEP = 40, 5
 
 def over_time(subject: Subject) -> Json:
     """Count duplicates by period."""
-    times = {"auto_date_histogram": {"field": subject.date_field, "buckets": _PERIODS}}
-    return _aggregated(duplicates=_of(_duplicates(subject), times=times))
+    return _aggregated(duplicates=_of(_duplicates(subject), times=_periods(subject)))
 
 
 def sizes(subject: Subject) -> Json:
@@ -72,8 +71,16 @@ def by_field(subject: Subject) -> Json:
 
 
 def totals(subject: Subject) -> Json:
-    """Count documents with fingerprints, groups, and duplicates."""
-    return _aggregated(all=_of(_fingerprinted(subject)), duplicates=_of(_duplicates(subject), **_groups(subject)))
+    """Count documents with fingerprints, groups, and duplicates; documents and duplicates by period, too."""
+    copies = {"duplicates": _of(_duplicates(subject))}
+    times = {"times": {**_periods(subject), "aggs": copies}} if subject.date_field else {}
+    return _aggregated(
+        all=_of(_fingerprinted(subject), **times), duplicates=_of(_duplicates(subject), **_groups(subject))
+    )
+
+
+def _periods(subject: Subject) -> Json:
+    return {"auto_date_histogram": {"field": subject.date_field, "buckets": _PERIODS}}
 
 
 def _fingerprinted(subject: Subject) -> Json:

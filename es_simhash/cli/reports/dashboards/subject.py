@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 from uuid import UUID, uuid5
 
+from es_simhash.cli.reports.dashboards.ui import UIS, Name, UI
 from es_simhash.scheme.mapping import DEFAULT_PREFIX, check_prefix
 
 # How near a duplicate is to its canonical document: see `es_simhash.scheme.group_fields`.
@@ -24,7 +25,7 @@ class Subject:
 
     A ``date_field`` adds charts over time, and applies the time range of the page; a ``by_field``, which can be
     aggregated, adds the share of duplicates by its values. ``text_fields`` are shown for documents. Saved objects
-    belong to one ``space`` of Kibana; None is the default one.
+    belong to one ``space`` of Kibana; None is the default one. Their charts work in one ``ui``.
     """
 
     index: str
@@ -34,6 +35,7 @@ class Subject:
     text_fields: tuple[str, ...] = ()
     measure: Measure = "similarity"
     space: str | None = None
+    ui: Name = "kibana"
 
     def __post_init__(self) -> None:
         """Refuse a prefix that no index can have."""
@@ -42,6 +44,11 @@ class Subject:
     def field(self, name: str) -> str:
         """Return the full name of one of our fields."""
         return f"{self.prefix}.{name}"
+
+    @property
+    def shown_in(self) -> UI:
+        """The UI whose functions the charts call."""
+        return UIS[self.ui]
 
     @property
     def name(self) -> str:
