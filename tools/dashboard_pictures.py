@@ -99,7 +99,7 @@ def main() -> None:
         with index.group(GroupOptions(canonical=canonical_named("oldest:published", ()))) as grouped:
             index.write_groups(grouped)
         index.refresh()
-        named = Subject("demo", date_field="published", by_field="site.keyword", ui="opensearch")
+        named = Subject("demo", date_field="published", by_field="site.keyword")
         subject = run(inspect_index(named), index.engine).subject
         for theme in THEMES:
             made = dashboard_picture(subject, lambda body: index.engine.perform(Search("demo", body)), theme)
@@ -147,7 +147,8 @@ def _controls(shown: list[dict[str, Any]], colours: dict[str, str]) -> str:
 
 
 def _text(markdown: str, colours: dict[str, str]) -> str:
-    lines = [line for item in markdown.splitlines() for line in wrap(item.replace("**", ""), 92, subsequent_indent="  ")]
+    items = markdown.replace("**", "").splitlines()
+    lines = [line for item in items for line in wrap(item, 92, subsequent_indent="  ")]
     spans = [f'<tspan x="0" y="{12 + 15 * number}">{escape(line)}</tspan>' for number, line in enumerate(lines)]
     return f'<text fill="{colours["title"]}" font-size="12" xml:space="preserve">{"".join(spans)}</text>'
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from es_simhash._core.json_paths import Json
 from es_simhash.cli.reports.dashboards.saved_objects import ndjson, saved_objects
-from es_simhash.cli.reports.dashboards.subject import Subject
+from es_simhash.cli.reports.dashboards.subject import Measure, Subject
+from es_simhash.cli.reports.dashboards.ui import UIS
 from es_simhash.scheme.mapping import DEFAULT_PREFIX, META, component_template
 from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.scheme import Scheme
@@ -16,10 +18,7 @@ DIRECTORY = ROOT / "mappings"
 _COMPONENT = "dedup-default"
 # For every index whose fields have the usual prefix, whatever else its documents have.
 _ALL = Subject("*", by_field="_index")
-_SUBJECTS = {
-    "all-indices.ndjson": _ALL,
-    "all-indices-simhash-only.ndjson": Subject(_ALL.index, by_field=_ALL.by_field, measure="distance"),
-}
+_MEASURES: dict[str, Measure] = {"all-indices": "similarity", "all-indices-simhash-only": "distance"}
 
 
 def templates() -> dict[str, str]:
@@ -49,8 +48,12 @@ def index_templates() -> dict[str, str]:
 
 
 def dashboards() -> dict[str, str]:
-    """Return the saved objects in ``mappings/dashboards/``, by file name."""
-    return {name: ndjson(saved_objects(subject)) for name, subject in _SUBJECTS.items()}
+    """Return the saved objects in ``mappings/dashboards/``, by file name: one for each UI."""
+    return {
+        f"{name}-{ui}.ndjson": ndjson(saved_objects(replace(_ALL, measure=measure, ui=ui)))
+        for name, measure in _MEASURES.items()
+        for ui in UIS
+    }
 
 
 def _template(preset: str) -> str:

@@ -18,7 +18,7 @@ def svg(chart: dict[str, Any], answer: dict[str, Any], theme: str = "light") -> 
 
 def seen(made: str) -> list[str]:
     """Return the texts of a picture."""
-    return re.findall("<text[^>]*>([^<]*)<", made)
+    return re.findall("<text[^>]*(?<!/)>([^<]*)<", made)
 
 
 def marks(made: str) -> list[dict[str, str]]:

@@ -119,16 +119,41 @@ def _references(one: Json, there: set[tuple[Any, Any]]) -> Iterator[str]:
 
 
 def _unseen(state: Json) -> Iterator[str]:
-    if set(state) != {"title", "type", "aggs", "params"} or state["type"] != "vega" or state["aggs"] != []:
+    if set(state) != {"title", "type", "aggs", "params"} or state["aggs"] != []:
         yield f"visState {sorted(state)}"
-    spec = json.loads(state["params"]["spec"])
-    if not spec["$schema"].startswith("https://vega.github.io/schema/vega-lite/v4"):
+    match state["type"]:
+        case "vega":
+            yield from _undrawn(json.loads(state["params"]["spec"]))
+        case "markdown":
+            if set(state["params"]) != {"fontSize", "openLinksInNewTab", "markdown"}:
+                yield f"parameters of text {sorted(state['params'])}"
+        case "input_control_vis":
+            yield from _uncontrolled(state["params"])
+        case other:
+            yield f"a visualization that is not known everywhere: {other}"
+
+
+def _undrawn(spec: Json) -> Iterator[str]:
+    if not spec["$schema"].startswith("https://vega.github.io/schema/vega/v5"):
         yield f"schema {spec['$schema']}"
-    url = spec["data"]["url"]
+    [url] = [each["url"] for each in spec["data"] if "url" in each]
     if not set(url) <= {"%context%", "%timefield%", "index", "body"} or url["%context%"] is not True:
         yield f"data {sorted(url)}"
     if "query" in url["body"]:
         yield "a query of its own, which %context% forbids"
+
+
+def _uncontrolled(params: Json) -> Iterator[str]:
+    if set(params) != {"controls", "updateFiltersOnChange", "useTimeFilter", "pinFilters"}:
+        yield f"parameters of controls {sorted(params)}"
+    keys = {"id", "indexPatternRefName", "fieldName", "parent", "label", "type", "options"}
+    known = {
+        "list": {"type", "multiselect", "dynamicOptions", "size", "order"},
+        "range": {"decimalPlaces", "step"},
+    }
+    for each in params["controls"]:
+        if set(each) != keys or set(each["options"]) != known[each["type"]]:
+            yield f"control {each}"
 
 
 def _misplaced(dashboard: Json) -> Iterator[str]:

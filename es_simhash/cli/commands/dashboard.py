@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -17,6 +18,7 @@ from es_simhash.cli.show.output import Output
 if TYPE_CHECKING:
     from es_simhash._core.json_paths import Json
     from es_simhash.cli.reports.dashboards.subject import Subject
+    from es_simhash.cli.reports.dashboards.ui import Name
 
 
 @click.command(name="dashboard", cls=ConnectionVerb)
@@ -27,6 +29,11 @@ if TYPE_CHECKING:
 @click.option(
     "--field", "fields", multiple=True, metavar="PATH", help="Field of documents to show.  [default: the text fields]"
 )
+@click.option(
+    "--ui",
+    type=click.Choice(("kibana", "opensearch")),
+    help="Whose charts to write.  [default: the UI's or server's own]",
+)
 @click.option("--output", "-o", "file", type=click.Path(dir_okay=False), help="Write the saved objects to this file.")
 @click.option("--import", "is_import", is_flag=True, help="Import the saved objects into the Kibana at --kibana-url.")
 @kibana_options
@@ -36,6 +43,7 @@ def command(
     date_field: str | None,
     by_field: str | None,
     fields: tuple[str, ...],
+    ui: Name | None,
     file: str | None,
     is_import: bool,
     space: str | None,
@@ -45,7 +53,7 @@ def command(
 ) -> None:
     """Create a dashboard about the groups stored on the documents of INDEX (see: es-simhash group --write).
 
-    The dashboard consists of saved objects, as NDJSON, for Kibana 7.10 to 9 and OpenSearch Dashboards 2 and 3. Print
+    The dashboard consists of saved objects, as NDJSON, for Kibana 7.10 to 9 or OpenSearch Dashboards 2 and 3. Print
     them, write them to a file, or import them at once. If INDEX is a pattern, --breakdown _index compares its indices.
     The same INDEX and --prefix give the same ids, so importing again replaces the dashboard.
 
@@ -53,15 +61,19 @@ def command(
     """
     from es_simhash.cli.reports.dashboards.saved_objects import ndjson, saved_objects
     from es_simhash.cli.reports.dashboards.subject import Subject
+    from es_simhash.cli.reports.dashboards.ui import UIS
 
     if is_import != (kibana is not None):
         given, other = ("--import", "--kibana-url") if is_import else ("--kibana-url", "--import")
         raise click.UsageError(f"{given} needs {other}. Add it, or drop {given}.")
     subject = Subject(index, prefix, date_field, by_field, fields, space=None if space == "default" else space)
-    objects = saved_objects(_looked_up(subject, target, output))
+    found = _looked_up(subject, target, output)
+    chosen = ui or (_ui_of(kibana) if kibana else None) or found.ui
+    objects = saved_objects(replace(found, ui=chosen))
     if file:
         _write(file, ndjson(objects))
-        output.note(f"{len(objects)} saved objects are in {file}. Kibana imports it under Saved Objects.")
+        title = UIS[chosen].title
+        output.note(f"{len(objects)} saved objects are in {file}. {title} imports it under Saved Objects.")
     page = _import(kibana, objects, output) if kibana else None
     if not file and not page:
         sys.stdout.write(ndjson(objects))
@@ -89,6 +101,12 @@ def _write(file: str, text: str) -> None:
 
     with whole_file(file) as out:
         out.write(text)
+
+
+def _ui_of(target: KibanaTarget) -> Name | None:
+    from es_simhash.cli.reports.dashboards.importing import ui_at
+
+    return ui_at(target.kibana, **target.import_options())
 
 
 def _import(target: KibanaTarget, objects: list[Json], output: Output) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import pytest
@@ -14,70 +12,16 @@ from es_simhash.cli.reports.dashboards import charts, searches
 from es_simhash.cli.reports.dashboards.saved_objects import panels
 from es_simhash.cli.reports.dashboards.subject import Subject
 from es_simhash.engines.base import Engine
-from es_simhash.groups.of_index.options import GroupOptions
 from es_simhash.groups.of_index.writing import WriteOptions
 from es_simhash.index import Index
 from es_simhash.plans.operations import CreateIndex, Search
 from es_simhash.scheme.group_fields import PROPERTIES
 from es_simhash.scheme.policy import Policy
-from es_simhash.testing.corpus import corpus, edited
+from es_simhash.testing.corpus import corpus
 from tests.support.charts import marks, seen, svg
+from tests.support.grouped_index import MAPPINGS, Grouped, documents, group
 from tests.support.whole_indices import ENGINES, FIELDS, engine_of_kind, fill, new_names
 from tools.dashboard_pictures import dashboard_picture
-
-SITES = ("a.example", "b.example", "c.example")
-MAPPINGS = {
-    "properties": {
-        "title": {"type": "text"},
-        "body": {"type": "text"},
-        "site": {"type": "keyword"},
-        "published": {"type": "date"},
-    }
-}
-
-
-def documents() -> Iterator[dict[str, Any]]:
-    """Thirty stories, the first with nine copies, others with one or two or none, on three sites over two years."""
-    for number, story in enumerate(corpus(30)):
-        copies = 9 if number == 0 else number % 3
-        for copy in range(1 + copies):
-            text = edited(story, copy) if copy else story
-            own = {"site": SITES[(number + copy) % 3], "published": f"{2025 + number % 2}-{1 + copy:02}-15"}
-            yield {"_id": f"{number}-{copy}", **text, **own}
-
-
-@dataclass(frozen=True)
-class Grouped:
-    """An index with groups, and what its documents have."""
-
-    engine: Engine
-    subject: Subject
-
-    def ask(self, body: dict[str, Any]) -> Any:
-        return self.engine.perform(Search(self.subject.index, body))
-
-    @cached_property
-    def documents(self) -> dict[str, dict[str, Any]]:
-        hits = self.ask({"size": 1000})["hits"]["hits"]
-        return {hit["_id"]: hit["_source"] for hit in hits}
-
-    @cached_property
-    def duplicates(self) -> dict[str, dict[str, Any]]:
-        """Our fields of the documents that are not canonical."""
-        return {
-            id_: each["dedup"] for id_, each in self.documents.items() if not each["dedup"].get("is_canonical", True)
-        }
-
-    @cached_property
-    def groups(self) -> Counter[str]:
-        """How many duplicates each group has."""
-        return Counter(each["group"] for each in self.duplicates.values())
-
-
-def group(index: Index, **options: Any) -> None:
-    with index.group(GroupOptions(similarity=0.5, **options)) as found:
-        index.write_groups(found)
-    index.refresh()
 
 
 @pytest.fixture(scope="module", params=ENGINES[1:])

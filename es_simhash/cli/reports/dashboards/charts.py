@@ -59,9 +59,7 @@ def sizes(subject: Subject) -> Json:
         calculated(f"datum.has_others || datum.error > 0 ? {literal(ABOUT)} : ''", "about"),
     ]
     titles = ("duplicates in a group", "groups")
-    return columns(
-        subject, searches.sizes(subject), "aggregations.duplicates", transform, titles, clicks.size(subject)
-    )
+    return columns(subject, searches.sizes(subject), "aggregations.duplicates", transform, titles, clicks.size(subject))
 
 
 def similarities(subject: Subject) -> Json:

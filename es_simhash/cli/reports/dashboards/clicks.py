@@ -10,7 +10,7 @@ from es_simhash.cli.reports.dashboards.subject import Subject
 _MARKS = ("bars", "numbers")
 
 
-def filtering(subject: Subject, query: Json, label: str) -> Json:
+def filtering(subject: Subject, query: Json | Expression, label: str) -> Json:
     """Return the signal that adds a filter for the mark that is clicked."""
     events = ", ".join(f"@{mark}:click" for mark in _MARKS)
     return {"name": "clicked", "on": [{"events": events, "update": subject.shown_in.filtered(query, label)}]}

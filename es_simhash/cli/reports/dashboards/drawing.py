@@ -1,4 +1,4 @@
-"""How charts are drawn: columns and bars of Vega 5, which Kibana from 7.10 on and OpenSearch Dashboards draw themselves.
+"""How charts are drawn: columns and bars of Vega 5, which Kibana from 7.10 on and OpenSearch Dashboards have.
 
 Texts have the colours of the page, by its styles, in light and dark. Bars have a colour of their own with a contrast of
 at least 3 : 1 to both; that of the page has 2.5 : 1 on white.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.client import HTTPException, HTTPMessage
@@ -17,6 +18,7 @@ from uuid import uuid4
 from es_simhash._core.json_paths import Json
 from es_simhash.cli.reports.dashboards.kibana import Kibana
 from es_simhash.cli.reports.dashboards.saved_objects import ndjson
+from es_simhash.cli.reports.dashboards.ui import Name
 from es_simhash.errors import (
     AccessError,
     EngineError,
@@ -32,6 +34,10 @@ _HEADERS = {"kbn-xsrf": "es-simhash", "osd-xsrf": "es-simhash"}
 _TIMEOUT = 120.0
 _LONGEST_REASON = 300
 _MOST_FAILURES = 3
+
+
+# The header by which each names itself in every reply.
+_NAMED: Mapping[str, Name] = {"kbn-name": "kibana", "osd-name": "opensearch"}
 
 
 @dataclass(frozen=True)
@@ -90,6 +96,13 @@ def import_objects(
     return Imported(len(objects), kibana.dashboard(_given_anew(body, own) or own))
 
 
+def ui_at(
+    kibana: Kibana, *, headers: Mapping[str, str] | None = None, ca_certs: str | None = None, insecure: bool = False
+) -> Name | None:
+    """Return which UI answers; None if it does not say so, as behind a proxy. The options are those of an import."""
+    return _Server(kibana, headers or {}, _tls(ca_certs, insecure)).name()
+
+
 def _given_anew(body: Json, id_: str) -> str | None:
     """Return the new id of the dashboard, if its own is taken in another space."""
     for each in _objects(body, "successResults"):
@@ -112,6 +125,16 @@ class _Server:
     kibana: Kibana
     login: Mapping[str, str]
     tls: ssl.SSLContext
+
+    def name(self) -> Name | None:
+        """Return what it calls itself, which it does to those as well who may not log in."""
+        try:
+            with self._opened(Request(f"{self.kibana.address}/api/status", headers=self.login)) as reply:
+                found = reply.headers
+        except HTTPError as error:
+            with error:
+                found = error.headers
+        return next((name for header, name in _NAMED.items() if header in found), None)
 
     def check_space(self, space: str) -> None:
         """Refuse a space that is not there: an import into one succeeds, and nobody finds the objects again."""
@@ -137,9 +160,14 @@ class _Server:
                 raise _refused(self.kibana, error) from None
 
     def _answer(self, request: Request) -> Any:
+        with self._opened(request) as reply:
+            return _parsed(reply.read())
+
+    @contextmanager
+    def _opened(self, request: Request) -> Iterator[Any]:
         try:
             with build_opener(_NoRedirects, HTTPSHandler(context=self.tls)).open(request, timeout=_TIMEOUT) as reply:
-                return _parsed(reply.read())
+                yield reply
         except HTTPError:
             raise
         except (URLError, HTTPException, OSError) as error:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from es_simhash._core.json_paths import Json
 from es_simhash.cli.reports.dashboards.subject import Measure, Subject
+from es_simhash.cli.reports.dashboards.ui import Name
 from es_simhash.errors import MappingError
-from es_simhash.plans.operations import Count, GetMappings, Plan
+from es_simhash.plans.operations import Count, GetInfo, GetMappings, Plan
 from es_simhash.scheme.group_fields import GROUP
 from es_simhash.scheme.mapping import entries
 
@@ -20,14 +21,14 @@ _INDEX = "_index"
 
 @dataclass(frozen=True)
 class Inspection:
-    """The subject, completed from the index; ``grouped`` documents are in a group."""
+    """The subject, completed from the index and its server; ``grouped`` documents are in a group."""
 
     subject: Subject
     grouped: int
 
 
 def inspect_index(subject: Subject) -> Plan[Inspection]:
-    """Read the mapping and count; raise `MappingError` for an unusable field."""
+    """Read the mapping and count; raise `MappingError` for an unusable field. The UI is that of the server's maker."""
     mappings = yield GetMappings(subject.index)
     _check_ours(subject, mappings)
     if subject.date_field:
@@ -39,7 +40,8 @@ def inspect_index(subject: Subject) -> Plan[Inspection]:
     measure: Measure = "similarity" if any(each["scheme"].get("minhash") for each in found) else "distance"
     texts = subject.text_fields or next((tuple(each["fields"]) for each in found if each.get("fields")), ())
     grouped: int = yield Count(subject.index, {"exists": {"field": subject.field(GROUP)}})
-    return Inspection(replace(subject, measure=measure, text_fields=texts), grouped)
+    ui: Name = "opensearch" if (yield GetInfo()).distribution == "opensearch" else "kibana"
+    return Inspection(replace(subject, measure=measure, text_fields=texts, ui=ui), grouped)
 
 
 def _check_ours(subject: Subject, mappings: Mapping[str, Json]) -> None:

@@ -116,7 +116,7 @@ def _search(subject: Subject) -> Json:
 
 def _visualization(subject: Subject, panel: Panel) -> Json:
     title = f"{subject.name}: {panel.title[0].lower()}{panel.title[1:]}"
-    state = {"title": title, "type": panel.kind, "aggs": [], "params": panel.parameters}
+    state: Json = {"title": title, "type": panel.kind, "aggs": [], "params": panel.parameters}
     attributes = {
         "title": title,
         "description": "",

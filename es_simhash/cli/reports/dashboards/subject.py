@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 from uuid import UUID, uuid5
 
-from es_simhash.cli.reports.dashboards.ui import UIS, Name, UI
+from es_simhash.cli.reports.dashboards.ui import UI, UIS, Name
 from es_simhash.scheme.mapping import DEFAULT_PREFIX, check_prefix
 
 # How near a duplicate is to its canonical document: see `es_simhash.scheme.group_fields`.

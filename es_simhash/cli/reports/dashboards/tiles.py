@@ -129,5 +129,5 @@ def _signed(change: str, is_known: str, form: str, unit: str) -> str:
     """Return the expression of a change with an arrow, where it is known."""
     arrow = f"({change} < 0 ? '▼ ' : '▲ ')"
     size = formatted(f"abs({change})", form)
-    said = f"{arrow} + {size} + {literal(f'{unit} in the later half')}"
+    said = f"{change} ? {arrow} + {size} + {literal(f'{unit} in the later half')} : 'as in the earlier half'"
     return f"length(data('halves')) && {is_known} ? ({said}) : ''"

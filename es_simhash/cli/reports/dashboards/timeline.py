@@ -11,7 +11,7 @@ from es_simhash.cli.reports.dashboards.subject import Subject
 _A_DAY = 86_400_000
 # A shorter stretch, in pixels, is a click.
 _SHORTEST = 4
-_IS_CLICK = f"span(stretch) < {_SHORTEST}"
+_IS_CLICK = f"abs(span(stretch)) < {_SHORTEST}"
 
 
 def over_time(subject: Subject) -> Json:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from es_simhash._core.json_paths import Json
-from es_simhash.cli.reports.dashboards.expressions import literal
+from es_simhash.cli.reports.dashboards.expressions import Expression, literal
 
 Name: TypeAlias = Literal["kibana", "opensearch"]
 
@@ -22,7 +22,7 @@ class UI:
     title: str
     prefix: str
 
-    def filtered(self, query: Json, label: str) -> str:
+    def filtered(self, query: Json | Expression, label: str) -> str:
         """Return the expression that adds a filter to the page; ``label`` is the expression of what the page calls it.
 
         Kibana before 8.2 and OpenSearch Dashboards before 2.8 ignore labels, and show the query. Without a data view

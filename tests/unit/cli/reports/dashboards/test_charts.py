@@ -7,10 +7,13 @@ import re
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from es_simhash.cli.reports.dashboards import charts
 from es_simhash.cli.reports.dashboards.saved_objects import panels
 from es_simhash.cli.reports.dashboards.subject import Subject
+from es_simhash.cli.reports.dashboards.tiles import totals
 from tests.support.charts import marks, seen, svg
 from tools.dashboard_pictures import THEMES
 
@@ -203,3 +206,88 @@ def test_the_greatest_share_comes_first() -> None:
 @pytest.mark.parametrize("part", CHARTS)
 def test_a_chart_without_rows_is_no_reason_for_a_warning(part: str) -> None:
     assert CHARTS[part]["config"]["kibana"] == {"hideWarnings": True}
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance: https://www.w3.org/TR/WCAG21/#dfn-relative-luminance."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted(map(luminance, (one, other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_contrast_is_that_of_the_definition() -> None:
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.01)
+
+
+ANSWER = answered(
+    all={
+        "doc_count": 12,
+        "values": {"buckets": [{"key": "a", "doc_count": 10, "duplicates": {"doc_count": 5}}]},
+        "times": {"buckets": [{"doc_count": 4, "duplicates": {"doc_count": count}} for count in (1, 2)]},
+    },
+    duplicates={
+        "doc_count": 3,
+        "times": {"buckets": [{"key": 0, "key_as_string": "1970", "doc_count": 3}]},
+        "bins": {"buckets": [{"key": "0.9", "doc_count": 3}]},
+        "groups": {
+            "buckets": [bar("g", 3, title=["A title"])],
+            "sum_other_doc_count": 0,
+            "doc_count_error_upper_bound": 0,
+        },
+    },
+)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("part", CHARTS)
+def test_texts_and_bars_have_the_contrast_that_wcag_asks_for(part: str, theme: str) -> None:
+    """4.5 : 1 for texts (1.4.3), 3 : 1 for graphics (1.4.11); lines of axes carry no meaning."""
+    made, ground = svg(CHARTS[part], ANSWER, theme), THEMES[theme]["panel"]
+    texts = re.findall('<text[^>]*fill="([^"]*)"[^>]*>[^<]', made)
+    bars = re.findall('aria-roledescription="bar"[^>]*fill="([^"]*)"', made)
+    assert texts
+    assert bars
+    assert [each for each in texts if contrast(each, ground) < 4.5] == []
+    assert [each for each in bars if each != "transparent" and contrast(each, ground) < 3] == []
+
+
+def changes(*periods: tuple[int, int]) -> list[str]:
+    """What the tiles say of documents and duplicates by period."""
+    buckets = [{"doc_count": documents, "duplicates": {"doc_count": copies}} for documents, copies in periods]
+    return [
+        each for each in seen(svg(CHARTS["totals"], answered(all={"times": {"buckets": buckets}}))) if "half" in each
+    ]
+
+
+def test_numbers_have_their_change_from_the_earlier_to_the_later_half() -> None:
+    said = changes((100, 10), (100, 10), (50, 50), (100, 30))
+    assert said == ["▼ 25% in the later half", "▲ 300% in the later half", "▲ 43.3 points in the later half"]
+
+
+def test_a_period_in_the_middle_is_in_neither_half() -> None:
+    assert changes((10, 5), (999, 1), (10, 5)) == ["as in the earlier half"] * 3
+
+
+@pytest.mark.parametrize("periods", [[], [(10, 5)], [(0, 0), (10, 5)]])
+def test_without_anything_before_there_is_no_change(periods: list[tuple[int, int]]) -> None:
+    assert changes(*periods) == []
+
+
+def test_without_dates_there_is_no_change() -> None:
+    made = totals(Subject("articles"))
+    assert "halves" not in json.dumps(made)
+    assert "3" in seen(svg(made, ANSWER))
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8))
+def test_any_name_of_a_field_makes_expressions_that_vega_reads(name: str) -> None:
+    """Names with quotes, backslashes or line separators end no text of an expression."""
+    subject = Subject("articles", by_field=name, text_fields=(name,))
+    for chart in (charts.by_field(subject), charts.largest(subject)):
+        assert 'aria-roledescription="bar"' in svg(chart, ANSWER)

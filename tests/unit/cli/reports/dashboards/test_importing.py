@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import trustme
 
-from es_simhash.cli.reports.dashboards.importing import Imported, import_objects
+from es_simhash.cli.reports.dashboards.importing import Imported, import_objects, ui_at
 from es_simhash.cli.reports.dashboards.kibana import Kibana
 from es_simhash.cli.reports.dashboards.saved_objects import saved_objects
 from es_simhash.cli.reports.dashboards.subject import Subject
@@ -22,6 +22,7 @@ from es_simhash.errors import (
     UnreachableError,
 )
 from tests.support.fake_kibana import kibana
+from tests.support.http_server import Answer, listening
 
 SUBJECT = Subject("articles", date_field="published", by_field="site", text_fields=("títle", "正文"))
 OBJECTS = saved_objects(SUBJECT)
@@ -39,6 +40,22 @@ def test_all_objects_are_there_and_again_the_same(name: str) -> None:
     assert done.objects == len(OBJECTS)
     assert done.dashboard == f"{fake.url}/app/dashboards#/view/{SUBJECT.id_of('dashboard')}"
     assert list(fake.stored.values()) == OBJECTS
+
+
+@pytest.mark.parametrize("name", ["kibana", "opensearch"])
+@pytest.mark.parametrize("login", [None, "ApiKey abc"])
+def test_a_ui_says_which_it_is_even_to_strangers(name: str, login: str | None) -> None:
+    with kibana(name=name, login=login) as fake:
+        assert ui_at(Kibana.at(f"{fake.url}/base")) == name
+
+
+def test_a_server_that_is_neither_is_not_guessed_at() -> None:
+    with kibana() as fake:
+        pass
+    with listening(lambda _: Answer({}, 200)) as url:
+        assert ui_at(Kibana.at(url)) is None
+    with pytest.raises(UnreachableError, match="Nothing answers"):
+        ui_at(Kibana.at(fake.url))
 
 
 def test_below_a_base_path_and_in_a_space() -> None:

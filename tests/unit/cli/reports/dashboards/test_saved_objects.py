@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.cli.reports.dashboards.saved_objects import ndjson, panels, saved_objects
-from es_simhash.cli.reports.dashboards.subject import Subject
+from es_simhash.cli.reports.dashboards.subject import Measure, Subject
+from es_simhash.cli.reports.dashboards.ui import UIS
 from es_simhash.errors import InputError
 from tests.support.saved_objects import problems
 from tools import mapping_files
@@ -57,14 +59,16 @@ def test_all_panels_stand_there_if_there_are_fields_for_them() -> None:
     objects = saved_objects(EVERYTHING)
     assert [panel.part for panel in panels(EVERYTHING)] == [
         "totals",
+        "controls",
+        "terms",
         "over-time",
         "sizes",
         "similarity",
         "largest",
         "by-field",
-        "duplicates",
+        "documents",
     ]
-    assert [each["type"] for each in objects] == ["index-pattern", "search", *["visualization"] * 6, "dashboard"]
+    assert [each["type"] for each in objects] == ["index-pattern", "search", *["visualization"] * 8, "dashboard"]
     assert attributes(objects, "index-pattern") == [{"title": "articles", "timeFieldName": "published"}]
     [dashboard] = attributes(objects, "dashboard")
     assert (dashboard["title"], dashboard["timeRestore"]) == ("Near-duplicates in articles", True)
@@ -78,19 +82,65 @@ def test_without_dates_nothing_is_about_time() -> None:
     assert "%timefield%" not in ndjson(objects)
     assert [panel.part for panel in panels(Subject("articles", measure="distance"))] == [
         "totals",
+        "controls",
+        "terms",
         "sizes",
         "distance",
         "largest",
-        "duplicates",
+        "documents",
     ]
 
 
-def test_the_search_finds_duplicates_and_shows_what_they_are() -> None:
+def test_the_search_shows_each_canonical_document_before_its_duplicates() -> None:
     [search] = attributes(saved_objects(EVERYTHING), "search")
     source = json.loads(search["kibanaSavedObjectMeta"]["searchSourceJSON"])
-    assert source["query"] == {"language": "kuery", "query": "dedup.is_canonical: false"}
-    columns = ["dedup.group", "dedup.group_size", "dedup.similarity", "site", "title", "body"]
-    assert search["columns"] == columns
+    assert source["query"] == {"language": "kuery", "query": "dedup.group: *"}
+    near = ["dedup.group", "dedup.group_size", "dedup.is_canonical", "dedup.similarity"]
+    assert search["columns"] == [*near, "site", "title", "body"]
+    assert search["sort"] == [["dedup.group_size", "desc"], ["dedup.group", "asc"], ["dedup.is_canonical", "desc"]]
+
+
+def parameters(subject: Subject, kind: str) -> dict[str, Any]:
+    states = [json.loads(each["visState"]) for each in attributes(saved_objects(subject), "visualization")]
+    [found] = [state["params"] for state in states if state["type"] == kind]
+    return dict(found)
+
+
+@pytest.mark.parametrize(
+    ("by_field", "fields"),
+    [
+        ("site.keyword", ["_index", "site.keyword", "dedup.group_size"]),
+        ("_index", ["_index", "dedup.group_size"]),
+        (None, ["_index", "dedup.group_size"]),
+    ],
+)
+def test_index_source_and_size_can_be_chosen(by_field: str | None, fields: list[str]) -> None:
+    subject = Subject("articles", by_field=by_field)
+    controls = parameters(subject, "input_control_vis")["controls"]
+    assert [each["fieldName"] for each in controls] == fields
+    [made] = [each for each in saved_objects(subject) if each["id"] == subject.id_of("controls")]
+    assert {each["id"] for each in made["references"]} == {subject.data_view_id}
+
+
+@pytest.mark.parametrize("measure", ["similarity", "distance"])
+def test_the_words_are_explained_that_the_panels_use(measure: Measure) -> None:
+    said = parameters(Subject("articles", measure=measure), "markdown")["markdown"]
+    for word in ("Group", "Canonical document", "Duplicates", measure.capitalize()):
+        assert f"**{word}**" in said
+    assert "▲" not in said
+    assert "▲" in parameters(EVERYTHING, "markdown")["markdown"]
+
+
+@given(SUBJECTS)
+def test_the_files_for_the_two_differ_in_what_clicks_call_alone(subject: Subject) -> None:
+    kibana, other = (ndjson(saved_objects(replace(subject, ui=ui))) for ui in UIS)
+    assert kibana != other
+    assert (
+        other.replace("opensearchDashboardsAddFilter", "kibanaAddFilter").replace(
+            "opensearchDashboardsSetTimeFilter", "kibanaSetTimeFilter"
+        )
+        == kibana
+    )
 
 
 def test_another_prefix_is_shown_and_used_throughout() -> None:
@@ -115,6 +165,9 @@ def test_a_prefix_that_no_index_can_have_is_refused() -> None:
         ((1, "id"), "other"),
         ((2, "attributes", "version"), "1"),
         ((2, "id"), "other"),
+        ((3, "references", 0, "name"), "control_9_index_pattern"),
+        ((3, "attributes", "visState"), json.dumps({"title": "", "type": "controls", "aggs": [], "params": {}})),
+        ((3, "attributes", "visState"), json.dumps({"title": "", "type": "markdown", "aggs": [], "params": {}})),
         ((-1, "attributes", "panelsJSON"), "[]"),
         ((-1, "attributes", "timeTo"), 5),
         ((-1, "references", 0, "id"), "elsewhere"),
