@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,6 +18,7 @@ from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash._core.json_paths import Json
+    from es_simhash.cli.reports.dashboards.kibana import Kibana
     from es_simhash.cli.reports.dashboards.subject import Subject
     from es_simhash.cli.reports.dashboards.ui import Name
 
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 @click.option(
     "--ui",
     type=click.Choice(("kibana", "opensearch")),
-    help="Whose charts to write.  [default: the UI's or server's own]",
+    help="UI for the dashboard.  [default: that of the server]",
 )
 @click.option("--output", "-o", "file", type=click.Path(dir_okay=False), help="Write the saved objects to this file.")
 @click.option("--import", "is_import", is_flag=True, help="Import the saved objects into the Kibana at --kibana-url.")
@@ -59,6 +61,7 @@ def command(
 
     Example: es-simhash dashboard articles --date published --breakdown site --import --kibana-url http://localhost:5601
     """
+    from es_simhash.cli.reports.dashboards.importing import ui_at
     from es_simhash.cli.reports.dashboards.saved_objects import ndjson, saved_objects
     from es_simhash.cli.reports.dashboards.subject import Subject
     from es_simhash.cli.reports.dashboards.ui import UIS
@@ -68,13 +71,14 @@ def command(
         raise click.UsageError(f"{given} needs {other}. Add it, or drop {given}.")
     subject = Subject(index, prefix, date_field, by_field, fields, space=None if space == "default" else space)
     found = _looked_up(subject, target, output)
-    chosen = ui or (_ui_of(kibana) if kibana else None) or found.ui
+    login = _login(kibana, output) if kibana else {}
+    chosen = ui or (ui_at(kibana.kibana, **login) if kibana else None) or found.ui
     objects = saved_objects(replace(found, ui=chosen))
     if file:
         _write(file, ndjson(objects))
         title = UIS[chosen].title
         output.note(f"{len(objects)} saved objects are in {file}. {title} imports it under Saved Objects.")
-    page = _import(kibana, objects, output) if kibana else None
+    page = _import(kibana.kibana, objects, login, output) if kibana else None
     if not file and not page:
         sys.stdout.write(ndjson(objects))
         return
@@ -103,18 +107,17 @@ def _write(file: str, text: str) -> None:
         out.write(text)
 
 
-def _ui_of(target: KibanaTarget) -> Name | None:
-    from es_simhash.cli.reports.dashboards.importing import ui_at
+def _login(target: KibanaTarget, output: Output) -> Mapping[str, Any]:
+    """Announce the UI; return how to log in there, once, since it may ask for a password."""
+    target.server.announce(output)
+    return target.import_options()
 
-    return ui_at(target.kibana, **target.import_options())
 
-
-def _import(target: KibanaTarget, objects: list[Json], output: Output) -> str:
+def _import(kibana: Kibana, objects: list[Json], login: Mapping[str, Any], output: Output) -> str:
     """Import the objects; return the address of the dashboard."""
     from es_simhash.cli.reports.dashboards.importing import import_objects
 
-    target.server.announce(output)
-    done = import_objects(target.kibana, objects, **target.import_options())
+    done = import_objects(kibana, objects, **login)
     output.note(f"{done.objects} saved objects imported.")
     output.line(done.dashboard)
     return done.dashboard

@@ -99,15 +99,40 @@ def test_the_dashboard_is_imported_and_its_page_is_named(node: Node, index: str)
     subject = Subject(index, space="team")
     page = f"{fake.url}/s/team/app/dashboards#/view/{subject.id_of('dashboard')}"
     assert done.out == f"{page}\n"
-    assert "7 saved objects imported." in done.err
-    expected = {"objects": 7, "data_view": subject.data_view_id, "file": None, "dashboard": page}
+    assert "9 saved objects imported." in done.err
+    expected = {"objects": 9, "data_view": subject.data_view_id, "file": None, "dashboard": page}
     assert json.loads(again.out) == expected
     assert ("team", "index-pattern", subject.data_view_id) in fake.stored
-    assert len(fake.stored) == 7
+    assert len(fake.stored) == 9
+
+
+def called(text: str) -> set[str]:
+    """The functions that clicks call in a file."""
+    return set(re.findall(r"(\w+)AddFilter", text))
+
+
+def test_a_file_is_for_the_ui_of_the_server_s_makers(node: Node, index: str) -> None:
+    is_opensearch = node.request("GET", "/").body["version"].get("distribution") == "opensearch"
+    own, other = ("opensearch", "kibana") if is_opensearch else ("kibana", "opensearch")
+    made = {ui: called(run("dashboard", index, "--url", node.url, "--ui", ui).out) for ui in (own, other)}
+    assert called(run("dashboard", index, "--url", node.url).out) == made[own] != made[other]
+    assert made["opensearch"] == {"opensearchDashboards"}
+
+
+@pytest.mark.parametrize(("name", "prefix"), [("kibana", "kibana"), ("opensearch", "opensearchDashboards")])
+def test_an_import_is_for_the_ui_that_answers(name: str, prefix: str, tmp_path: Path) -> None:
+    file = tmp_path / "dashboard.ndjson"
+    with kibana(name=name) as fake:
+        run("dashboard", "a", "--import", "--kibana-url", fake.url, "--output", str(file))
+        assert called(json.dumps(list(fake.stored.values()))) == {prefix}
+        assert called(file.read_text(encoding="utf-8")) == {prefix}
+        run("dashboard", "a", "--import", "--kibana-url", fake.url, "--ui", "kibana")
+        assert called(json.dumps(list(fake.stored.values()))) == {"kibana"}
 
 
 def test_no_server_need_be_named() -> None:
     done = run("dashboard", "articles", "--date", "published", "--breakdown", "site", "--field", "title")
+    assert called(done.out) == {"kibana"}
     assert "the fields are not checked" in done.err
     assert "published" in json.dumps(saved(done.out)[0])
 

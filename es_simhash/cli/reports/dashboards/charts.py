@@ -107,7 +107,7 @@ def by_field(subject: Subject) -> Json:
         calculated("isValid(datum.key_as_string) ? datum.key_as_string : '' + datum.key", "value"),
     ]
     documents = formatted("datum.doc_count")
-    told_of = [
+    values = [
         (subject.by_field or "", "datum.value"),
         ("duplicates", formatted("datum.copies")),
         ("documents", documents),
@@ -121,7 +121,7 @@ def by_field(subject: Subject) -> Json:
         ("value", "share"),
         {"title": "share of duplicates", "format": ".0%", "values": [0, 0.25, 0.5, 0.75, 1]},
         f"{formatted('datum.share', '.0%')} + '  of ' + {documents}",
-        told_of,
+        values,
         clicks.value(subject),
     )
 

@@ -24,7 +24,7 @@ _TITLES = 280
 _BAR, _COLUMN = 24, 72
 
 # What a tooltip says of a mark, and a reader of screens: titles and expressions of texts.
-Told: TypeAlias = Sequence[tuple[str, str]]
+Description: TypeAlias = Sequence[tuple[str, str]]
 
 
 def chart(subject: Subject, body: Json, part: str, transform: Sequence[Json], **parts: Any) -> Json:
@@ -50,22 +50,22 @@ def numbered(name: str) -> Json:
     return {"type": "window", "ops": ["row_number"], "as": [name]}
 
 
-def told(values: Told) -> Json:
-    """Return the parts of a mark that tell of it."""
+def described(values: Description) -> Json:
+    """Return the parts of a mark that say what it is."""
     tooltip = literal({title: Expression(value) for title, value in values})
     # Without a text of its own, a reader of screens would hear the expression's parts.
     spoken = " + '; ' + ".join(f"{literal(f'{title}: ')} + {value}" for title, value in values)
     return {"tooltip": {"signal": tooltip}, "description": {"signal": spoken}, "ariaRoleDescription": {"value": "bar"}}
 
 
-def rectangle(name: str, told_of: Told, **encoding: Json) -> Json:
+def rectangle(name: str, values: Description, **encoding: Json) -> Json:
     """Return the marks that are clicked, one for each row."""
     looks = {"fill": {"value": COLOUR}, "cursor": {"value": "pointer"}, "fillOpacity": {"value": 1}}
     return {
         "name": name,
         "type": "rect",
         "from": {"data": "rows"},
-        "encode": {"update": {**looks, **told(told_of), **encoding}, "hover": {"fillOpacity": {"value": 0.8}}},
+        "encode": {"update": {**looks, **described(values), **encoding}, "hover": {"fillOpacity": {"value": 0.8}}},
     }
 
 
@@ -141,7 +141,7 @@ def bars(
     fields: tuple[str, str],
     axis: Json,
     number: str,
-    told_of: Told,
+    values: Description,
     signal: Json,
 ) -> Json:
     """Draw a bar for each row, the longest first, with a number at its end.
@@ -154,7 +154,7 @@ def bars(
     middle = {"scale": "y", "field": label, "band": 0.5}
     drawn = rectangle(
         "bars",
-        told_of,
+        values,
         yc=middle,
         height={"signal": f"min({_BAR}, bandwidth('y'))"},
         x={"scale": "x", "value": 0},

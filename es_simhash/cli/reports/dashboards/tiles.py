@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from es_simhash._core.json_paths import Json
 from es_simhash.cli.reports.dashboards import clicks, searches
-from es_simhash.cli.reports.dashboards.drawing import ABOUT, LABEL, TITLE, calculated, chart, text, told
+from es_simhash.cli.reports.dashboards.drawing import ABOUT, LABEL, TITLE, calculated, chart, described, text
 from es_simhash.cli.reports.dashboards.expressions import Expression, formatted, literal
 from es_simhash.cli.reports.dashboards.subject import Subject
 
@@ -45,7 +45,7 @@ def _ground() -> Json:
         "from": {"data": "rows"},
         "encode": {
             "update": {
-                **told([("", "datum.name"), ("number", "datum.number")]),
+                **described([("", "datum.name"), ("number", "datum.number")]),
                 "xc": _MIDDLE,
                 "width": {"signal": "bandwidth('x')"},
                 "y": {"value": 0},

@@ -252,7 +252,7 @@ def test_texts_and_bars_have_the_contrast_that_wcag_asks_for(part: str, theme: s
     texts = re.findall('<text[^>]*fill="([^"]*)"[^>]*>[^<]', made)
     bars = re.findall('aria-roledescription="bar"[^>]*fill="([^"]*)"', made)
     assert texts
-    assert bars
+    assert bars or part == "totals"
     assert [each for each in texts if contrast(each, ground) < 4.5] == []
     assert [each for each in bars if each != "transparent" and contrast(each, ground) < 3] == []
 
