@@ -128,6 +128,11 @@ REMEDIES = (
     ),
     Remedy("document already exists", IndexStateError, "Leave it as it is, or replace it with op_type index."),
     Remedy("version_conflict", IndexStateError, "Read the document again and repeat the change."),
+    Remedy(
+        "FLS or DLS|field or document level security",
+        AccessError,
+        "Use a login that sees whole documents: one without restrictions of documents or fields.",
+    ),
     Remedy(r"^401\b", AccessError, "Check user and password, or the API key."),
     Remedy(
         r"^403\b|security_exception",
@@ -169,9 +174,18 @@ REMEDIES = (
 
 def error_of(what: str, index: str, status: int, body: Any) -> EngineError | InputError:
     """Return the exception for an error reply; ``what`` says what was being done, and to which index."""
-    reason = reason_of(body["error"]) if isinstance(body, dict) and "error" in body else _excerpt(status, body)
+    error = _error_in(body)
+    reason = _excerpt(status, body) if error is None else reason_of(error)
     remedy = _remedy(f"{status} {reason}")
     return remedy.error(f"{what} failed: {reason.rstrip('.')}. {remedy.advice.format(index=_index_in(body) or index)}")
+
+
+def _error_in(body: Any) -> Any:
+    """Return the error of a reply, or of the first shard that failed where the reply itself names none."""
+    match body:
+        case {"error": error} | {"_shards": {"failures": [{"reason": error}, *_]}}:
+            return error
+    return None
 
 
 def _index_in(body: Any) -> str | None:

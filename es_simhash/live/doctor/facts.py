@@ -9,16 +9,28 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote
+from uuid import uuid4
 
 from es_simhash._core.json_paths import Json, is_true
 from es_simhash.documents.documents import Documents, readable_text
 from es_simhash.documents.painless.stored_scripts import readable_simhash
-from es_simhash.errors import EngineError, ScriptError
+from es_simhash.errors import AccessError, EngineError, ScriptError
 from es_simhash.plans.derived_fields import Derived
 from es_simhash.plans.foreign_values import look_for_foreign
 from es_simhash.plans.index_rarity import fingerprinted
 from es_simhash.plans.operation_retry import attempt
-from es_simhash.plans.operations import EngineInfo, GetInfo, GetMappings, GetResource, GetSettings, Plan, Sample, Search
+from es_simhash.plans.operations import (
+    Action,
+    Bulk,
+    EngineInfo,
+    GetInfo,
+    GetMappings,
+    GetResource,
+    GetSettings,
+    Plan,
+    Sample,
+    Search,
+)
 from es_simhash.plans.text_fields import derived_fields, fields_in_no_document
 from es_simhash.scheme import mapping
 from es_simhash.scheme.mapping import Change
@@ -97,7 +109,8 @@ class Facts:
 
     ``behind`` is what the name stands for, ``cluster`` the settings of the cluster; ``disks`` are listed by node id.
     ``rights`` has, for each index, which of `PRIVILEGES` the login has; ``roles`` has its roles' rules about indices.
-    ``hides_rights`` if the engine has logins but does not show what they may do. ``refuses_scripts`` if it runs none
+    ``hides_rights`` if the engine has logins but does not show what they may do; ``refused_updates`` then has the
+    engine's reason for each index whose documents it does not let the login update. ``refuses_scripts`` if it runs none
     where searches would have some. ``now`` is the time, in seconds since 1970.
     """
 
@@ -110,6 +123,7 @@ class Facts:
     rights: Mapping[str, Mapping[str, bool]] | None
     roles: Sequence[Json]
     hides_rights: bool
+    refused_updates: Mapping[str, str]
     refuses_scripts: bool
     changes_settings: bool
     now: float | None = None
@@ -132,6 +146,7 @@ def gather(index: str, documents: Documents | None, due: Sequence[Due], changes_
         rights=rights,
         roles=roles,
         hides_rights=hides_rights,
+        refused_updates=(yield from _refused_updates([each.index for each in due])) if hides_rights else {},
         refuses_scripts=bool(documents and (yield from attempt(_refuses_scripts(index, documents)))),
         changes_settings=changes_settings,
         now=time.time(),
@@ -231,6 +246,20 @@ def _logins(
         return None, [], False
     roles = yield from _look("/_security/user/_privileges")
     return rights, roles.get("indices", []), False
+
+
+def _refused_updates(names: Sequence[str]) -> Plan[Mapping[str, str]]:
+    """Try to update a document that is not there: a login that may not, or sees only parts, is refused before that."""
+    refused = {}
+    for name in names:
+        try:
+            [result] = yield Bulk(name, [Action("update", f"es-simhash-{uuid4().hex}", {"doc": {}})])
+            reason = result.error or ""
+        except AccessError as error:
+            reason = str(error)
+        if "security_exception" in reason:
+            refused[name] = reason
+    return refused
 
 
 def rights_in(names: Sequence[str]) -> Plan[Mapping[str, Mapping[str, bool]] | None]:

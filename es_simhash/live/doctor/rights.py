@@ -12,6 +12,8 @@ from es_simhash.live.doctor.finding import Finding
 from es_simhash.plans.operations import GetInfo, Plan
 from es_simhash.scheme.mapping import Change
 
+# How OpenSearch's security plugin refuses updates by somebody who sees parts only.
+_HIDDEN_PARTS = "FLS or DLS or Fieldmasking"
 # The privileges that every backfill needs, and the purpose of each.
 _ALWAYS = {
     "read": "read documents",
@@ -30,6 +32,7 @@ def check_rights(facts: Facts) -> Iterator[Finding]:
             "This engine does not show what a login may do with an index.",
             "See that it may read, write (also bulk requests), refresh, and change the mapping.",
         )
+    yield from _refused(facts.refused_updates)
     if facts.rights is None:
         return
     found = [finding for there in facts.indices for finding in _of_index(facts, there, facts.rights)]
@@ -42,6 +45,21 @@ def _of_index(facts: Facts, there: IndexFacts, rights: Mapping[str, Mapping[str,
     if missing := _missing(has, needed, there.name):
         yield missing
     yield from _hidden(there.name, facts.roles)
+
+
+def _refused(updates: Mapping[str, str]) -> Iterator[Finding]:
+    for index, reason in updates.items():
+        if _HIDDEN_PARTS in reason:
+            yield Finding(
+                "hidden-parts",
+                "stop",
+                f"The login sees the index {index!r} in part, or masked, and the engine then refuses updates.",
+                "Use a login without restrictions of documents and fields, and without masks.",
+                index,
+            )
+        else:
+            problem, _, remedy = reason.partition(". ")
+            yield Finding("privileges", "stop", f"{problem}.", remedy or "Have the privilege granted.", index)
 
 
 def _missing(has: Mapping[str, bool], needed: Mapping[str, str], index: str) -> Finding | None:

@@ -75,6 +75,7 @@ def facts(*indices: IndexFacts, **reported: Any) -> Facts:
         "rights": None,
         "roles": [],
         "hides_rights": False,
+        "refused_updates": {},
         "refuses_scripts": False,
         "changes_settings": False,
     }
@@ -449,6 +450,29 @@ ALL = dict.fromkeys(("read", "view_index_metadata", "index", "maintenance", "mon
 def test_without_logins_nothing_is_said_of_rights() -> None:
     assert levels(rights.check_rights(facts(there()))) == []
     assert levels(rights.check_rights(facts(there(), hides_rights=True))) == [("privileges-unknown", "note")]
+
+
+@pytest.mark.parametrize(
+    ("reason", "code", "remedy"),
+    [
+        (
+            "security_exception: no permissions for [indices:data/write]. Have it granted.",
+            "privileges",
+            "Have it granted.",
+        ),
+        ("security_exception: no permissions for [indices:data/write]", "privileges", ""),
+        (
+            "security_exception: Update is not supported when FLS or DLS or Fieldmasking is activated.",
+            "hidden-parts",
+            "",
+        ),
+    ],
+)
+def test_a_login_whose_updates_the_engine_refuses_is_stopped(reason: str, code: str, remedy: str) -> None:
+    found = list(rights.check_rights(facts(there(), hides_rights=True, refused_updates={"news": reason})))
+    assert levels(found) == [("privileges-unknown", "note"), (code, "stop")]
+    assert remedy in found[1].remedy
+    assert found[1].message.endswith(".")
 
 
 @pytest.mark.parametrize("missing", ["read", "view_index_metadata", "index", "maintenance", "manage"])
