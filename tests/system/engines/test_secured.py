@@ -88,17 +88,16 @@ def test_a_missing_privilege_is_named(node: Node, operation: Operation[object], 
     assert PASSWORD not in everything_said(raised.value)
 
 
-def test_a_missing_privilege_for_one_of_several_documents_is_named(node: Node) -> None:
+def test_a_missing_privilege_for_one_action_refuses_all_of_the_shard_and_is_named(node: Node) -> None:
     allowed = ["indices:data/write/bulk*", "indices:data/write/index"]
     grant(node, USER, {"index_patterns": [INDEX], "allowed_actions": allowed}, cluster=["indices:data/write/bulk"])
+    actions = [Action("index", "1", {"tag": "x"}), Action("delete", "1", None)]
     with engine_of(node, USER) as engine:
-        written, deleted = engine.perform(
-            Bulk(INDEX, [Action("index", "1", {"tag": "x"}), Action("delete", "1", None)])
-        )
-    assert written.error is None
-    assert deleted.status == 403
-    assert "no permissions for [indices:data/write/delete]" in str(deleted.error)
-    assert str(deleted.error).endswith("or use credentials that have it.")
+        results = engine.perform(Bulk(INDEX, actions))
+    assert [each.status for each in results] == [403, 403]
+    for each in results:
+        assert "no permissions for [indices:data/write/delete]" in str(each.error)
+        assert str(each.error).endswith("or use credentials that have it.")
 
 
 def test_a_login_in_the_url_is_used_and_not_shown(node: Node) -> None:
