@@ -56,13 +56,16 @@ def checked_html(checked: Checked) -> str:
 def explanation_html(explanation: Explanation) -> str:
     """Return the markup of a verdict: how near the two documents are, and what differs in their texts."""
     first, second = explanation.pair
-    similarity, bits = explanation.evidence.similarity, explanation.evidence.bits
-    rows = [["similarity", f"{similarity.exact:.3f}", "of the features of the scheme"]]
-    if similarity.verified is not None:
-        rows.append(["similarity", f"{similarity.verified:.3f}", "as the scheme compares texts"])
-    if bits is not None:
-        rows.append(["distance", f"{bits.distance}", f"of {bits.size} bits"])
-    rows += [[f"scope: {each.field}", ", ".join(each.a), ", ".join(each.b)] for each in explanation.scope]
+    rows = [[f"scope: {each.field}", ", ".join(each.a), ", ".join(each.b)] for each in explanation.scope]
     rows += [["text", part.a, part.b] for part in explanation.parts if part.kind != "equal"]
-    verdict = explanation.verdict
-    return in_notebook(verdict.sentence, ["", first.name, second.name], rows, len(rows), *verdict.notes)
+    verdict, measures = explanation.verdict, ", ".join(_measures_of(explanation))
+    return in_notebook(verdict.sentence, ["", first.name, second.name], rows, len(rows), measures, *verdict.notes)
+
+
+def _measures_of(explanation: Explanation) -> Iterator[str]:
+    similarity, bits = explanation.evidence.similarity, explanation.evidence.bits
+    yield f"Similarity of the features of the scheme {similarity.exact:.3f}"
+    if similarity.verified is not None:
+        yield f"as the scheme compares texts {similarity.verified:.3f}"
+    if bits is not None:
+        yield f"distance {bits.distance} of {bits.size} bits"

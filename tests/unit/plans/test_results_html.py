@@ -62,6 +62,8 @@ def test_an_explanation_shows_the_verdict_and_what_differs() -> None:
     assert "oneother" in found
     assert f"{explanation.evidence.similarity.exact:.3f}" in found
     assert "jumpsjumped" in found
+    # Only what each document has stands below its name.
+    assert "similarity" not in explanation._repr_html_().partition("<tbody>")[2].partition("</tbody>")[0].lower()
     assert "brown" not in found
 
 
