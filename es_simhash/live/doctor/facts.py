@@ -126,7 +126,7 @@ class Facts:
     refused_updates: Mapping[str, str]
     refuses_scripts: bool
     changes_settings: bool
-    now: float | None = None
+    now: float
 
 
 def gather(index: str, documents: Documents | None, due: Sequence[Due], changes_settings: bool) -> Plan[Facts]:

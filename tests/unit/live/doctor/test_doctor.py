@@ -78,6 +78,7 @@ def facts(*indices: IndexFacts, **reported: Any) -> Facts:
         "refused_updates": {},
         "refuses_scripts": False,
         "changes_settings": False,
+        "now": 1_000 * _DAY,
     }
     return Facts(**{**known, **reported})
 
@@ -109,7 +110,7 @@ def test_all_indices_behind_a_name_count_together() -> None:
 def test_growth_is_looked_at_a_year_ahead() -> None:
     def created(days: float, documents: int = 2_000_000) -> Facts:
         settings = {"index.creation_date": str(int((1_000 * _DAY - days * _DAY) * 1000))}
-        return facts(there(documents=documents, settings=settings), now=1_000.0 * _DAY)
+        return facts(there(documents=documents, settings=settings))
 
     [found] = keys.check_keys(created(30), DOCUMENTS)
     assert (found.code, found.level) == ("keys", "note")
