@@ -16,7 +16,8 @@ from es_simhash.errors import InputError
 from es_simhash.groups.pairs.deduplication_steps import Document, Documents, checked, each_document
 from es_simhash.groups.pairs.scope_columns import ScopeColumns
 from es_simhash.groups.pairs.scope_rows import ScopeRows
-from es_simhash.groups.pairs.spool import Spools, Strings
+from es_simhash.groups.pairs.spool import Spools
+from es_simhash.groups.pairs.stored_strings import Strings
 from es_simhash.scheme.scope import Scope
 from es_simhash.sketches.set_cache import Prepare, SetCache
 

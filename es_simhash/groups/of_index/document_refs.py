@@ -13,7 +13,9 @@ import numpy.typing as npt
 from es_simhash._core.arrays import Integers
 from es_simhash._core.json_paths import Json
 from es_simhash.groups.pairs.encoded import encoded
-from es_simhash.groups.pairs.spool import Columns, Spools, Strings
+from es_simhash.groups.pairs.spool import Spools
+from es_simhash.groups.pairs.stored_rows import Columns
+from es_simhash.groups.pairs.stored_strings import Strings
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.scheme import group_fields
 from es_simhash.scheme.group_fields import GROUP, is_settled, stored_in

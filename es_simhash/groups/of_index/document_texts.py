@@ -14,7 +14,8 @@ from es_simhash.documents.documents import Documents, unchanged_text
 from es_simhash.documents.sources import patterns
 from es_simhash.engines.base import Engine, run
 from es_simhash.groups.of_index.document_refs import DocumentRefs
-from es_simhash.groups.pairs.spool import Spools, Strings
+from es_simhash.groups.pairs.spool import Spools
+from es_simhash.groups.pairs.stored_strings import Strings
 from es_simhash.groups.pairs.text_similarity import CompareTexts, text_comparer
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.plans.operation_retry import retry

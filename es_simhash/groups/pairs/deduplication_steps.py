@@ -20,7 +20,8 @@ from es_simhash.groups.pairs.linkage import Linkage, groups_among, groups_in_bat
 from es_simhash.groups.pairs.nearness import Nearness
 from es_simhash.groups.pairs.result import Counts, Duplicates
 from es_simhash.groups.pairs.scope_rows import ScopeRows
-from es_simhash.groups.pairs.spool import Spools, Strings
+from es_simhash.groups.pairs.spool import Spools
+from es_simhash.groups.pairs.stored_strings import Strings
 from es_simhash.groups.pairs.text_similarity import CompareTexts, text_comparer, verifier
 from es_simhash.groups.pairs.worker_pool import condense_all
 from es_simhash.groups.union_find import Groups

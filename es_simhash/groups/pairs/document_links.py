@@ -27,7 +27,8 @@ from es_simhash.groups.pairs.candidates import POSITION_BITS, POSITION_MASK, Can
 from es_simhash.groups.pairs.compare import Comparison, Pairs, equal_pairs, first_of_each, identical_pairs, pair_type
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.groups.pairs.sorting import SortedRuns
-from es_simhash.groups.pairs.spool import Records, Spools
+from es_simhash.groups.pairs.spool import Spools
+from es_simhash.groups.pairs.stored_rows import Records
 from es_simhash.groups.union_find import UnionFind
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verdict.rule import EQUAL

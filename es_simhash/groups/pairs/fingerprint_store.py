@@ -15,7 +15,8 @@ from es_simhash.groups.pairs.candidates import POSITION_BITS, entries
 from es_simhash.groups.pairs.condense import Condensed, value_type
 from es_simhash.groups.pairs.scope_columns import ScopeColumns
 from es_simhash.groups.pairs.sorting import Numbers
-from es_simhash.groups.pairs.spool import Columns, Records, Rows, Spools
+from es_simhash.groups.pairs.spool import Spools
+from es_simhash.groups.pairs.stored_rows import Columns, Records, Rows
 from es_simhash.scheme.fingerprint import STATUSES
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scope import Scope

@@ -15,7 +15,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash.groups.pairs.candidates import pair_codes
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.groups.pairs.pair_rows import PairRows
-from es_simhash.groups.pairs.spool import Columns, Rows
+from es_simhash.groups.pairs.stored_rows import Columns, Rows
 from es_simhash.groups.pairs.text_similarity import CompareTexts
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verdict import rule

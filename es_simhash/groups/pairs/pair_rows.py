@@ -11,7 +11,7 @@ from es_simhash._core.arrays import Integers, distinct_sorted
 from es_simhash._core.native import native
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.sorting import Numbers
-from es_simhash.groups.pairs.spool import Rows
+from es_simhash.groups.pairs.stored_rows import Rows
 from es_simhash.sketches import hamming
 from es_simhash.sketches.hamming import Distances
 from es_simhash.sketches.minhash.common import VALUE_BITS

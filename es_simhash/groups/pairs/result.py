@@ -16,7 +16,9 @@ from es_simhash.groups.pairs.compare import Pairs
 from es_simhash.groups.pairs.linkage import groups_in_batches
 from es_simhash.groups.pairs.nearness import Nearness, values_of
 from es_simhash.groups.pairs.scope_columns import ScopeColumns
-from es_simhash.groups.pairs.spool import Records, Spools, Strings
+from es_simhash.groups.pairs.spool import Spools
+from es_simhash.groups.pairs.stored_rows import Records
+from es_simhash.groups.pairs.stored_strings import Strings
 from es_simhash.groups.union_find import Groups
 from es_simhash.scheme.verdict.rarity import Rarity
 

@@ -14,7 +14,8 @@ from es_simhash.groups.pairs.candidates import POSITION_BITS, POSITION_MASK, pai
 from es_simhash.groups.pairs.pair_rows import PairRows
 from es_simhash.groups.pairs.scope_rows import ScopeRows
 from es_simhash.groups.pairs.sorting import Numbers
-from es_simhash.groups.pairs.spool import Columns, Spools
+from es_simhash.groups.pairs.spool import Spools
+from es_simhash.groups.pairs.stored_rows import Columns
 from es_simhash.scheme.scope import Scope
 
 Places = npt.NDArray[np.integer[Any]]

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import distinct_sorted
-from es_simhash.groups.pairs.spool import Records, Spools
+from es_simhash.groups.pairs.spool import Spools
+from es_simhash.groups.pairs.stored_rows import Records
 
 Numbers = npt.NDArray[np.uint64]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from es_simhash._core.arrays import Integers
 from es_simhash._core.bit_codes import Codes
-from es_simhash.groups.pairs.spool import Strings
+from es_simhash.groups.pairs.stored_strings import Strings
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.measures import PairMeasures, Similarities

@@ -19,7 +19,7 @@ from pyspark.sql import functions as sf
 from es_simhash._core.bit_codes import Codes
 from es_simhash.groups.pairs import choose_keys, document_links
 from es_simhash.groups.pairs.candidates import POSITION_BITS, entries
-from es_simhash.groups.pairs.spool import Rows
+from es_simhash.groups.pairs.stored_rows import Rows
 from es_simhash.integrations.spark.condensing import CondensedColumns
 from es_simhash.integrations.spark.frames import rows_of
 from es_simhash.integrations.spark.scoping import SCOPE, hashes_in, linked

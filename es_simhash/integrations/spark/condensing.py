@@ -26,7 +26,7 @@ from es_simhash.groups.canonical import Canonical
 from es_simhash.groups.of_index import stored_fingerprints
 from es_simhash.groups.of_index.stored_fingerprints import CONTENT_DIGITS
 from es_simhash.groups.pairs.condense import Condensed, condense, content_numbers, needed, value_type
-from es_simhash.groups.pairs.spool import Rows
+from es_simhash.groups.pairs.stored_rows import Rows
 from es_simhash.integrations.spark.frames import (
     TEXT,
     binary,

@@ -14,7 +14,7 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType, DateType, StringType, TimestampNTZType, TimestampType
 
 from es_simhash.errors import InputError, TextError
-from es_simhash.groups.pairs.spool import Rows
+from es_simhash.groups.pairs.stored_rows import Rows
 
 # The name of the column of texts, unlikely for a user's column.
 TEXT = "text to fingerprint"

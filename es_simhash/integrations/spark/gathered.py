@@ -20,7 +20,8 @@ from es_simhash.groups.pairs.encoded import encoded
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.groups.pairs.linkage import Linkage, groups_among
 from es_simhash.groups.pairs.nearness import Nearness, values_of
-from es_simhash.groups.pairs.spool import Spools, Strings
+from es_simhash.groups.pairs.spool import Spools
+from es_simhash.groups.pairs.stored_strings import Strings
 from es_simhash.groups.pairs.text_similarity import CompareTexts, text_comparer
 from es_simhash.integrations.spark.condensing import CondensedColumns
 from es_simhash.integrations.spark.frames import CHANGED, TEXT, texts_of, whole

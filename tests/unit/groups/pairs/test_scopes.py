@@ -185,7 +185,7 @@ def test_the_result_depends_neither_on_memory_nor_on_threads_nor_on_the_kernels(
             found.append((pairs_of(duplicates), groups_of(duplicates), duplicates.counts))
         # So few numbers are sorted at once that a key has more.
         monkeypatch.setattr("es_simhash.groups.pairs.document_links._BYTES_A_NUMBER", 1 << 15)
-        monkeypatch.setattr("es_simhash.groups.pairs.spool._BLOCK", 64)
+        monkeypatch.setattr("es_simhash.groups.pairs.stored_rows.BLOCK", 64)
         monkeypatch.setenv("ES_SIMHASH_NATIVE", "0")
     assert found[0] == found[1]
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from es_simhash.errors import StorageError
-from es_simhash.groups.pairs.spool import Columns, Records, Spools
+from es_simhash.groups.pairs.spool import Spools
 from es_simhash.groups.pairs.stages import KeptStages
+from es_simhash.groups.pairs.stored_rows import Columns, Records
 
 OF = {"documents": 3}
 
