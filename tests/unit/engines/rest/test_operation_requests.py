@@ -57,6 +57,7 @@ from es_simhash.plans.operations import (
     Task,
     UpdateAliases,
     UpdateByQuery,
+    is_remote,
 )
 
 Result = TypeVar("Result")
@@ -163,7 +164,11 @@ def test_a_missing_resource_is_empty_and_no_error() -> None:
 # ---- names
 
 
-@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(lambda name: name not in (".", "..")))
+def is_of_this_cluster(name: str) -> bool:
+    return name not in (".", "..") and not is_remote(name)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(is_of_this_cluster))
 def test_a_name_is_one_segment_of_the_path(name: str) -> None:
     [request], _ = converse(Refresh(name), {"_shards": WHOLE})
     empty, segment, endpoint = request.path.split("/")
