@@ -1,31 +1,33 @@
 """Candidates: pairs of documents that share a key, linked as `es_simhash.groups.pairs.candidates.Linker` links them.
 
-The documents with a key are sorted by their positions. Each of the first 33 is paired with all before it, any other
-with the two before it. So a key that a million documents share makes two million pairs, and a document is in some
-dozens of them at most.
+The keys of each table are divided into pieces by their upper bits, and each piece is sorted in one process. They pass
+through Spark as words in bytes, thousands in a row, since rows of their own would take many times as long. A key that
+a million documents share makes two million pairs, so no piece gets too many.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from es_simhash._core.bit_codes import Codes
 from es_simhash.groups.pairs import choose_keys, document_links
-from es_simhash.groups.pairs.candidates import POSITION_BITS, entries
+from es_simhash.groups.pairs.candidates import POSITION_BITS, POSITION_MASK, Linker, entries, positions
 from es_simhash.groups.pairs.stored_rows import Rows
 from es_simhash.integrations.spark.condensing import CondensedColumns
-from es_simhash.integrations.spark.frames import rows_of
-from es_simhash.integrations.spark.scoping import SCOPE, hashes_in, linked
-from es_simhash.scheme.scope import Scope
+from es_simhash.integrations.spark.frames import rows_of, whole
+from es_simhash.integrations.spark.scoping import SCOPE, hashes_in, linked, pair_rows
 
 _TABLE_BITS = 32
+# A piece has about so many keys: 32 MB.
+_PIECE_BITS = 22
 
 # The keys of a batch, as rows of numbers, for each table.
 RowsOfTables: TypeAlias = Callable[[Any], Iterator[Rows]]
@@ -45,12 +47,16 @@ def equal_texts(documents: DataFrame, kept: CondensedColumns) -> DataFrame:
 def _pairs(documents: DataFrame, kept: CondensedColumns, tables: RowsOfTables) -> DataFrame:
     scope = kept.scope
     columns = ["position", "content", *kept.columns, *([SCOPE] if scope else [])]
-    keyed = documents.select(*columns).mapInArrow(
-        partial(_keys, scope, tables), f"key long, position long{', set long, date long' if scope else ''}"
-    )
     if scope and scope.is_by_pairs:
+        keyed = documents.select(*columns).mapInArrow(
+            partial(_keys, tables), "key long, position long, set long, date long"
+        )
         return linked(keyed, scope, document_links.ALL, document_links.FEW)
-    return _linked(keyed, document_links.ALL, document_links.FEW)
+    words = documents.select(*columns).mapInArrow(
+        partial(_words, bool(scope), tables, _pieces(documents.count())), "piece long, words binary"
+    )
+    together = words.repartition("piece").sortWithinPartitions("piece")
+    return together.mapInArrow(_linked, "first long, second long, left_out long")
 
 
 def masks_of_tables(kept: CondensedColumns, distance: int | None, documents: int) -> list[Codes]:
@@ -60,18 +66,43 @@ def masks_of_tables(kept: CondensedColumns, distance: int | None, documents: int
     return list(choose_keys.masks(choose_keys.prefix_tables(kept.settings.simhash.bits, distance, documents)))
 
 
-def _keys(scope: Scope | None, tables: RowsOfTables, batches: Iterator[Any]) -> Iterator[Any]:
+def _keys(tables: RowsOfTables, batches: Iterator[Any]) -> Iterator[Any]:
     """Yield a row for each key of each document: the table number in the upper bits, the hash in the lower."""
     for batch in batches:
         columns = {"position": batch.column("position")}
-        if scope:
-            columns |= {name: batch.column(SCOPE).field(name) for name in ("set", "date")}
+        columns |= {name: batch.column(SCOPE).field(name) for name in ("set", "date")}
         for table, rows in enumerate(tables(batch)):
             hashes = entries(rows, 0) >> np.uint64(POSITION_BITS)
-            if scope:
-                hashes ^= hashes_in(batch)
+            hashes ^= hashes_in(batch)
             keys = hashes.astype(np.int64) | table << _TABLE_BITS
             yield pa.RecordBatch.from_pydict({"key": pa.array(keys), **columns})
+
+
+def _pieces(documents: int) -> int:
+    """Return how many pieces the keys of a table are divided into, a power of two."""
+    return 1 << max(0, documents - 1).bit_length() - _PIECE_BITS if documents > 1 << _PIECE_BITS else 1
+
+
+def _words(has_scope: bool, tables: RowsOfTables, pieces: int, batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield the entries of a batch's documents, thousands in a row: those of a table whose keys are in one piece."""
+    bounds = np.arange(pieces, dtype=np.uint64) << np.uint64(64 - pieces.bit_length() + 1) if pieces > 1 else None
+    for batch in batches:
+        positions = batch.column("position").to_numpy().astype(np.uint64)
+        mixed = hashes_in(batch) << np.uint64(POSITION_BITS) if has_scope else np.uint64(0)
+        numbers, parts = list[int](), list[bytes]()
+        for table, rows in enumerate(tables(batch)):
+            words = (entries(rows, 0) & ~POSITION_MASK ^ mixed) | positions
+            starts = [0]
+            if bounds is not None:
+                words.sort()
+                starts = np.searchsorted(words, bounds).tolist()
+            for piece, (start, stop) in enumerate(pairwise([*starts, len(words)])):
+                if stop > start:
+                    numbers.append(table * pieces + piece)
+                    parts.append(words[start:stop].tobytes())
+        yield pa.RecordBatch.from_pydict(
+            {"piece": pa.array(numbers, pa.int64()), "words": pa.array(parts, pa.binary())}
+        )
 
 
 def _rows_of_contents(batch: Any) -> Iterator[Rows]:
@@ -89,16 +120,14 @@ def _rows_of_tables(kept: CondensedColumns, masks: list[Codes], batch: Any) -> I
             yield simhashes & mask
 
 
-def _linked(keyed: DataFrame, all: int, few: int) -> DataFrame:
-    """Return the pairs of documents with the same key, once for each shared key."""
-    sharing = Window.partitionBy("key").orderBy("position")
-    placed = keyed.select(
-        sf.col("position").alias("second"),
-        (sf.row_number().over(sharing) - 1).alias("place"),
-        sf.collect_list("position").over(sharing.rowsBetween(-all, -1)).alias("before"),
-    )
-    firsts = sf.when(sf.col("place") <= all, sf.col("before")).otherwise(sf.slice("before", -few, few))
-    linked = placed.filter("place > 0").withColumn("firsts", firsts)
-    # Comparisons left out count once for each document: with its nearest pair.
-    left_out = sf.when(sf.col("first") == sf.element_at("firsts", -1), sf.col("place") - sf.size("firsts")).otherwise(0)
-    return linked.withColumn("first", sf.explode("firsts")).select("first", "second", left_out.alias("left_out"))
+def _linked(batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield the pairs of documents with the same key, once for each shared key, as one machine makes them.
+
+    What is left out comes in rows of its own, whose documents have the number -1.
+    """
+    linker = Linker(document_links.ALL, document_links.FEW)
+    for table in whole(batches, "piece"):
+        words = np.sort(np.frombuffer(b"".join(table["words"].to_pylist()), dtype=np.uint64))
+        for codes in linker.pairs([words]):
+            yield pair_rows(*positions(codes), 0)
+    yield pair_rows(np.array([-1]), np.array([-1]), linker.left_out)

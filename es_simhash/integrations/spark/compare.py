@@ -31,10 +31,8 @@ def compared(candidates: DataFrame, documents: DataFrame, kept: CondensedColumns
         if scope.is_by_pairs:
             beside = beside.filter("`first content` <> `second content`")
         own = [f"`{side} {name}`" for side in ("first", "second") for name in names]
-        beside = beside.select("first", "second", "left_out", *own)
-    return beside.mapInArrow(
-        partial(_compare, kept, criteria), f"first long, second long, left_out long{types(criteria)}"
-    )
+        beside = beside.select("first", "second", *own)
+    return beside.mapInArrow(partial(_compare, kept, criteria), f"first long, second long{types(criteria)}")
 
 
 def with_both(pairs: DataFrame, documents: DataFrame, names: Sequence[str]) -> DataFrame:
@@ -60,7 +58,7 @@ def _compare(kept: CondensedColumns, criteria: Criteria, batches: Iterator[Any])
     for whole in batches:
         for start in range(0, len(whole), _AT_ONCE):
             batch = whole.slice(start, _AT_ONCE)
-            columns = {name: batch.column(name) for name in ("first", "second", "left_out")}
+            columns = {name: batch.column(name) for name in ("first", "second")}
             if criteria.distance is not None:
                 columns["distance"] = pa.array(_distances(kept, batch))
             if criteria.similarity is not None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import accumulate
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as sf
 
+from es_simhash.errors import InputError
+from es_simhash.groups.pairs.candidates import POSITION_MASK
 from es_simhash.groups.pairs.linkage import Linkage
 from es_simhash.groups.pairs.result import Counts
 from es_simhash.integrations.spark import verdict
@@ -26,6 +29,9 @@ from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.verdict.measures import MET
 from es_simhash.scheme.verdict.plausible import lowest_estimate
 from es_simhash.scheme.verdict.rarity import Rarity
+
+# `monotonically_increasing_id` has the number of the partition above these.
+_PART_BITS = 33
 
 
 @dataclass(frozen=True)
@@ -73,13 +79,11 @@ def find(
     Similarities are those of the texts, if these are given.
     """
     scope = kept.scope
-    numbered = materialized(_numbered(condensed)) if scope else _numbered(condensed)
+    numbered = _numbered(condensed)
     documents = materialized(_with_copies(numbered, scope))
     originals = documents.filter("previous is null")
     equal = _equal(originals, kept) if scope and scope.is_by_pairs else None
-    sharing = candidates(originals, kept, masks_of_tables(kept, criteria.distance, total))
-    if equal is not None:
-        sharing = materialized(sharing)  # what is left out is counted there
+    sharing = materialized(candidates(originals, kept, masks_of_tables(kept, criteria.distance, total)))
     found = materialized(compared(sharing, originals, kept, criteria))
     measured, by = _with_estimates(found, criteria), None
     if texts:
@@ -101,12 +105,12 @@ def find(
         same = documents.filter("previous is not null").withColumnsRenamed({"previous": "first", "position": "second"})
     pairs = verdict.identical(same, criteria).unionByName(near)
     verified = _is_asked(kept, criteria) if texts else sf.lit(False)
-    counts = _counts(total, documents, found.withColumn("is_asked", verified), near, groups)
+    counts = _counts(total, documents, sharing, found.withColumn("is_asked", verified), near, groups)
     if scope:
         empty = total - numbered.count()
         counts = replace(counts, empty=empty, unscoped=counts.empty - empty)
     if equal is not None:
-        counts = replace(counts, identical=equal.count(), left_out=_left_out(sharing))
+        counts = replace(counts, identical=equal.count())
     rarity = by.weights if by and isinstance(by.weights, Rarity) else None
     near_heads = partial(_with_nearness, grouping, members)
     return SparkDuplicates(groups.drop("original"), _named(pairs, documents), counts, texts is None, rarity, near_heads)
@@ -115,8 +119,8 @@ def find(
 def _with_estimates(found: DataFrame, criteria: Criteria) -> DataFrame:
     """Take the estimates of candidates for their similarities, as long as no text says more."""
     if criteria.similarity is None:
-        return found.drop("left_out")
-    return found.drop("left_out").withColumns({"is_exact": sf.lit(False), "agreement": sf.lit(MET).cast("tinyint")})
+        return found
+    return found.withColumns({"is_exact": sf.lit(False), "agreement": sf.lit(MET).cast("tinyint")})
 
 
 def _counting(measured: DataFrame, criteria: Criteria) -> DataFrame:
@@ -137,7 +141,9 @@ def _left_out(candidates: DataFrame) -> int:
     return int(left_out)
 
 
-def _counts(total: int, documents: DataFrame, found: DataFrame, near: DataFrame, groups: DataFrame) -> Counts:
+def _counts(
+    total: int, documents: DataFrame, sharing: DataFrame, found: DataFrame, near: DataFrame, groups: DataFrame
+) -> Counts:
     [(kept, identical)] = documents.agg(sf.count("position"), sf.count("previous")).collect()
     [(candidates, verified)] = found.agg(sf.count("first"), sf.count_if("is_asked")).collect()
     [(members, firsts)] = groups.agg(sf.count("id"), sf.count_if("is_canonical")).collect()
@@ -150,14 +156,22 @@ def _counts(total: int, documents: DataFrame, found: DataFrame, near: DataFrame,
         duplicates=members - firsts,
         compared=candidates,
         verified=verified,
-        left_out=_left_out(found),
+        left_out=_left_out(sharing),
     )
 
 
 def _numbered(condensed: DataFrame) -> DataFrame:
-    """Give the documents numbers in the order of their ids."""
+    """Give the documents numbers in the order of their ids, without gaps."""
     ordered = condensed.orderBy(*place_columns(condensed), "content")
-    return ordered.withColumn("position", sf.monotonically_increasing_id())
+    numbered = materialized(ordered.withColumn("number", sf.monotonically_increasing_id()))
+    part = sf.shiftright("number", _PART_BITS)
+    sizes = {row["part"]: row["count"] for row in numbered.groupBy(part.alias("part")).count().collect()}
+    starts = list(accumulate((sizes.get(each, 0) for each in range(max(sizes, default=0) + 1)), initial=0))
+    if starts[-1] > POSITION_MASK:
+        raise InputError(f"{starts[-1]:,} documents are too many to number. Group parts of them.")
+    start = sf.element_at(sf.lit(starts), (part + 1).cast("int"))
+    position = start + sf.col("number").bitwiseAND(sf.lit((1 << _PART_BITS) - 1))
+    return materialized(numbered.withColumn("number", position.cast("long")).withColumnRenamed("number", "position"))
 
 
 def _with_copies(numbered: DataFrame, scope: Scope | None) -> DataFrame:

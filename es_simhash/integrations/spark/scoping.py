@@ -113,12 +113,13 @@ def _link(are_apart: bool, window: int | None, all: int, few: int, batches: Iter
         left_out += found.left_out
         for one, other in found.pairs(PAIRS_AT_ONCE):
             first, second = documents[one], documents[other]
-            yield _rows(np.minimum(first, second), np.maximum(first, second), np.zeros_like(first))
-    nobody = np.array([-1])
-    yield _rows(nobody, nobody, np.array([left_out]))
+            yield pair_rows(np.minimum(first, second), np.maximum(first, second), 0)
+    yield pair_rows(np.array([-1]), np.array([-1]), left_out)
 
 
-def _rows(*columns: Integers) -> Any:
+def pair_rows(first: Integers, second: Integers, left_out: int) -> Any:
+    """Return a batch of pairs, each with the number of comparisons left out."""
+    columns = (first, second, np.full_like(first, left_out))
     return pa.RecordBatch.from_arrays([pa.array(each) for each in columns], names=["first", "second", "left_out"])
 
 
