@@ -127,7 +127,9 @@ def _linked(batches: Iterator[Any]) -> Iterator[Any]:
     """
     linker = Linker(document_links.ALL, document_links.FEW)
     for table in whole(batches, "piece"):
-        words = np.sort(np.frombuffer(b"".join(table["words"].to_pylist()), dtype=np.uint64))
-        for codes in linker.pairs([words]):
-            yield pair_rows(*positions(codes), 0)
+        numbers, parts = table["piece"].to_numpy(), table["words"].to_pylist()
+        for start, stop in pairwise([*np.flatnonzero(np.diff(numbers, prepend=-1)).tolist(), len(parts)]):
+            words = np.sort(np.frombuffer(b"".join(parts[start:stop]), dtype=np.uint64))
+            for codes in linker.pairs([words]):
+                yield pair_rows(*positions(codes), 0)
     yield pair_rows(np.array([-1]), np.array([-1]), linker.left_out)
