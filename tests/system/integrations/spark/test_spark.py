@@ -48,6 +48,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
+from es_simhash.integrations.spark import candidates
 from es_simhash.integrations.spark.components import components
 from es_simhash.integrations.spark.deduplicator import SparkDeduplicator
 from es_simhash.integrations.spark.fields import add_fields
@@ -195,7 +196,10 @@ def test_random_documents_are_judged_as_on_one_machine(spark: SparkSession, many
     assert not found.estimate
 
 
-def test_documents_near_by_their_bits_show_what_their_texts_say(spark: SparkSession, many: dict[str, str]) -> None:
+def test_documents_near_by_their_bits_show_what_their_texts_say(
+    spark: SparkSession, many: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(candidates, "_PIECE_BITS", 5)  # as if there were very many keys
     some = dict(list(many.items())[:300])
     scheme = replace(SCHEME, verification=Verification(0.9, numbers=0.9, crowding=None, features="scheme"))
     found = SparkDeduplicator(Documents(scheme, "body"), distance=5, similarity=0.9).of_texts(frame_of(spark, some))
