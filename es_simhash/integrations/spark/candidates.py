@@ -26,7 +26,7 @@ from es_simhash.integrations.spark.frames import rows_of, whole
 from es_simhash.integrations.spark.scoping import SCOPE, hashes_in, linked, pair_rows
 
 _TABLE_BITS = 32
-# A piece has about so many keys: 32 MB.
+# A piece has about 2 ** 22 keys: 32 MB.
 _PIECE_BITS = 22
 
 # The keys of a batch, as rows of numbers, for each table.
