@@ -66,6 +66,7 @@ SECTIONS = {
     "pipeline": Section(CLIENTS, SERVERS),
     "grouping": Section(CLIENTS, SERVERS),
     "scale_groups": Section(),
+    "scale_finding": Section(CLIENTS, SERVERS),
     "spark": Section(("pyspark", "pyarrow")),
     "scopes": Section(("opensearch-py",), ("opensearch",)),
     "dedup": Section(("rensa", "gaoya", "datasketch"), peers=tuple(PEERS)),
@@ -84,6 +85,7 @@ TITLES = {
     "long_texts": "Long texts",
     "field_costs": "Field costs",
     "scale_groups": "Grouping at scale",
+    "scale_finding": "Finding at scale",
 }
 # Files made from docs/benchmarks.md.
 DERIVED: dict[str, Callable[[Path], None]] = {"pictures": plots.write, "scale": scale.write}

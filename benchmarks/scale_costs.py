@@ -12,6 +12,8 @@ from es_simhash.groups.pairs.document_links import ALL, FEW
 # Tables of docs/benchmarks.md that stand here too, once they are there, and the command that makes them.
 PUBLISHED = {
     "Grouping of generated fingerprints": "python -m benchmarks scale_groups",
+    "Finding at scale on Elasticsearch": "python -m benchmarks scale_finding",
+    "Finding at scale on OpenSearch": "python -m benchmarks scale_finding",
 }
 
 

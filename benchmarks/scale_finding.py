@@ -1,0 +1,213 @@
+"""Finding by MinHash among more and more documents, each number of them with the keys that are chosen for it.
+
+As by `init --documents`: the smallest bands that find 99% of the pairs of the scheme's similarity with at most 100
+false candidates. Documents are generated and hold the fields of `default` and a keyword, but no text; unrelated ones
+agree in 3% of their values, and in 9% within a topic. {planted} copies that are just as similar as the scheme asks for
+are searched for by their originals. A search is the request that `find` sends, and the comparison of what it returns;
+all indices are searched in turns. One shard, its segments as the server leaves them.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from benchmarks import generated_values
+from benchmarks.generated_values import Numbers
+from benchmarks.measuring import Latency, in_turns
+from benchmarks.nodes import SERVERS, SETTINGS, Json, Server, running
+from benchmarks.tables import Table
+from es_simhash import Fingerprint, Fingerprints, Scheme
+from es_simhash._core.prefetch import prefetched
+from es_simhash.scheme import own_fields, query, rerank
+from es_simhash.scheme.mapping import DEFAULT_PREFIX
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.sized_keys import key_load, keys_in_words, with_keys_for
+from es_simhash.sketches.key_plans import Goal
+
+SIZES = (100_000, 1_000_000, 10_000_000)
+PLANTED, ROUNDS, BATCH = 400, 5, 4_000
+__doc__ = __doc__.format(planted=PLANTED)
+_WARM_UP = 100
+
+
+@dataclass(frozen=True)
+class Generated:
+    """``count`` documents with keys for that number; the last ones are copies of others."""
+
+    count: int
+
+    @cached_property
+    def scheme(self) -> Scheme:
+        """The scheme with its keys."""
+        return with_keys_for(Scheme(), Goal(self.count))
+
+    @cached_property
+    def index(self) -> str:
+        """The name of the index."""
+        return f"finding-{self.count}"
+
+    @cached_property
+    def planted(self) -> int:
+        """The number of copies."""
+        return min(PLANTED, self.count // 10)
+
+    @cached_property
+    def originals(self) -> Numbers:
+        """The numbers of the documents that have copies."""
+        return np.linspace(0, self.count - self.planted - 1, self.planted).astype(np.uint64)
+
+    @cached_property
+    def queries(self) -> list[Fingerprint]:
+        """The fingerprints of the originals."""
+        return list(self._fingerprints(self.originals, generated_values.signatures(self.originals, self._bands_size)))
+
+    @cached_property
+    def bodies(self) -> list[bytes]:
+        """The requests for the near-duplicates of the originals, as `es_simhash.Index.find` sends them."""
+        criteria, source = Criteria.of(self.scheme, "minhash"), query.compared_fields(self.scheme, DEFAULT_PREFIX)
+        clauses = (query.clause(self.scheme, each, criteria, scored=False) for each in self.queries)
+        return [json.dumps(query.body(clause, size=100, source=source)).encode() for clause in clauses]
+
+    def bulks(self) -> Iterator[bytes]:
+        """Yield requests that index all documents; a thread makes the next."""
+        unlike = self.count - self.planted
+        starts = [np.arange(first, min(first + BATCH, unlike), dtype=np.uint64) for first in range(0, unlike, BATCH)]
+        yield from prefetched(self._unlike, starts)
+        values = generated_values.copies(self.originals, self._bands_size, self._similarity)
+        yield self._lines(np.arange(unlike, self.count, dtype=np.uint64), values)
+
+    def mapping(self) -> Json:
+        """Return the mapping of the index."""
+        mapping = self.scheme.mapping(DEFAULT_PREFIX, ["key"])
+        return {**mapping, "properties": {**mapping["properties"], "key": {"type": "keyword"}}}
+
+    @property
+    def _bands_size(self) -> int:
+        assert self.scheme.minhash
+        return self.scheme.minhash.layout.size
+
+    @property
+    def _similarity(self) -> float:
+        assert self.scheme.minhash
+        return self.scheme.minhash.similarity
+
+    def _unlike(self, numbers: Numbers) -> bytes:
+        return self._lines(numbers, generated_values.signatures(numbers, self._bands_size))
+
+    def _fingerprints(self, numbers: Numbers, values: np.ndarray) -> Fingerprints:
+        """Give documents signatures with these first values, which are those that keys have."""
+        assert self.scheme.minhash
+        whole = np.zeros((len(values), self.scheme.minhash.size), dtype=np.uint32)
+        whole[:, : values.shape[1]] = values
+        return Fingerprints(np.zeros(len(values), dtype=np.uint8), generated_values.words(numbers), whole)
+
+    def _lines(self, numbers: Numbers, values: np.ndarray) -> bytes:
+        keys = [f"key{number}" for number in numbers.tolist()]
+        rows = own_fields.write(self.scheme, self.scheme.id, keys, self._fingerprints(numbers, values))
+        lines = (
+            f'{{"index":{{"_id":"{key[3:]}"}}}}\n{{"key":"{key}","{DEFAULT_PREFIX}":{json.dumps(row)}}}\n'
+            for key, row in zip(keys, rows, strict=True)
+        )
+        return "".join(lines).encode()
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What searches of one index gave: their times, candidates in vain, the share of copies found, bytes a document."""
+
+    find: Latency
+    term: Latency
+    in_vain: float
+    found: float
+    bytes: float
+
+
+def run(share: float = 1.0, sizes: Sequence[int] = SIZES) -> Iterator[Table]:
+    """Measure on both servers."""
+    for name, label in SERVERS.items():
+        with running(name) as server:
+            some = [Generated(int(size * share)) for size in sizes]
+            loading = [_load(server, each) for each in some]
+            yield _table(f"Finding at scale on {label}", some, _searched(server, some), loading)
+
+
+def _load(server: Server, documents: Generated) -> float:
+    """Fill an index; return the seconds."""
+    start = time.perf_counter()
+    server.http("PUT", f"/{documents.index}", {"settings": {"index": SETTINGS}, "mappings": documents.mapping()})
+    for lines in documents.bulks():
+        reply = json.loads(server.http.send("POST", f"/{documents.index}/_bulk?filter_path=errors", lines))
+        if reply["errors"]:
+            raise RuntimeError(f"Not all documents of {documents.index} were indexed.")
+    for step in ("_refresh", "_flush"):
+        server.http("POST", f"/{documents.index}/{step}")
+    while _merges(server, documents.index):
+        time.sleep(1)
+    return time.perf_counter() - start
+
+
+def _merges(server: Server, index: str) -> int:
+    current: int = server.http("GET", f"/{index}/_stats/merge")["_all"]["total"]["merges"]["current"]
+    return current
+
+
+def _searched(server: Server, some: Sequence[Generated]) -> list[Searched]:
+    ways: dict[str, Callable[[int], object]] = {}
+    for each in some:
+        ways[f"find {each.count}"] = _find(server, each)
+        ways[f"term {each.count}"] = _term(server, each)
+    places = range(min(each.planted for each in some))
+    times = in_turns(ways, places[_WARM_UP:] or places, ROUNDS, places[:_WARM_UP])
+    found = []
+    for each in some:
+        hits = [_find(server, each)(place) for place in range(each.planted)]
+        first = each.count - each.planted
+        is_found = [str(first + place) in ids for place, ids in enumerate(hits)]
+        in_vain = [len(ids - {str(first + place), str(each.originals[place])}) for place, ids in enumerate(hits)]
+        size = server.size(each.index) / each.count
+        latencies = times[f"find {each.count}"], times[f"term {each.count}"]
+        found.append(Searched(*latencies, float(np.mean(in_vain)), float(np.mean(is_found)), size))
+    return found
+
+
+def _find(server: Server, documents: Generated) -> Callable[[int], set[str]]:
+    path, scheme = f"/{documents.index}/_search", documents.scheme
+
+    def find(place: int) -> set[str]:
+        hits = json.loads(server.http.send("POST", path, documents.bodies[place]))["hits"]["hits"]
+        compared = rerank.compare(scheme, scheme.id, documents.queries[place], hits, prefix=DEFAULT_PREFIX)
+        return {hit["_id"] for hit in compared.hits}
+
+    return find
+
+
+def _term(server: Server, documents: Generated) -> Callable[[int], object]:
+    path = f"/{documents.index}/_search"
+    bodies = [json.dumps({"query": {"term": {"key": f"key{number}"}}}).encode() for number in documents.originals]
+    return lambda place: server.http.send("POST", path, bodies[place])
+
+
+def _table(title: str, some: Sequence[Generated], searched: Sequence[Searched], loading: Sequence[float]) -> Table:
+    table = Table(
+        title,
+        [
+            *("documents", "keys", "find p50, ms", "p90", f"p50 × that of {some[0].count:,}", "`term` p50, ms"),
+            *("recall", "false candidates a query", "as predicted", "bytes a document", "loaded a second"),
+        ],
+    )
+    for each, found, seconds in zip(some, searched, loading, strict=True):
+        load = key_load(each.scheme, each.count)
+        table.add(
+            *(f"{each.count:,}", keys_in_words(each.scheme).partition(";")[0]),
+            *(found.find.within(0.5), found.find.within(0.9), found.find.over(searched[0].find)),
+            f"{found.term.p50:.2f}",
+            *(f"{found.found:.3f}", f"{found.in_vain:.1f}", f"{load.by_bands:.1f}"),
+            *(f"{found.bytes:.0f}", f"{each.count / seconds:,.0f}"),
+        )
+    return table
