@@ -59,10 +59,11 @@ class _Making:
 class KnownKeys:
     """Fetches the candidates of a gate before an embedded index."""
 
-    def __init__(self, engine: EmbeddedEngine, terms: SearchTerms, least: float) -> None:
+    def __init__(self, engine: Engine, embedded: EmbeddedEngine, terms: SearchTerms, least: float) -> None:
         minhash = terms.documents.scheme.minhash
         assert minhash
         self._engine = engine
+        self._embedded = embedded
         self._terms = terms
         self._least = least
         self._bands = minhash.layout
@@ -81,20 +82,19 @@ class KnownKeys:
 
         ``grouping`` changes other documents as well, so that it is not known what the gate alone has changed.
         """
-        engine = unwatched(engine)
-        minhash, criteria = terms.documents.scheme.minhash, terms.criteria
-        if not isinstance(engine, EmbeddedEngine) or grouping or minhash is None or criteria.distance is not None:
+        embedded, minhash, criteria = unwatched(engine), terms.documents.scheme.minhash, terms.criteria
+        if not isinstance(embedded, EmbeddedEngine) or grouping or minhash is None or criteria.distance is not None:
             return None
         if terms.verification is None or terms.documents.scheme.layout.keys == "fields":
             return None
         least = lowest_estimate(criteria, minhash, minhash.layout.value_bits)
         counts = criteria.crowding.least if criteria.crowding else 1.0
         # What is less similar must make no difference to the verdict on others.
-        return KnownKeys(engine, terms, least) if 0 < least <= counts else None
+        return KnownKeys(engine, embedded, terms, least) if 0 < least <= counts else None
 
     def start(self) -> None:
         """Read the index, in a thread."""
-        index = self._engine.index(self._terms.index)
+        index = self._embedded.index(self._terms.index)
         generation = index.generation
         # What is written but not shown would appear later, without a change.
         self._engine.perform(Refresh(self._terms.index))
@@ -157,7 +157,7 @@ class KnownKeys:
 
     def _current(self) -> KeyTables | None:
         """Return the table if it has all documents of the index; else see to it that there will be one."""
-        index = self._engine.index(self._terms.index)
+        index = self._embedded.index(self._terms.index)
         generation = index.generation
         self._take_made()
         if self._made and self._made[0] is index and self._generation == generation:
