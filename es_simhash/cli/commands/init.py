@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from es_simhash._core.harmless import json_text
 from es_simhash._core.humanize import with_unit
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import json_object_in
@@ -122,7 +122,7 @@ def _show(output: Output, done: Initialised, dry_run: bool) -> None:
     if dry_run:
         for name, body in done.bodies.items():
             output.line(f"PUT {name}" + ("" if done.created else "/_mapping"))
-            output.line(json.dumps(body, ensure_ascii=False, indent=2))
+            output.line(json_text(body, indent=2))
 
 
 def _show_keys(output: Output, keys: SizedScheme) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from es_simhash._core.harmless import json_text
 from es_simhash._core.humanize import counted
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.index import index_options
@@ -112,7 +112,7 @@ def _show_plan(output: Output, survey: ReindexSurvey, dry_run: bool) -> None:
         for request, body in requests.items():
             if body:
                 output.line(request)
-                output.line(json.dumps(body, ensure_ascii=False, indent=2))
+                output.line(json_text(body, indent=2))
 
 
 def _so_far(written: int) -> str:

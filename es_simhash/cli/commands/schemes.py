@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from es_simhash._core.harmless import json_text
 from es_simhash.cli.options.connection import Verb
 from es_simhash.cli.options.index import field_option, prefix_option, read_scheme
 from es_simhash.cli.show.output import Output
@@ -53,7 +53,7 @@ def _show_mapping(output: Output, name: str, fields: tuple[str, ...], prefix: st
     mapping = scheme.mapping(prefix, fields)
     form = component_template(mapping, f"es_simhash, scheme {scheme.name}") if template else mapping
     output.result(form)
-    output.line(json.dumps(form, ensure_ascii=False, indent=2))
+    output.line(json_text(form, indent=2))
 
 
 def _show_presets(output: Output) -> None:

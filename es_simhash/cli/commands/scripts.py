@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from es_simhash._core.harmless import json_text
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.index import index_argument, prefix_option
 from es_simhash.cli.options.target import Target
@@ -142,5 +143,5 @@ def _default_of(indices: list[str]) -> str:
 
 def _indented(body: object) -> str:
     """Return indented JSON with each list of numbers on one line."""
-    text = json.dumps(body, ensure_ascii=False, indent=2)
+    text = json_text(body, indent=2)
     return re.sub(r"\[[-\d,\s]+\]", lambda numbers: " ".join(numbers[0].split()), text)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
+from es_simhash._core.harmless import json_text
 from es_simhash.documents.files import FileDocument
 from es_simhash.documents.files.csv_tables import write_rows
 from es_simhash.groups.pairs.compare import Pairs
@@ -22,7 +22,7 @@ def write_groups(duplicates: Duplicates, format: str, out: IO[str]) -> None:
         if format == "csv":
             write_rows(((number, id_, int(place == 0)) for place, id_ in enumerate(group)), out)
         else:
-            out.write(json.dumps({"keep": group[0], "duplicates": group[1:]}, ensure_ascii=False) + "\n")
+            out.write(json_text({"keep": group[0], "duplicates": group[1:]}) + "\n")
 
 
 def write_pairs(duplicates: Duplicates, out: IO[str]) -> None:
@@ -30,7 +30,7 @@ def write_pairs(duplicates: Duplicates, out: IO[str]) -> None:
     for pairs in duplicates.pairs():
         sides = (duplicates.ids_of(pairs[side].tolist()) for side in ("first", "second"))
         for first, second, values in zip(*sides, nearness_of(pairs), strict=True):
-            out.write(json.dumps({"first": first, "second": second, **values}, ensure_ascii=False) + "\n")
+            out.write(json_text({"first": first, "second": second, **values}) + "\n")
 
 
 def nearness_of(pairs: Pairs) -> Iterator[dict[str, Any]]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from itertools import chain
 from typing import IO, Any, TypeAlias
 
+from es_simhash._core.harmless import json_text
 from es_simhash.cli.jobs.dedup_output import COLUMNS, nearness_of
 from es_simhash.documents.files.csv_tables import write_rows
 from es_simhash.groups.of_index.result import Group, Grouped
@@ -29,7 +29,7 @@ def write_groups(grouped: Grouped, format: str, out: IO[str], link: Link | None 
     else:
         for group in grouped:
             more = {"link": link(group.id)} if link else {}
-            out.write(json.dumps({**group_json(group), **more}, ensure_ascii=False) + "\n")
+            out.write(json_text({**group_json(group), **more}) + "\n")
 
 
 def group_json(group: Group) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def write_pairs(grouped: Grouped, format: str, out: IO[str]) -> None:
         write_rows(chain([columns], ([pair.get(name) for name in columns] for pair in _pairs(grouped))), out)
         return
     for pair in _pairs(grouped):
-        out.write(json.dumps(pair, ensure_ascii=False) + "\n")
+        out.write(json_text(pair) + "\n")
 
 
 def _pairs(grouped: Grouped) -> Iterator[dict[str, Any]]:
@@ -69,6 +69,6 @@ def write_deletes(grouped: Grouped, out: IO[str]) -> int:
     count = 0
     for place in grouped.duplicates():
         action = {"_index": place.index, "_id": place.id, **(place.metadata or {})}
-        out.write(json.dumps({"delete": action}, ensure_ascii=False) + "\n")
+        out.write(json_text({"delete": action}) + "\n")
         count += 1
     return count

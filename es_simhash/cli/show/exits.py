@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 import click
 
+from es_simhash._core.harmless import printable
 from es_simhash.cli.show import log
 
 FINE = 0
@@ -53,7 +54,7 @@ def code_of(error: BaseException, *, debug: bool) -> int:
     if debug and log.is_json():
         more["traceback"] = "".join(traceback.format_exception(error))
     elif debug:
-        traceback.print_exception(error)
+        log.print_stderr(printable("".join(traceback.format_exception(error)).rstrip()))
     if isinstance(error, click.ClickException) and not log.is_json():
         error.show()
     elif message:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
+
+from es_simhash._core.harmless import json_text, printable
 
 Format: TypeAlias = Literal["text", "json"]
 Level: TypeAlias = Literal["info", "warning", "error"]
@@ -67,14 +68,14 @@ def write(level: Level, event: Event, message: str = "", **fields: Any) -> None:
     """Write a message, or an event with its fields that only programs read."""
     if not is_json():
         if message:
-            print_stderr(message)
+            print_stderr(printable(message))
         return
     from datetime import datetime, timezone
 
     moment = datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     said = {"run_id": _log.run_id, "message": message}
     known = {"timestamp": moment, "level": level, "event": event, **{name: text for name, text in said.items() if text}}
-    print_stderr(json.dumps({**known, **fields}, ensure_ascii=False, default=str))
+    print_stderr(json_text({**known, **fields}, default=str))
 
 
 def print_stderr(line: str) -> None:

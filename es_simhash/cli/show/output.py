@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
+from es_simhash._core.harmless import json_text, printable
 from es_simhash.cli.show import log
 from es_simhash.live.telemetry.run import Run
 
@@ -44,12 +44,12 @@ class Output:
     def result(self, form: dict[str, Any]) -> None:
         """Print a result as JSON, with --json only."""
         if self.as_json:
-            print(json.dumps(form, ensure_ascii=False, default=str), flush=True)
+            print(json_text(form, default=str), flush=True)
 
     def line(self, text: str = "") -> None:
         """Print a line of a result for people."""
         if not self.as_json:
-            print(text, flush=True)
+            print(printable(text), flush=True)
 
     def row(self, *cells: Any) -> None:
         """Print a row with tabs between cells, for people and programs: ids are not escaped."""

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, Any
 
+from es_simhash._core.harmless import printable
 from es_simhash.documents.files.compression import Stream
 from es_simhash.documents.files.data_file import DataFile, Numbered, RecordError
 from es_simhash.documents.files.encodings import decoded
@@ -30,8 +31,9 @@ def harmless(cell: str) -> str:
 
 
 def write_rows(rows: Iterable[Iterable[Any]], out: IO[str]) -> None:
-    """Write rows as CSV, for spreadsheets as well."""
-    out.writelines(",".join(map(_written, row)) + "\n" for row in rows)
+    """Write rows as CSV, for spreadsheets as well; on a terminal without what it would obey."""
+    lines = (",".join(map(_written, row)) + "\n" for row in rows)
+    out.writelines(map(printable, lines) if out.isatty() else lines)
 
 
 def _written(value: Any) -> str:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
+from es_simhash._core.harmless import json_text
 from es_simhash._core.json_paths import Json, values_at
 from es_simhash.errors import EngineError
 from es_simhash.live.gate.gate import Asked
@@ -59,4 +60,4 @@ def _as_json(asked: Asked, answer: Answer, index: str) -> Json:
 
 def line_of(form: Json) -> bytes:
     """Return a line of NDJSON."""
-    return json.dumps(form, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    return json_text(form, separators=(",", ":")).encode() + b"\n"

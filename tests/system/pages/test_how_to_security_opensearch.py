@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
@@ -62,18 +63,25 @@ LESS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def node(secured_node: Node) -> Iterator[Node]:
-    """Yield a node with an index of two grouped documents."""
+@contextmanager
+def indexed(secured_node: Node) -> Iterator[Node]:
+    """Yield the node with an index of two grouped documents."""
     secured_node.request("PUT", f"/{INDEX}", {"settings": {"number_of_replicas": 0}})
     with engine_of(secured_node) as engine, Index(INDEX, engine, fields=["body"]) as index:
         index.init()
         index.add([{"_id": "1", "body": STORM}, {"_id": "2", "body": f"{STORM} (AP)"}], refresh=True)
         with index.group() as grouped:
             index.write_groups(grouped)
-    add_user(secured_node, USER)
     yield secured_node
     secured_node.request("DELETE", f"/{INDEX}")
+
+
+@pytest.fixture(scope="module")
+def node(secured_node: Node) -> Iterator[Node]:
+    """Yield a node with an index, and a user who may do nothing yet."""
+    add_user(secured_node, USER)
+    with indexed(secured_node):
+        yield secured_node
 
 
 @pytest.mark.parametrize("given", COMMANDS, ids=lambda given: given.command)
