@@ -51,7 +51,9 @@ def test_what_commands_print_and_write_of_hostile_documents_is_harmless(
     names: list[str], text: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("hostile")
-    documents = [{"id": f"{name}{n}", "title": text, "body": f"{STORM} {text} {n}"} for n, name in enumerate(names)]
+    documents = [
+        {"id": f"{name}{n}", "title": text, "body": f"{STORM} {text} {'abc'[n]}"} for n, name in enumerate(names)
+    ]
     lines = [json.dumps(each) for each in documents]
     (folder / "a.jsonl").write_text("\n".join([*lines, text.replace("\r", "")]) + "\n", encoding="utf-8")
     first, second = (str(each["id"]) for each in documents[:2])
