@@ -91,6 +91,7 @@ pytest: $(NATIVE_INSTALLED)
 
 # Also on the servers before the current ones, through the client of Elasticsearch 8, and what takes long
 # (tests/support/nightly.py).
+test-all: NIGHTLY := --nightly
 test-all: lint types pytest-all pytest-client8 pytest-spark test-dist test-min test-extras
 
 pytest-all: $(NATIVE_INSTALLED)
@@ -109,7 +110,7 @@ $(CLIENT8_INSTALLED): $(INSTALLED)
 # PySpark is half a gigabyte, so that it is not installed for the other tests.
 pytest-spark: $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --editable '.[spark]'
-	$(BIN)/python -m pytest tests/system/integrations/spark/test_spark*.py
+	$(BIN)/python -m pytest $(NIGHTLY) tests/system/integrations/spark/test_spark*.py
 
 # The parts for frameworks, each beside its framework in an environment of its own.
 test-extras: $(FRAMEWORKS:%=test-extra-%)

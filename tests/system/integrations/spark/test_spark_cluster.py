@@ -57,7 +57,7 @@ def kill_at_job(spark: SparkSession, number: int, worker: Popen[bytes], is_over:
             return
 
 
-@pytest.mark.parametrize("killed_at", [6, 20])
+@pytest.mark.parametrize("killed_at", [pytest.param(6, marks=pytest.mark.nightly), 20])
 def test_a_worker_that_dies_in_the_middle_changes_nothing(
     cluster: Cluster, spark: SparkSession, tmp_path: Path, killed_at: int
 ) -> None:

@@ -26,7 +26,7 @@ from es_simhash.integrations.spark import IndexSource, SparkDeduplicator
 spark = local.spark
 
 
-@pytest.fixture(params=["elasticsearch_node", "opensearch_node"])
+@pytest.fixture(params=[pytest.param("elasticsearch_node", marks=pytest.mark.nightly), "opensearch_node"])
 def node(request: pytest.FixtureRequest) -> Node:
     found: Node = request.getfixturevalue(request.param)
     return found
