@@ -51,7 +51,7 @@ REMEDIES = (
         "Make room on the engine's disk; the engine then lifts this block itself.",
     ),
     Remedy(
-        "search_context_missing|[Pp]oint in time.*not found|No search context found",
+        "search_context_missing|[Pp]oint in time.*not found|No search context found|no node found for id",
         ReaderLostError,
         "Read the index from its beginning once more.",
     ),

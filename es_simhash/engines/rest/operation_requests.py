@@ -224,7 +224,13 @@ def _bulk(operation: Bulk) -> Conversation[list[ActionResult]]:
         repeatable=all(map(_is_repeatable, operation.actions)),
     )
     answers = zip(operation.actions, as_many(reply["items"], operation.actions), strict=True)
-    return [_action_result(operation, of_id(named[action.op_type], action.id)) for action, named in answers]
+    return [_action_result(operation, of_id(_item(action, named), action.id)) for action, named in answers]
+
+
+def _item(action: Action, named: Json) -> Json:
+    """Return what became of an action: OpenSearch may answer an update that met with a failover as what it became."""
+    name = "index" if action.op_type == "update" and "index" in named else action.op_type
+    return typed(named[name], dict)
 
 
 def _action_result(operation: Bulk, item: Json) -> ActionResult:

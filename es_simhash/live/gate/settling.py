@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 
 from es_simhash._core.batched import chunks
 from es_simhash._core.json_paths import Json
 from es_simhash.engines.base import Engine, run
+from es_simhash.errors import AccessError
 from es_simhash.live.gate.accepting import Event
 from es_simhash.live.gate.journal import Journal
 from es_simhash.live.gate.pending import Key, Pending
@@ -57,6 +59,8 @@ class Settling:
                 for index in targets:
                     run(attempt(Refresh(index)), self._engine)
             shown = list(self._shown())
+            if self._refreshes_itself:
+                self._refresh_copies(shown)
             self._before_forgetting()
             self._pending.forget(shown)
             oldest = time.time() - self._remember
@@ -69,6 +73,15 @@ class Settling:
                 self._journal.append([Event.gone([*shown, *late])], durable=False)
         ended = time.monotonic()
         self._due = ended + max(_PAUSE, (ended - started) / _SHARE)
+
+    def _refresh_copies(self, shown: Iterable[Key]) -> None:
+        """Have replicas show what one copy does: each refreshes itself in its own time, and the next search may ask it.
+
+        Where the login may not refresh, one copy must do.
+        """
+        for target in {target for target, _ in shown}:
+            with suppress(AccessError):
+                self._engine.perform(Refresh(target or self._index))
 
     def _shown(self) -> Iterator[Key]:
         """Yield the documents that searches find as they were accepted."""

@@ -7,24 +7,33 @@ from typing import TypeAlias
 
 from hypothesis import strategies as st
 
-from tests.system.histories.history import Blow, Event, Fault, History, Shape, Start, Write
-from tests.system.histories.verbs import VERBS
+from tests.system.histories.history import Behind, Blow, Event, Fault, History, Shape, Start, Upset, Write
+from tests.system.histories.verbs import ROLLING, VERBS
 
 _MOST_DOCUMENTS = 16
 _HOWS = ("put", "put by helper", "text", "text", "text by helper", "number", "delete", "move")
 _FAULTS = (Fault.FAILOVER, Fault.LOST_REPLY, Fault.RESET, Fault.BUSY_ITEMS, Fault.KILLED)
 _KINDS = ("/", "/_bulk", "/_search", "/_refresh", "/_mapping")
 
-_Whats: TypeAlias = "st.SearchStrategy[Blow] | st.SearchStrategy[Fault] | st.SearchStrategy[Write]"
+_Whats: TypeAlias = (
+    "st.SearchStrategy[Blow] | st.SearchStrategy[Fault] | st.SearchStrategy[Write] | st.SearchStrategy[Upset]"
+)
 
 
-def histories() -> st.SearchStrategy[History]:
-    """Draw a command, and what happens to its documents, its requests and the nodes."""
-    return st.sampled_from(sorted(VERBS)).flatmap(_of_command)
+def histories(has_streams: bool) -> st.SearchStrategy[History]:
+    """Draw a command, and what happens to its documents, its requests and the nodes.
+
+    While an alias or a data stream rolls over, nobody else writes.
+    """
+    rolling: list[Behind] = ["alias", "stream"] if has_streams else ["alias"]
+    names: list[tuple[str, Behind]] = [(name, "index") for name in sorted(VERBS)]
+    names += [(name, kind) for name in ROLLING for kind in rolling]
+    return st.sampled_from(names).flatmap(lambda chosen: _of_command(*chosen))
 
 
-def _of_command(name: str) -> st.SearchStrategy[History]:
+def _of_command(name: str, behind: Behind) -> st.SearchStrategy[History]:
     verb = VERBS[name]
+    others = _writes() if behind == "index" else st.just(Upset.ROLLOVER)
     starts = st.builds(Start, st.sampled_from(verb.states), st.booleans())
     return st.builds(
         History,
@@ -33,9 +42,9 @@ def _of_command(name: str) -> st.SearchStrategy[History]:
         st.tuples(
             st.lists(_events(st.sampled_from(Blow), verb.requests), min_size=1, max_size=3),
             st.lists(_events(st.sampled_from(_FAULTS), verb.requests), max_size=3),
-            st.lists(_events(_writes(), verb.requests), max_size=5),
+            st.lists(_events(others, verb.requests), max_size=5),
         ).map(lambda parts: tuple(chain(*parts))),
-        st.builds(Shape, st.integers(1, 3), st.booleans(), replicas=st.just(1)),
+        st.builds(Shape, st.integers(1, 3), st.booleans(), replicas=st.just(1), behind=st.just(behind)),
     )
 
 

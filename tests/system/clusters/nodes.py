@@ -38,6 +38,11 @@ class Nodes:
     _healing: Timer | None = None
 
     @property
+    def has_streams(self) -> bool:
+        """Whether it has data streams; this build of Elasticsearch has none."""
+        return self.cluster.release.engine == "opensearch"
+
+    @property
     def url(self) -> str:
         """Where commands find it: at each of its nodes."""
         return self.wire.url

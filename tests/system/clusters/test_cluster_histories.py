@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -10,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from tests.support.pytest_nodes import required_cluster
 from tests.system.clusters.drawing import histories
 from tests.system.clusters.nodes import Nodes
-from tests.system.histories.history import Blow, Event, Fault, History, Shape, Start, Write
+from tests.system.histories.history import Blow, Event, Fault, History, Shape, Start, Upset, Write
 from tests.system.histories.running import problems_of
 from tests.system.histories.wire import wire
 
@@ -29,8 +30,28 @@ KEPT = {
         ),
         _SHAPE,
     ),
+    "a gate adds documents, and the primary is killed between a bulk's send and its reply": History(
+        "gate", (Start(),) * 9, (Event(2, Fault.FAILOVER, kind="/_bulk"),), _SHAPE
+    ),
+    "groups of a data stream that rolls over are written while a node is cut off": History(
+        "group",
+        (Start("done"),) * 12,
+        (Event(1, Upset.ROLLOVER), Event(1, Blow.ISOLATE, kind="/_bulk")),
+        replace(_SHAPE, behind="stream"),
+    ),
+}
+NIGHTLY = {
     "groups are written while a node is cut off, and another joins": History(
         "group", (Start("done"),) * 12, (Event(2, Blow.JOIN), Event(1, Blow.ISOLATE, kind="/_bulk")), _SHAPE
+    ),
+    "distinct hits are read while a node joins, and the one with a primary is killed": History(
+        "distinct", (Start("done"),) * 12, (Event(1, Blow.JOIN), Event(4, Blow.KILL, kind="/_search")), _SHAPE
+    ),
+    "an alias rolls over in a backfill, and the primary is killed between a bulk's send and its reply": History(
+        "backfill",
+        _SOME,
+        (Event(1, Upset.ROLLOVER), Event(2, Fault.FAILOVER, kind="/_bulk")),
+        replace(_SHAPE, behind="alias"),
     ),
 }
 
@@ -45,8 +66,16 @@ def nodes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
             cluster.keep_logs(tmp_path_factory.mktemp("logs", numbered=True))
 
 
-@pytest.mark.parametrize("history", KEPT.values(), ids=KEPT)
+@pytest.mark.parametrize(
+    "history",
+    [
+        *(pytest.param(each, id=name) for name, each in KEPT.items()),
+        *(pytest.param(each, id=name, marks=pytest.mark.nightly) for name, each in NIGHTLY.items()),
+    ],
+)
 def test_what_is_begun_is_done(nodes: Nodes, history: History) -> None:
+    if history.shape.behind == "stream" and not nodes.has_streams:
+        pytest.skip("this build of Elasticsearch has no data streams")
     nodes.begin(history)
     hits = nodes.hits
     assert problems_of(nodes, history) == []
@@ -65,7 +94,7 @@ def test_a_command_leaves_an_index_as_it_says_on_a_cluster_that_fails(
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow],
     )
-    @given(histories())
+    @given(histories(nodes.has_streams))
     def is_right(history: History) -> None:
         nodes.begin(history)
         assert problems_of(nodes, history) == []

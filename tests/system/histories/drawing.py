@@ -14,6 +14,7 @@ _HOWS = [*get_args(How), "text", "text", "text", "copy"]
 
 _OF_ONE_NODE = [fault for fault in Fault if fault is not Fault.FAILOVER]
 _FAULTS = [*_OF_ONE_NODE, Fault.BUSY_ITEMS, Fault.BUSY_ITEMS, Fault.KILLED]
+_UPSETS = [Upset.REFRESH, Upset.NEW_TERM]
 _RARELY = st.integers(0, 7).map(lambda number: number == 7)
 
 
@@ -35,7 +36,7 @@ def _starts(states: tuple[str, ...]) -> st.SearchStrategy[Start]:
 def _events(requests: int) -> st.SearchStrategy[Event]:
     writes = st.builds(Write, st.sampled_from(_HOWS), st.integers(0, _MOST_DOCUMENTS - 1))
     # A client tries again three times by itself.
-    whats = [(writes, (1, 1, 3, 10, requests)), (st.sampled_from(Upset), (1,)), (st.sampled_from(_FAULTS), (1, 1, 4))]
+    whats = [(writes, (1, 1, 3, 10, requests)), (st.sampled_from(_UPSETS), (1,)), (st.sampled_from(_FAULTS), (1, 1, 4))]
     places = [(KINDS[:1], requests), (KINDS[1:], 4)]
     return st.one_of(
         [

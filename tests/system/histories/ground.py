@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -14,7 +14,8 @@ from es_simhash.errors import MissingError
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, DeleteIndex
 from es_simhash.scheme.scheme import Scheme
 from tests.support.rest_engines import new_name
-from tests.system.histories.history import History
+from tests.system.histories.generations import Generations
+from tests.system.histories.history import History, Start
 from tests.system.histories.others import FIELDS, SECRET, Others, id_of
 from tests.system.histories.target import Target
 
@@ -57,24 +58,40 @@ class State:
 def index_of(history: History, target: Target) -> Iterator[Others]:
     """An index with the documents of a history, and the others who write to it."""
     others = Others(target, new_name(), DOCUMENTS, history.shape.excludes and target.is_server)
-    target.perform(CreateIndex(others.index, _body(history, others)))
+    body, half = _body(history, others), len(history.documents) // 2
+    if history.shape.behind == "index":
+        target.perform(CreateIndex(others.index, body))
+    else:
+        others.generations = Generations(target, others.index, body, history.shape.behind == "stream")
+        others.generations.begin()
     try:
-        actions = []
-        for number, start in enumerate(history.documents):
-            source, routing = others.begin(number, start)
-            metadata = None if routing is None else {"routing": routing}
-            actions.append(Action("index", id_of(number), source, metadata=metadata))
-        results = target.perform(Bulk(others.index, actions, refresh=True))
-        assert not [result.error for result in results if result.error]
+        _write(others, history.documents[:half], 0)
+        if others.generations:
+            others.generations.roll_over()
+        _write(others, history.documents[half:], half)
         target.settle(others.index)
         yield others
     finally:
-        target.perform(DeleteIndex(others.index))
+        if others.generations:
+            others.generations.end()
+        else:
+            target.perform(DeleteIndex(others.index))
         if history.verb == "reindex":
             with suppress(MissingError):
                 target.perform(DeleteIndex(others.copy))
         elif history.verb == "pipeline":
             target.request("DELETE", f"/_ingest/pipeline/{name_of(others.index, DOCUMENTS.prefix)}")
+
+
+def _write(others: Others, starts: Sequence[Start], first: int) -> None:
+    """Write documents as they are at the start, with numbers from the first."""
+    actions = []
+    for number, start in enumerate(starts, first):
+        source, routing = others.begin(number, start)
+        metadata = None if routing is None else {"routing": routing}
+        actions.append(Action("create", id_of(number), source, metadata=metadata))
+    results = others.target.perform(Bulk(others.index, actions, refresh=True))
+    assert not [result.error for result in results if result.error]
 
 
 def _body(history: History, others: Others) -> Json:
@@ -102,5 +119,8 @@ def state_of(others: Others, name: str) -> State | None:
     everything: Json = {"match_all": {}}
     body = {"size": 1000, "seq_no_primary_term": True, "version": True}
     found = request("POST", f"/{name}/_search", {**body, "query": {"bool": {"must": everything, "should": searches}}})
-    about = request("GET", f"/{name}").body[name]
-    return State({hit["_id"]: hit for hit in found.body["hits"]["hits"]}, about["mappings"], about["settings"]["index"])
+    # Of generations, the first.
+    about = min(request("GET", f"/{name}").body.items())[1]
+    hits = {hit["_id"]: hit for hit in found.body["hits"]["hits"]}
+    assert len(hits) == len(found.body["hits"]["hits"]), "documents are there twice"
+    return State(hits, about["mappings"], about["settings"]["index"])

@@ -33,11 +33,18 @@ class Write:
     document: int
 
 
+# What the name of an index is of: itself, a rolling alias, or a data stream; both have several generations.
+Behind: TypeAlias = Literal["index", "alias", "stream"]
+
+
 class Upset(Enum):
-    """What happens to the index: it is refreshed, or closed and opened again, which begins another primary term."""
+    """What happens to the index: it is refreshed, closed and opened again, which begins another primary term, or rolled
+    over to its next generation.
+    """
 
     REFRESH = "refresh"
     NEW_TERM = "new term"
+    ROLLOVER = "rollover"
 
     def __repr__(self) -> str:
         return f"Upset.{self.name}"
@@ -103,6 +110,7 @@ class Shape:
     """An index: how many shards it has, whether it refreshes itself, and whether fields may come with documents.
 
     One that ``excludes`` leaves a field out of ``_source``, so that each update loses it. Each shard has ``replicas``.
+    What is ``behind`` the name may roll over; the second half of its documents is then in another generation.
     """
 
     shards: int = 1
@@ -110,6 +118,7 @@ class Shape:
     dynamic: bool = True
     excludes: bool = False
     replicas: int = 0
+    behind: Behind = "index"
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
+from tests.system.histories.generations import TIME, Generations
 from tests.system.histories.history import Blow, How, Start, Upset, Write
 from tests.system.histories.target import Target
 
@@ -21,6 +22,7 @@ SECRET = "secret"
 # A field of theirs that may lie in the object of ours.
 NOTE = "note"
 _FAMILIES = 4
+_MOMENT = "2026-01-01T00:00:00Z"
 
 
 def text(serial: int) -> str:
@@ -68,6 +70,7 @@ class Others:
     known: dict[int, Known] = field(default_factory=dict)
     serial: int = 0
     new: dict[str, Json] = field(default_factory=dict)
+    generations: Generations | None = None
 
     @property
     def copy(self) -> str:
@@ -84,6 +87,8 @@ class Others:
             source |= {"title": None, "body": ""}
         elif start.state == "shared":
             source[self.documents.prefix] = {NOTE: f"note {number}"}
+        if self.generations and self.generations.is_stream:
+            source[TIME] = _MOMENT
         routing = f"place {number % 3}" if start.routed and self.target.is_server else None
         secret = self._secret()
         self.known[number] = Known(source, routing, 1, self.serial, self.serial, secret, as_begun=True)
@@ -124,6 +129,9 @@ class Others:
                 self.target.undergo(what, self.index)
             case Write(how, number):
                 self._write(how, number % len(self.known))
+            case Upset.ROLLOVER:
+                assert self.generations
+                self.generations.roll_over()
             case Upset.REFRESH:
                 self._ask("POST", "_refresh")
             case Upset.NEW_TERM:

@@ -32,10 +32,12 @@ COUNTS = {
     "incremental": 3,
     "add": 6,
     "load": 8,
+    "gate": 4,
+    "distinct": 3,
     "pipeline": 3,
 }
 _NIGHTLY, _SOAK = 4, 80
-_NOT_EMBEDDED = {"slices", "in-cluster", "incremental", "pipeline"}
+_NOT_EMBEDDED = {"slices", "in-cluster", "incremental", "gate", "distinct", "pipeline"}
 
 # Those that ended badly once, by what happens in them.
 KEPT = {

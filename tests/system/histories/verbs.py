@@ -13,7 +13,8 @@ from es_simhash.cli.show.exits import REFUSED
 from es_simhash.scheme import group_fields
 from es_simhash.scheme.own_fields import DEFERRED
 from tests.support.commands import run
-from tests.system.histories import adding
+from tests.system.histories import adding, clients
+from tests.system.histories.answers import check_distinct, check_gate
 from tests.system.histories.commands import Program
 from tests.system.histories.ground import DOCUMENTS
 from tests.system.histories.history import History, Write
@@ -41,7 +42,7 @@ class Verb:
 
     It makes about this many ``requests``; by those with ``look`` in them it sees what others write (see `Looks`, also
     for ``refreshes``). Documents are in some ``states`` at the start. The ``program`` takes the arguments.
-    ``afterwards`` has what the others do then.
+    ``afterwards`` has what the others do then. What came too late is seen by one more run, unless it ``runs_once``.
     """
 
     arguments: tuple[str, ...]
@@ -52,6 +53,7 @@ class Verb:
     program: Program = run
     refreshes: bool = False
     afterwards: Callable[[Others], None] = lambda others: None
+    runs_once: bool = False
 
 
 def problems(history: History, outcome: Outcome) -> Iterator[str]:
@@ -250,6 +252,8 @@ def _write_whole(others: Others) -> None:
         others.happen(Write("put", number))
 
 
+# What reads and updates documents where they are.
+ROLLING = ("backfill", "refresh-stale", "slices", "remove", "group", "incremental", "distinct")
 _LIMITED = ("--patience", "{patience}", "--rejects", "{rejects}")
 # All texts may be empty.
 _BACKFILL = ("backfill", "{index}", "--accept", "text-fields", *_LIMITED)
@@ -266,6 +270,24 @@ VERBS = {
     "incremental": Verb((*_GROUP, "--incremental"), _check_groups, 25, states=_GROUPED),
     "add": Verb(("{index}", "{file}", "{rejects}", "{patience}"), _check_added, 15, look="/", program=adding.run),
     "load": Verb(("load", "{index}", "{file}", "--id-field", "id", *_LIMITED), _check_loaded, 10, look="/"),
+    "gate": Verb(
+        ("{index}", "{file}", "{patience}"),
+        check_gate,
+        25,
+        look="/",
+        states=("plain", "empty", "unreadable"),
+        program=clients.ask_gate,
+        runs_once=True,
+    ),
+    "distinct": Verb(
+        ("{index}", "{patience}"),
+        check_distinct,
+        8,
+        look="/",
+        states=("done",),
+        program=clients.read_distinct,
+        runs_once=True,
+    ),
     "pipeline": Verb(
         ("scripts", "{index}", "--pipeline", "--install", "--default"),
         _check_pipeline,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
@@ -15,7 +15,15 @@ import pytest
 from es_simhash import Index, Policy, Scope
 from es_simhash._core.json_paths import Json
 from es_simhash.engines.base import Engine
-from es_simhash.errors import EngineError, InputError, InUseError, StorageError, UnavailableError, UnreachableError
+from es_simhash.errors import (
+    AccessError,
+    EngineError,
+    InputError,
+    InUseError,
+    StorageError,
+    UnavailableError,
+    UnreachableError,
+)
 from es_simhash.live.gate import Gate, GateOptions, Verdict
 from es_simhash.plans.operations import Bulk, Count, GetDocuments, Refresh, Search
 from es_simhash.testing.corpus import corpus, edited
@@ -543,6 +551,28 @@ def test_the_verdict_is_that_of_find_once_the_index_shows_all(index: Index, tmp_
     assert [[(match.id, match.similarity, match.distance) for match in each.duplicates] for each in before] == [
         [(match.id, match.similarity, match.distance) for match in each] for each in found
     ]
+
+
+@servers
+@pytest.mark.parametrize(("error", "pending"), [(UnreachableError, 1), (AccessError, 0)])
+def test_it_forgets_what_one_copy_shows_after_all_copies_were_refreshed(
+    index: Index, tmp_path: Path, error: type[EngineError], pending: int
+) -> None:
+    """Unless it may not refresh: the next search may ask another copy of the shard."""
+    engine = Meddler(index.engine)
+
+    def away(_: object) -> None:
+        raise error("It is not done.")
+
+    with gate_of(index, tmp_path / "state", engine) as gate:
+        gate.add([document("a", 0)])
+        index.refresh()
+        engine.before = once(Refresh, away)
+        with pytest.raises(error) if pending else nullcontext():
+            gate.settle()
+        assert gate.pending == pending
+        gate.settle()
+        assert gate.pending == 0
 
 
 def test_a_refresh_in_between_changes_no_answer(index: Index, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from es_simhash.errors import (
     InputError,
     MappingError,
     MissingError,
+    ReaderLostError,
     TooLargeError,
     UnavailableError,
     UnreachableError,
@@ -223,6 +224,20 @@ def test_shards_that_are_away_with_a_node_may_be_asked_again(reason: Json) -> No
     for operation in (EVERY[Count], EVERY[Refresh]):
         with pytest.raises(UnavailableError, match="incomplete answer: 1 of 2 shards failed"):
             converse(operation, {"count": 0, "_shards": failed})
+
+
+def test_an_update_that_met_with_a_failover_is_answered_as_a_write() -> None:
+    operation = Bulk("index", [Action("update", "1", {"doc": {}}), Action("update", "2", {"doc": {}})])
+    items = [{"index": {"_index": "index", "_id": "1", "status": 200}}, {"update": {"_id": "2", "status": 200}}]
+    _, results = converse(operation, {"items": items})
+    assert [(each.id, each.error) for each in results] == [("1", None), ("2", None)]
+
+
+def test_a_reader_is_lost_with_a_node_of_its_shards() -> None:
+    cause = {"type": "illegal_state_exception", "reason": "no node found for id: C-2g1DW-RDuesKpy--V4AA"}
+    error = {"type": "search_phase_execution_exception", "reason": "Partial shards failure", "caused_by": cause}
+    with pytest.raises(ReaderLostError, match="from its beginning"):
+        checked(EVERY[ReadPage], Reply(500, {"error": error, "status": 500}))
 
 
 @pytest.mark.parametrize("reason", [AWAY[0], AWAY[2]], ids=["not connected", "disconnected"])
