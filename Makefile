@@ -9,6 +9,8 @@ NATIVE_SOURCES := $(shell git ls-files native)
 DEMO_INSTALLED := $(VENV)/.demo-installed
 BENCH_INSTALLED := $(VENV)/.bench-installed
 MUTANTS_INSTALLED := $(VENV)/.mutants-installed
+RELEASE := $(VENV)-release
+RELEASE_INSTALLED := $(RELEASE)/.installed
 
 CLIENT8 := $(VENV)-client8
 LOWEST := $(VENV)-lowest
@@ -19,7 +21,7 @@ WITH_langchain := langchain-classic
 LOWEST_INSTALLED := $(LOWEST)/.installed
 CLIENT8_INSTALLED := $(CLIENT8)/.installed
 
-.PHONY: demo test quick native native-check native-miri test-all fuzz coverage mutants test-dist test-min test-extras dist lint types pytest pytest-all pytest-client8 pytest-spark soak docs bench bench-check node-opensearch node-elasticsearch clean
+.PHONY: demo test quick native native-check native-miri test-all fuzz coverage mutants test-dist test-min test-extras dist release-check lint types pytest pytest-all pytest-client8 pytest-spark soak docs bench bench-check node-opensearch node-elasticsearch clean
 
 test: lint types pytest
 
@@ -129,6 +131,17 @@ dist: $(INSTALLED)
 	rm -rf dist
 	$(BIN)/uv build
 
+# All that is released, of the last commit: built twice, the same byte for byte, installed, tried, and left in dist/ with
+# an SBOM and checksums (docs/how-to/release.md). Needs Rust and a package index.
+release-check: $(RELEASE_INSTALLED)
+	$(RELEASE)/bin/python -m tools.release $(if $(TAG),--tag $(TAG))
+
+$(RELEASE_INSTALLED): pyproject.toml
+	$(PYTHON) -m venv $(RELEASE)
+	$(RELEASE)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(RELEASE)/bin/python -m pip install --quiet --group release
+	touch $@
+
 # Builds both and installs the wheel in an environment without development tools; downloads what they require.
 test-dist: $(INSTALLED)
 	$(BIN)/python -m pytest --build tests/system/installed
@@ -190,4 +203,4 @@ node-elasticsearch: $(INSTALLED)
 	$(BIN)/python -m tools.nodes elasticsearch --port 9200
 
 clean:
-	rm -rf $(VENV) $(VENV)-peers $(CLIENT8) $(LOWEST) $(FRAMEWORKS:%=$(VENV)-%) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist site mutants
+	rm -rf $(VENV) $(VENV)-peers $(CLIENT8) $(LOWEST) $(RELEASE) $(FRAMEWORKS:%=$(VENV)-%) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist site mutants
