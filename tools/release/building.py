@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -38,8 +38,20 @@ def build(sources: Path, out: Path, targets: Sequence[str]) -> None:
     for target in targets:
         run(
             "maturin", "build", "--release", "--locked", "--zig", "--target", target, "--compatibility", _POLICY,
-            "--out", out, cwd=native, settings=compiled,
+            "--out", native / "built", cwd=native, settings=compiled,
         )  # fmt: skip
+    for wheel in sorted(native.glob("built/*.whl")):
+        _repack(wheel, sources, out, date)
+
+
+def _repack(wheel: Path, sources: Path, out: Path, date: Mapping[str, str]) -> None:
+    """Write a wheel whose SBOM, which maturin makes, does not name the folder of the build."""
+    folder = wheel.with_suffix("")
+    run("wheel", "unpack", "--dest", folder, wheel, cwd=wheel.parent)
+    for sbom in folder.glob("*/*.dist-info/sboms/*.json"):
+        sbom.write_text(sbom.read_text(encoding="utf-8").replace(str(sources), "/source"), encoding="utf-8")
+    [unpacked] = folder.iterdir()
+    run("wheel", "pack", "--dest-dir", out, unpacked, cwd=wheel.parent, settings=date)
 
 
 def check_same(first: Path, second: Path) -> None:

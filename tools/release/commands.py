@@ -1,4 +1,4 @@
-"""Commands that must succeed, without the sources and settings of whoever runs them."""
+"""Commands that must succeed, without the variables of the shell that starts them."""
 
 from __future__ import annotations
 

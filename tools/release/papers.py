@@ -18,5 +18,10 @@ def write(dist: Path, version: str, python: Path) -> None:
         TOOLS / "cyclonedx-py", "environment", "--output-reproducible", "--output-format", "JSON",
         "--output-file", sbom, python, cwd=dist,
     )  # fmt: skip
+    write_checksums(dist)
+
+
+def write_checksums(dist: Path) -> None:
+    """List the checksums of what is in the folder."""
     lines = [f"{digest}  {name}\n" for name, digest in checksums(dist).items()]
     (dist / "SHA256SUMS").write_text("".join(lines), encoding="ascii")

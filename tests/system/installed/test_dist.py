@@ -64,7 +64,8 @@ def test_the_wheel_holds_the_package_and_nothing_else(built: Built) -> None:
 def test_the_sdist_holds_every_file_that_is_not_for_this_repository_alone(built: Built) -> None:
     with tarfile.open(built.sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames() if not archive.getmember(name).isdir()}
-    assert names == {name for name in sources() if not name.startswith(".ci/")} | {"PKG-INFO"}
+    of_the_repository = (".ci/", ".github/", ".pre-commit-config.yaml")
+    assert names == {name for name in sources() if not name.startswith(of_the_repository)} | {"PKG-INFO"}
 
 
 def test_the_sdist_makes_the_same_wheel_byte_for_byte(built: Built) -> None:
