@@ -1,0 +1,27 @@
+"""Recipes that nothing here can run ask for what the package asks for."""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import requires
+
+import yaml
+
+from tests import ROOT
+
+
+def test_the_conda_recipe_requires_what_the_package_requires() -> None:
+    recipe = yaml.safe_load((ROOT / "packaging" / "conda-recipe.yaml").read_text(encoding="utf-8"))
+    ours = {re.sub(r"\s*;.*", "", each) for each in requires("es-simhash") or [] if "extra ==" not in each}
+    theirs = {each.replace(" ", "") for each in recipe["requirements"]["run"]}
+    assert theirs == {*ours, "python>=3.10"}
+
+
+def test_the_image_has_what_the_wheel_is_built_of_and_no_root() -> None:
+    folder = ROOT / "packaging"
+    allowed = re.findall(r"^!(.+)$", (folder / "Dockerfile.dockerignore").read_text(encoding="utf-8"), re.MULTILINE)
+    dockerfile = (folder / "Dockerfile").read_text(encoding="utf-8")
+    copied = [name for line in re.findall(r"^COPY (?!--)(.+) \S+$", dockerfile, re.MULTILINE) for name in line.split()]
+    assert sorted(copied) == sorted(allowed)
+    assert all((ROOT / name).exists() for name in copied)
+    assert re.findall(r"^USER (.+)$", dockerfile, re.MULTILINE) == ["nobody"]
