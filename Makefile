@@ -132,7 +132,7 @@ dist: $(INSTALLED)
 	$(BIN)/uv build
 
 # All that is released, of the last commit: built twice, the same byte for byte, installed, tried, and left in dist/ with
-# an SBOM and checksums (docs/reference/releases.md). Needs Rust and a package index.
+# an SBOM and checksums (CONTRIBUTING.md, Releases). Needs Rust and a package index.
 release-check: $(RELEASE_INSTALLED)
 	$(RELEASE)/bin/python -m tools.release $(if $(TAG),--tag $(TAG))
 
