@@ -133,5 +133,8 @@ def prepare(node: Node, command: str) -> None:
         with engine_of(node) as engine, Index(INDEX, engine, fields=["body"], prefix="gone") as index:
             index.init()
             index.add([{"_id": "4", "body": "A text with other fields."}], refresh=True)
+    elif command == "group --write":
+        with engine_of(node) as engine, Index(INDEX, engine) as index:
+            index.add([{"_id": f"copy-{next(_numbers)}", "body": STORM}], refresh=True)
     elif re.match("erase|backfill|doctor|plan", command):
         node.request("PUT", f"/{INDEX}/_doc/3?refresh=true", {"body": "A new bridge over the river was opened."})
