@@ -162,6 +162,7 @@ def _counts(
 
 def _numbered(condensed: DataFrame) -> DataFrame:
     """Give the documents numbers in the order of their ids, without gaps."""
+    condensed = materialized(condensed)  # or Spark would read all texts twice: first to draw bounds for sorting
     ordered = condensed.orderBy(*place_columns(condensed), "content")
     numbered = materialized(ordered.withColumn("number", sf.monotonically_increasing_id()))
     part = sf.shiftright("number", _PART_BITS)
