@@ -21,7 +21,7 @@ WITH_langchain := langchain-classic
 LOWEST_INSTALLED := $(LOWEST)/.installed
 CLIENT8_INSTALLED := $(CLIENT8)/.installed
 
-.PHONY: demo test quick native native-check native-miri test-all fuzz coverage mutants test-dist test-min test-extras dist release-check lint types pytest pytest-all pytest-client8 pytest-spark soak docs bench bench-check node-opensearch node-elasticsearch clean
+.PHONY: demo test quick native native-check native-miri test-all fuzz coverage mutants test-dist test-min test-extras dist release-check lint types pytest pytest-all pytest-client8 pytest-spark soak docs docs-pictures bench bench-check node-opensearch node-elasticsearch clean
 
 test: lint types pytest
 
@@ -185,7 +185,11 @@ soak: $(INSTALLED)
 
 # The site of the documentation, into site/; the tests build it too.
 docs: $(INSTALLED)
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
+	$(BIN)/python -m tools.site
+
+# Pictures of its pages, into build/pages/; fails where one does not fit the window or asks for anything of other hosts.
+docs-pictures: $(INSTALLED)
+	$(BIN)/python -m tools.site_pictures
 
 # Measurements: peers in the same run, ratios. Takes some minutes; use a quiet machine.
 bench: $(BENCH_INSTALLED)
@@ -203,4 +207,4 @@ node-elasticsearch: $(INSTALLED)
 	$(BIN)/python -m tools.nodes elasticsearch --port 9200
 
 clean:
-	rm -rf $(VENV) $(VENV)-peers $(CLIENT8) $(LOWEST) $(RELEASE) $(FRAMEWORKS:%=$(VENV)-%) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist site mutants
+	rm -rf $(VENV) $(VENV)-peers $(CLIENT8) $(LOWEST) $(RELEASE) $(FRAMEWORKS:%=$(VENV)-%) .pytest_cache .mypy_cache .ruff_cache .hypothesis .cache build dist site mutants

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
+import shutil
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -16,25 +14,41 @@ import es_simhash
 from es_simhash import sketches
 from tests import ROOT
 from tests.support.browser import Browser, started
+from tools.site import build
+from tools.site_pictures import WIDTHS, looked_at
 
 # The attributes by which elements load something; a link in the text loads nothing.
 _LOADING = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src", "object": "data"}
 
 
+# Types into the search, which the theme puts into a shadow tree, and returns where its results lead.
+_SEARCH = """
+new Promise((found) => {
+  document.querySelector(".md-search__button").click()
+  const look = () => {
+    const inside = [...document.querySelectorAll("body > div")].map((each) => each.shadowRoot).find(Boolean)
+    const input = inside?.querySelector("input")
+    if (input && !input.value) {
+      input.value = "hamming distance"
+      input.dispatchEvent(new Event("input", { bubbles: true }))
+    }
+    const links = [...(inside?.querySelectorAll("ol a, li a") ?? [])].map((each) => each.href)
+    links.length ? found(links) : requestAnimationFrame(look)
+  }
+  look()
+})
+"""
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the site, built as ``make docs`` does."""
-    folder = tmp_path_factory.mktemp("site")
-    done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(folder)],
-        cwd=ROOT,
-        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return folder
+    """Return the site, built as ``make docs`` does, in a folder of its own."""
+    folder = tmp_path_factory.mktemp("project")
+    for name in ("mkdocs.yml", "README.md"):
+        shutil.copy(ROOT / name, folder)
+    shutil.copytree(ROOT / "docs", folder / "docs")
+    (folder / "es_simhash").symlink_to(ROOT / "es_simhash")
+    return build(folder)
 
 
 class _Loaded(HTMLParser):
@@ -74,6 +88,30 @@ def test_a_browser_asks_for_files_of_the_site_only(browser: Browser, site: Path,
     assert [each for each in browser.requests if not each.startswith((site.as_uri(), "data:", "blob:"))] == []
     scheme = browser.value("document.body.dataset.mdColorScheme")
     assert scheme == {"light": "default", "dark": "slate"}[colours]
+
+
+def test_the_search_works_where_pages_are_opened_as_files(browser: Browser, site: Path) -> None:
+    browser.show(site / "index.html", width=1280, colours="light")
+    answer = browser.call("Runtime.evaluate", expression=_SEARCH, awaitPromise=True, returnByValue=True)
+    links = answer["result"]["value"]
+    assert all(link.startswith(site.as_uri()) for link in links)
+    assert (site / "reference" / "modules.html").as_uri() + "#es_simhash.sketches.hamming" in links
+    assert browser.complaints == []
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_pages_fit_the_window(browser: Browser, site: Path, width: int, colours: str) -> None:
+    for page in ("index", "benchmarks", "cli", "reference/python", "tutorials/data-frames"):
+        assert looked_at(browser, site, site / f"{page}.html", width, colours) == []
+
+
+def test_a_page_that_does_not_fit_is_reported(browser: Browser, tmp_path: Path) -> None:
+    page = tmp_path / "wide.html"
+    page.write_text('<div style="width: 900px">wide</div><img src="https://far.example/x.png">', encoding="utf-8")
+    asks, *others = looked_at(browser, tmp_path, page, 400)
+    assert asks == "wide.html asks for https://far.example/x.png"
+    assert others[-1] == "wide.html is wider than 400 pixels"
 
 
 def test_all_public_names_are_in_the_reference(site: Path) -> None:
