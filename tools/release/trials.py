@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from tools import ROOT
 from tools.release.building import checksums
 from tools.release.commands import TOOLS, run
+from tools.release.sources import epoch
 from tools.release.version import ReleaseError
 
 _DEMO = ("demo", "--size", "200")
@@ -67,6 +69,7 @@ def from_sdists(dist: Path, version: str, folder: Path) -> None:
         "UV_OFFLINE": "1",
         "CARGO_NET_OFFLINE": "true",
         "CARGO_TARGET_DIR": folder / "target",
+        "SOURCE_DATE_EPOCH": epoch(ROOT),
     }
     for sdist in sorted(dist.glob("*.tar.gz")):
         run(
