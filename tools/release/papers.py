@@ -7,6 +7,8 @@ from pathlib import Path
 from tools.release.building import checksums
 from tools.release.commands import TOOLS, run
 
+_SUMS = "SHA256SUMS"
+
 
 def write(dist: Path, version: str, python: Path) -> None:
     """Write both into the folder; the SBOM lists what an installation of ours has, which ``python`` belongs to.
@@ -23,5 +25,5 @@ def write(dist: Path, version: str, python: Path) -> None:
 
 def write_checksums(dist: Path) -> None:
     """List the checksums of what is in the folder."""
-    lines = [f"{digest}  {name}\n" for name, digest in checksums(dist).items()]
-    (dist / "SHA256SUMS").write_text("".join(lines), encoding="ascii")
+    lines = [f"{digest}  {name}\n" for name, digest in checksums(dist).items() if name != _SUMS]
+    (dist / _SUMS).write_text("".join(lines), encoding="ascii")

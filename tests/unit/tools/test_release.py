@@ -87,5 +87,6 @@ def test_builds_that_differ_in_a_name_or_a_byte_are_refused(tmp_path: Path) -> N
 def test_checksums_name_every_file_as_sha256sum_does(tmp_path: Path) -> None:
     (tmp_path / "a.whl").write_bytes(b"abc")
     write_checksums(tmp_path)
+    write_checksums(tmp_path)  # its own is not among them
     known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     assert (tmp_path / "SHA256SUMS").read_text(encoding="ascii") == f"{known}  a.whl\n"
