@@ -30,7 +30,7 @@ _LONGEST_EXCERPT = 200
 # What a cluster says while a node of it is away and others take over its shards. The request may have been carried out.
 _NODE_AWAY = (
     "node_(not_connected|disconnected|closed)_exception|connect_transport_exception|receive_timeout_transport"
-    "|no_longer_primary_shard|failed_to_commit_cluster_state"
+    "|no_longer_primary_shard|operation primary term .* is too old|failed_to_commit_cluster_state"
 )
 
 

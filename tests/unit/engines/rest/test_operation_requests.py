@@ -215,10 +215,11 @@ AWAY = [
     {"type": "node_not_connected_exception", "reason": "[node-2][127.0.0.1:9300] Node not connected"},
     {"type": "no_shard_available_action_exception", "reason": None},
     {"type": "failed", "caused_by": {"type": "node_disconnected_exception", "reason": "[node-2] disconnected"}},
+    {"type": "illegal_state_exception", "reason": "[index][0] operation primary term [1] is too old (current [2])"},
 ]
 
 
-@pytest.mark.parametrize("reason", AWAY, ids=["not connected", "no shard", "disconnected"])
+@pytest.mark.parametrize("reason", AWAY, ids=["not connected", "no shard", "disconnected", "old term"])
 def test_shards_that_are_away_with_a_node_may_be_asked_again(reason: Json) -> None:
     failed = {"total": 2, "failed": 1, "failures": [{"shard": 0, "reason": reason}]}
     for operation in (EVERY[Count], EVERY[Refresh]):
@@ -240,7 +241,7 @@ def test_a_reader_is_lost_with_a_node_of_its_shards() -> None:
         checked(EVERY[ReadPage], Reply(500, {"error": error, "status": 500}))
 
 
-@pytest.mark.parametrize("reason", [AWAY[0], AWAY[2]], ids=["not connected", "disconnected"])
+@pytest.mark.parametrize("reason", [AWAY[0], *AWAY[2:]], ids=["not connected", "disconnected", "old term"])
 def test_a_node_that_is_away_may_have_done_what_it_was_asked(reason: Json) -> None:
     with pytest.raises(UnreachableError, match="A node of the cluster is away"):
         checked(EVERY[Bulk], Reply(500, {"error": reason, "status": 500}))
