@@ -189,6 +189,7 @@ docs: $(INSTALLED)
 
 # Pictures of its pages, into build/pages/; fails where one does not fit the window or asks for anything of other hosts.
 docs-pictures: $(INSTALLED)
+	$(BIN)/python -m tools.terminal_picture
 	$(BIN)/python -m tools.site_pictures
 
 # Measurements: peers in the same run, ratios. Takes some minutes; use a quiet machine.

@@ -157,7 +157,7 @@ def _score(name: str, *files: str) -> None:
 def _measure(name: str, arguments: Mapping[str, object], is_published: bool) -> bool:
     """Run one benchmark with those arguments that it takes; return whether its section was written."""
     module = import_module(f"benchmarks.{name}")
-    run: Callable[..., Iterable[Table]] = module.run
+    run: Callable[..., Iterable[Table | None]] = module.run
     own = {key: value for key, value in arguments.items() if key in signature(run).parameters}
     watch = machine_load.Watch.begun()
     if is_published and watch.is_busy:
@@ -166,6 +166,10 @@ def _measure(name: str, arguments: Mapping[str, object], is_published: bool) -> 
     print(f"## {_title(name)}\n", flush=True)
     tables = []
     for table in run(**own):
+        if table is None:  # all that the next table needs is prepared
+            watch.prepared()
+            print(f"{name}: measuring", file=sys.stderr, flush=True)
+            continue
         watch.part_ended()
         tables.append(table.markdown())
         print(tables[-1], flush=True)

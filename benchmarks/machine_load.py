@@ -102,6 +102,10 @@ class Watch:
         if reading.at - self.readings[-1].at >= LOOK_SECONDS:
             self.readings.append(reading)
 
+    def prepared(self) -> None:
+        """Judge only what follows: what a part prepares may take long, and is not measured."""
+        self.readings[-1] = Reading.now()
+
     @property
     def parts(self) -> Sequence[float]:
         """The share of the processors that others used in each part."""

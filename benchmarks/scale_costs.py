@@ -9,11 +9,11 @@ from benchmarks.scale_simulation import CROWDED, FALSE_BY_BANDS, in_words
 from benchmarks.tables import Table
 from es_simhash.groups.pairs.document_links import ALL, FEW
 
-# Tables of docs/benchmarks.md that stand here too, once they are there, and the command that makes them.
-PUBLISHED = {
-    "Grouping of generated fingerprints": "python -m benchmarks scale_groups",
-    "Finding at scale on Elasticsearch": "python -m benchmarks scale_finding",
-    "Finding at scale on OpenSearch": "python -m benchmarks scale_finding",
+# Of tables that show several sizes: what the largest came to, by their columns.
+AT_SCALE = {
+    "Grouping of generated fingerprints": ("groups of generated fingerprints", "{grouping, s} s in {peak, MB} MB"),
+    "Finding at scale on Elasticsearch": ("`find`, keys for the size, Elasticsearch", "{find p50, ms} ms"),
+    "Finding at scale on OpenSearch": ("the same, OpenSearch", "{find p50, ms} ms"),
 }
 
 
@@ -32,19 +32,21 @@ def measured(numbers: Numbers) -> str:
         ("false candidates of a query by MinHash, for a million", found.layout_documents, f"{per_million:,.0f}"),
     ):
         table.add(what, f"{documents:,.0f}", result)
+    for title, (what, form) in AT_SCALE.items():
+        if title in numbers.published:
+            largest = _largest(numbers.published[title])
+            table.add(what, largest["documents"], form.format_map(largest))
     return text(
         table,
         f"""
 A scheme has one hash function, and that may be unlucky: simulated with several, {least} to {most} candidates are false;
 computed, {computed}.
 """,
-        *(_published(numbers, title, command) for title, command in PUBLISHED.items()),
     )
 
 
-def _published(numbers: Numbers, title: str, command: str) -> Table | str:
-    there = numbers.published.get(title)
-    return there or f"{title}: not published yet; `{command}` measures them."
+def _largest(table: Table) -> dict[str, str]:
+    return dict(zip(table.columns, table.rows[-1], strict=True))
 
 
 def _false_candidates(numbers: Numbers) -> list[str]:

@@ -128,18 +128,18 @@ class Searched:
     bytes: float
 
 
-def run(share: float = 1.0, sizes: Sequence[int] = SIZES) -> Iterator[Table]:
-    """Measure on both servers."""
+def run(share: float = 1.0, sizes: Sequence[int] = SIZES) -> Iterator[Table | None]:
+    """Measure on both servers; others may use the machine until indices are filled."""
     for name, label in SERVERS.items():
         with running(name) as server:
             some = [Generated(int(size * share)) for size in sizes]
-            loading = [_load(server, each) for each in some]
-            yield _table(f"Finding at scale on {label}", some, _searched(server, some), loading)
+            for each in some:
+                _load(server, each)
+            yield None
+            yield _table(f"Finding at scale on {label}", some, _searched(server, some))
 
 
-def _load(server: Server, documents: Generated) -> float:
-    """Fill an index; return the seconds."""
-    start = time.perf_counter()
+def _load(server: Server, documents: Generated) -> None:
     server.http("PUT", f"/{documents.index}", {"settings": {"index": SETTINGS}, "mappings": documents.mapping()})
     for lines in documents.bulks():
         reply = json.loads(server.http.send("POST", f"/{documents.index}/_bulk?filter_path=errors", lines))
@@ -149,7 +149,6 @@ def _load(server: Server, documents: Generated) -> float:
         server.http("POST", f"/{documents.index}/{step}")
     while _merges(server, documents.index):
         time.sleep(1)
-    return time.perf_counter() - start
 
 
 def _merges(server: Server, index: str) -> int:
@@ -193,21 +192,21 @@ def _term(server: Server, documents: Generated) -> Callable[[int], object]:
     return lambda place: server.http.send("POST", path, bodies[place])
 
 
-def _table(title: str, some: Sequence[Generated], searched: Sequence[Searched], loading: Sequence[float]) -> Table:
+def _table(title: str, some: Sequence[Generated], searched: Sequence[Searched]) -> Table:
     table = Table(
         title,
         [
             *("documents", "keys", "find p50, ms", "p90", f"p50 × that of {some[0].count:,}", "`term` p50, ms"),
-            *("recall", "false candidates a query", "as predicted", "bytes a document", "loaded a second"),
+            *("recall", "false candidates a query", "as predicted", "bytes a document"),
         ],
     )
-    for each, found, seconds in zip(some, searched, loading, strict=True):
+    for each, found in zip(some, searched, strict=True):
         load = key_load(each.scheme, each.count)
         table.add(
             *(f"{each.count:,}", keys_in_words(each.scheme).partition(";")[0]),
             *(found.find.within(0.5), found.find.within(0.9), found.find.over(searched[0].find)),
             f"{found.term.p50:.2f}",
             *(f"{found.found:.3f}", f"{found.in_vain:.1f}", f"{load.by_bands:.1f}"),
-            *(f"{found.bytes:.0f}", f"{each.count / seconds:,.0f}"),
+            f"{found.bytes:.0f}",
         )
     return table

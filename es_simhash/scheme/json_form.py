@@ -20,7 +20,11 @@ from es_simhash.text.tokens.kinds import tokens_from_json, tokens_to_json
 # What JSON cannot hold, by name: a caller's tokenizers and hash functions.
 Functions: TypeAlias = Mapping[str, Callable[[str], Any] | HashFunction]
 
-_FORMAT = "es_simhash.scheme/1"
+FORMAT = "es_simhash.scheme/1"
+SCHEMA = "urn:es-simhash:schema:scheme:1"
+"""The name of the JSON Schema of such files, ``schemas/scheme.json``, by which editors know it."""
+LATER_PARTS = ("verification", "passages")
+"""Settings that schemes of an index may be older than."""
 _ID_DIGITS = 12
 # What schemes did before these settings of a verification, and of a layout, were added; they are still written without.
 _LATER: dict[str, Any] = {"crowding": None, "features": "scheme"}
@@ -29,11 +33,16 @@ _LATER_LAYOUT: dict[str, Any] = {"simhash": "field"}
 
 def to_json(settings: Settings) -> str:
     """Write the settings as JSON."""
-    return json.dumps({"format": _FORMAT} | _to_dict(settings), ensure_ascii=False, indent=2)
+    return _in_json({"format": FORMAT} | _to_dict(settings))
+
+
+def to_file(settings: Settings) -> str:
+    """Write the settings as JSON that names its schema, for a file that people edit."""
+    return _in_json({"$schema": SCHEMA, "format": FORMAT} | _to_dict(settings)) + "\n"
 
 
 def from_json(text: str, idf: IdfTable | None, functions: Functions) -> dict[str, Any]:
-    """Read the settings that `to_json` wrote, as keyword arguments."""
+    """Read the settings that `to_json` or `to_file` wrote, as keyword arguments."""
     form = _read(text)
     parsers: dict[str, Callable[[Any], Any]] = {
         "normalisation": lambda value: Normalisation(**value),
@@ -50,6 +59,10 @@ def from_json(text: str, idf: IdfTable | None, functions: Functions) -> dict[str
         return {name: parsers.get(name, lambda value: value)(value) for name, value in form.items()}
     except (KeyError, TypeError, AttributeError) as error:
         raise FormatError(f"A setting of the scheme cannot be read: {error}. Correct it.") from None
+
+
+def _in_json(form: dict[str, Any]) -> str:
+    return json.dumps(form, ensure_ascii=False, indent=2)
 
 
 def verification_to_dict(verification: Verification) -> dict[str, Any]:
@@ -102,13 +115,13 @@ def _read(text: str) -> dict[str, Any]:
     try:
         form = json.loads(text)
         written_as = form.pop("format")
-        # Schemes of an index may be older than these settings; those without passages are still written without.
-        form.setdefault("verification", None)
-        form.setdefault("passages", None)
+        form.pop("$schema", None)
+        for name in LATER_PARTS:
+            form.setdefault(name, None)
         unknown, missing = sorted(set(form) - names), sorted(names - set(form))
     except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
         raise FormatError("This is not the JSON form of a scheme. Make it with Scheme.to_json.") from None
-    if written_as != _FORMAT:
+    if written_as != FORMAT:
         raise FormatError("This scheme is of another format. Make it again with this version of es_simhash.")
     if unknown or missing:
         problem = f"no setting {unknown[0]!r}" if unknown else f"to have the setting {missing[0]!r}"

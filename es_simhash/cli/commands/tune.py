@@ -138,6 +138,7 @@ def _tune(
     from es_simhash.quality.stored_documents import StoredDocuments
     from es_simhash.quality.tuning import tune_by_labels, tune_by_similarity
     from es_simhash.quality.tuning_json import tuning_json
+    from es_simhash.scheme.json_form import to_file
     from es_simhash.sketches.key_plans import Goal
 
     def on_step(step: str) -> None:
@@ -160,7 +161,7 @@ def _tune(
         if choose:
             tuned = tuned.with_choice(choose - 1)
         if scheme_out:
-            scheme_out.write(tuned.scheme.to_json() + "\n")
+            scheme_out.write(to_file(tuned.scheme))
     output.result({**tuning_json(tuned), "out": scheme_file})
     show_tuned(output, tuned)
     output.line(tuned.why)

@@ -95,6 +95,15 @@ def test_a_part_too_short_to_be_judged_counts_as_part_of_the_next(monkeypatch: p
     assert watched.parts == [0.05]
 
 
+def test_what_is_prepared_is_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    watched = watch(0.01)
+    now = iter([Reading(60, 50.0, 0, 1), Reading(70, 50.5, 0, 1)])
+    monkeypatch.setattr(Reading, "now", lambda: next(now))
+    watched.prepared()
+    watched.part_ended()
+    assert watched.parts == [0.05]
+
+
 # ---- what becomes of a section
 
 
@@ -107,11 +116,13 @@ class Written:
         self.derived: list[str] = []
         self.asked: dict[str, object] = {}
 
-        def run(share: float = 1.0) -> Iterator[Table]:
+        def run(share: float = 1.0) -> Iterator[Table | None]:
             self.asked["share"] = share
+            yield None
             yield Table("A table", ["", "ms"], rows=[["row", "1.00"]])
 
         monkeypatch.setattr("benchmarks.memory.run", run)
+        monkeypatch.setattr(watched, "prepared", lambda: None)
         monkeypatch.setattr(watched, "part_ended", lambda: watched.readings.append(Reading(1, during, 0, 1)))
         monkeypatch.setattr(Watch, "begun", lambda: watched)
         monkeypatch.setattr(command, "_write", lambda name, section: self.sections.append(section))
