@@ -91,7 +91,7 @@ pytest: $(NATIVE_INSTALLED)
 	$(BIN)/python -m pytest -n 2
 	ES_SIMHASH_NATIVE=0 $(BIN)/python -m pytest -n 2 --hypothesis-profile=again $(BOTH_WAYS)
 
-# Also on the servers before the current ones, through the client of Elasticsearch 8, and what takes long
+# On both servers each (tests/support/by_turns.py) and on those before them, through the client of Elasticsearch 8, and what takes long
 # (tests/support/nightly.py).
 test-all: NIGHTLY := --nightly
 test-all: lint types pytest-all pytest-client8 pytest-spark test-dist test-min test-extras
@@ -101,7 +101,7 @@ pytest-all: $(NATIVE_INSTALLED)
 	ES_SIMHASH_NATIVE=0 $(BIN)/python -m pytest -n 2 $(BOTH_WAYS)
 
 pytest-client8: $(CLIENT8_INSTALLED)
-	$(CLIENT8)/bin/python -m pytest --all-nodes tests/system/test_index_conformance.py tests/system/engines tests/unit/engines -k 'lasticsearch'
+	$(CLIENT8)/bin/python -m pytest --all-nodes --nightly tests/system/test_index_conformance.py tests/system/engines tests/unit/engines -k 'lasticsearch'
 
 $(CLIENT8_INSTALLED): $(INSTALLED)
 	$(PYTHON) -m venv $(CLIENT8)

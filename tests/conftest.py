@@ -12,6 +12,7 @@ from tools.nodes.machine import memory_folder
 
 pytest_plugins = [
     "tests.support.nightly",
+    "tests.support.by_turns",
     "tests.support.pytest_nodes",
     "tests.support.sharing_out",
     "tests.support.whole_indices",

@@ -78,10 +78,12 @@ class OverOpenSearch:
             yield client
 
 
+@pytest.mark.each_server
 class TestElasticsearch(OverElasticsearch, IndexSuite, BackfillSuite):
     pass
 
 
+@pytest.mark.each_server
 class TestOpenSearch(OverOpenSearch, IndexSuite, BackfillSuite):
     pass
 

@@ -25,6 +25,8 @@ from tests.support.saved_objects import problems
 from tests.support.whole_indices import ENGINES, FIELDS
 from tools.nodes import Node
 
+pytestmark = pytest.mark.each_server
+
 SECRET = "s3cret-Key"
 
 

@@ -22,7 +22,7 @@ from tests.support.pipeline_script import CODE_POINTS, Script, awkward_texts, ev
 from tests.support.whole_indices import servers
 from tools.golden import FILE
 
-pytestmark = servers
+pytestmark = [servers, pytest.mark.each_server]
 
 DEFERRED = {"status": "deferred"}
 COMPUTED = [

@@ -27,6 +27,8 @@ from tests.support.http_server import Answer, serving
 from tests.support.rest_engines import CLIENT_MAJOR, CLIENTS, engine_over, everything_said
 from tools.nodes import Node
 
+pytestmark = pytest.mark.each_server
+
 PASSWORD = "s3cret/pass#word"
 PAGE = "<html><body>Bad gateway</body></html>"
 

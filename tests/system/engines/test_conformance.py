@@ -11,6 +11,8 @@ from es_simhash.testing.engine_suite import EngineSuite
 from es_simhash.testing.reader_suite import ReaderSuite
 from tests.support.rest_engines import OTHER_PAIRS, Pair, engine_over, new_name, parametrize_pairs
 
+pytestmark = pytest.mark.each_server
+
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     parametrize_pairs(metafunc, *OTHER_PAIRS)

@@ -27,6 +27,8 @@ from es_simhash.plans.operations import (
 from tests.support.rest_engines import CLIENTS, engine_over, everything_said
 from tools.nodes import Node
 
+pytestmark = pytest.mark.each_server
+
 INDEX = "guarded-engines"
 ALL: Json = {"match_all": {}}
 

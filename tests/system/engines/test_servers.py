@@ -35,6 +35,8 @@ from es_simhash.plans.operations import (
 from tests.support.rest_engines import Pair, engine_over, new_name, parametrize_pairs
 from tools.nodes import Node
 
+pytestmark = pytest.mark.each_server
+
 KEYWORDS = {"properties": {"tag": {"type": "keyword"}}}
 ALL: Json = {"match_all": {}}
 

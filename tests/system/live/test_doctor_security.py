@@ -17,6 +17,8 @@ from es_simhash.plans.operations import Action, Bulk
 from tests.support.rest_engines import engine_over
 from tools.nodes import Node
 
+pytestmark = pytest.mark.each_server
+
 INDEX = "guarded-doctor"
 ENOUGH = ("read", "view_index_metadata", "index", "maintenance")
 

@@ -162,7 +162,9 @@ def test_the_commands_of_the_script_are_commands_of_ours(
     check_line(typed, tmp_path, monkeypatch, "demo.jsonl")
 
 
-@pytest.mark.parametrize(("engine", "times"), [("elasticsearch", 1), ("opensearch", 2)])
+@pytest.mark.parametrize(
+    ("engine", "times"), [pytest.param("elasticsearch", 1, marks=pytest.mark.nightly), ("opensearch", 2)]
+)
 def test_the_script_leaves_an_index_with_groups_and_its_dashboard(
     engine: str, times: int, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:

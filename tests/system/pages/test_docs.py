@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,13 +27,21 @@ def of(place: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("page", pages, ids=lambda page: str(page.path.relative_to(ROOT)))
 
 
+def on_servers() -> Iterator[Any]:
+    """Yield the pages that run on servers, each with both: `make test` has time for one of them, by turns."""
+    for number, page in enumerate(page for page in READ if page.place == "servers" and page.is_run):
+        for turn, server in enumerate(("elasticsearch", "opensearch")):
+            marks = () if turn == number % 2 else pytest.mark.nightly
+            yield pytest.param(server, page, id=f"{server}-{page.path.relative_to(ROOT)}", marks=marks)
+
+
 @of("embedded")
 def test_the_page_runs_on_the_embedded_engine(page: Page, tmp_path: Path) -> None:
     run_page(page, tmp_path)
 
 
-@of("servers")
-@pytest.mark.parametrize("server", ["elasticsearch", "opensearch"])
+@pytest.mark.each_server
+@pytest.mark.parametrize(("server", "page"), [*on_servers()])
 def test_the_page_runs_on_servers(page: Page, server: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     node: Node = request.getfixturevalue(f"{server}_node")
     run_page(page, tmp_path, node)

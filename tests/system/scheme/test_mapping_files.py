@@ -11,6 +11,8 @@ from es_simhash.testing.corpus import corpus
 from tools import mapping_files
 from tools.nodes import Node
 
+pytestmark = pytest.mark.each_server
+
 FILES = mapping_files.templates()
 
 

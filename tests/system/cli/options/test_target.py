@@ -25,6 +25,8 @@ from tests.support.cli_targets import refusal, target_of
 from tests.support.commands import run_alone
 from tests.support.http_server import Answer, serving
 
+pytestmark = pytest.mark.each_server
+
 CLOUD_ID = "name:" + base64.b64encode(b"eu-west-1.aws.example.io$7f3a$9c1b").decode()
 CLOUD_ADDRESS = "https://7f3a.eu-west-1.aws.example.io:443"
 ELASTICSEARCH = Answer({"version": {"number": "9.4.3"}})
