@@ -4,7 +4,7 @@ As by `init --documents`: the smallest bands that find 99% of the pairs of the s
 false candidates. Documents are generated and hold the fields of `default` and a keyword, but no text; unrelated ones
 agree in 3% of their values, and in 9% within a topic. {planted} copies that are just as similar as the scheme asks for
 are searched for by their originals. A search is the request that `find` sends, and the comparison of what it returns;
-all indices are searched in turns. One shard, its segments as the server leaves them.
+all indices are searched in turns. One shard: first with the segments that the server leaves, then merged to one.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from benchmarks.nodes import SERVERS, SETTINGS, Json, Server, running
 from benchmarks.tables import Table
 from es_simhash import Fingerprint, Fingerprints, Scheme
 from es_simhash._core.prefetch import prefetched
+from es_simhash.plans.candidates import FIRST_LIST, GROWTH
 from es_simhash.scheme import own_fields, query, rerank
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
 from es_simhash.scheme.query import Criteria
@@ -33,6 +34,7 @@ from es_simhash.sketches.key_plans import Goal
 SIZES = (100_000, 1_000_000, 10_000_000)
 PLANTED, ROUNDS, BATCH = 400, 5, 4_000
 __doc__ = __doc__.format(planted=PLANTED)
+LISTS = FIRST_LIST, FIRST_LIST * GROWTH
 _WARM_UP = 100
 
 
@@ -68,11 +70,18 @@ class Generated:
         return list(self._fingerprints(self.originals, generated_values.signatures(self.originals, self._bands_size)))
 
     @cached_property
-    def bodies(self) -> list[bytes]:
-        """The requests for the near-duplicates of the originals, as `es_simhash.Index.find` sends them."""
+    def bodies(self) -> list[list[bytes]]:
+        """The requests for the near-duplicates of each original, as `es_simhash.Index.find` sends them.
+
+        The second asks for a longer list, where the first is full.
+        """
         criteria, source = Criteria.of(self.scheme, "minhash"), query.compared_fields(self.scheme, DEFAULT_PREFIX)
-        clauses = (query.clause(self.scheme, each, criteria, scored=False) for each in self.queries)
-        return [json.dumps(query.body(clause, size=100, source=source)).encode() for clause in clauses]
+        found = []
+        for fingerprint in self.queries:
+            clauses = [query.clause(self.scheme, fingerprint, criteria, scored=scored) for scored in (False, True)]
+            sized = zip(clauses, LISTS, strict=True)
+            found.append([json.dumps(query.body(each, size=size, source=source)).encode() for each, size in sized])
+        return found
 
     def bulks(self) -> Iterator[bytes]:
         """Yield requests that index all documents; a thread makes the next."""
@@ -129,7 +138,7 @@ class Searched:
 
 
 def run(share: float = 1.0, sizes: Sequence[int] = SIZES) -> Iterator[Table | None]:
-    """Measure on both servers; others may use the machine until indices are filled."""
+    """Measure on both servers; others may use the machine until indices are filled, and while they are merged."""
     for name, label in SERVERS.items():
         with running(name) as server:
             some = [Generated(int(size * share)) for size in sizes]
@@ -137,6 +146,10 @@ def run(share: float = 1.0, sizes: Sequence[int] = SIZES) -> Iterator[Table | No
                 _load(server, each)
             yield None
             yield _table(f"Finding at scale on {label}", some, _searched(server, some))
+            for each in some:
+                _merge(server, each)
+            yield None
+            yield _table(f"Finding at scale on {label}, merged", some, _searched(server, some))
 
 
 def _load(server: Server, documents: Generated) -> None:
@@ -149,6 +162,15 @@ def _load(server: Server, documents: Generated) -> None:
         server.http("POST", f"/{documents.index}/{step}")
     while _merges(server, documents.index):
         time.sleep(1)
+
+
+def _merge(server: Server, documents: Generated) -> None:
+    """Merge an index to one segment, which takes minutes."""
+    path = f"/{documents.index}/_forcemerge?max_num_segments=1&wait_for_completion=false"
+    task = server.http("POST", path)["task"]
+    while not server.http("GET", f"/_tasks/{task}")["completed"]:
+        time.sleep(1)
+    server.http("POST", f"/{documents.index}/_refresh")
 
 
 def _merges(server: Server, index: str) -> int:
@@ -179,7 +201,10 @@ def _find(server: Server, documents: Generated) -> Callable[[int], set[str]]:
     path, scheme = f"/{documents.index}/_search", documents.scheme
 
     def find(place: int) -> set[str]:
-        hits = json.loads(server.http.send("POST", path, documents.bodies[place]))["hits"]["hits"]
+        for body, size in zip(documents.bodies[place], LISTS, strict=True):
+            hits = json.loads(server.http.send("POST", path, body))["hits"]["hits"]
+            if len(hits) < size:
+                break
         compared = rerank.compare(scheme, scheme.id, documents.queries[place], hits, prefix=DEFAULT_PREFIX)
         return {hit["_id"] for hit in compared.hits}
 

@@ -25,8 +25,8 @@ from es_simhash.scheme.settings import Settings
 from es_simhash.sketches import tradeoffs
 
 # The first list holds all candidates of nearly every query; otherwise the query is repeated for more.
-_FIRST_LIST = 100
-_GROWTH = 10
+FIRST_LIST = 100
+GROWTH = 10
 # A script costs a server as much time as fetching some twelve candidates. A query is assumed to meet as many as random
 # SimHashes do in an index of this size; real ones are more alike, and meet more.
 _FETCHED = 12
@@ -94,7 +94,7 @@ def all_candidates(
     if experience.refuses_scripts:
         filters = ServerFilter.NEVER
     found = [Candidates()] * len(searches)
-    unfinished, length, is_first = list(range(len(searches))), _FIRST_LIST, True
+    unfinished, length, is_first = list(range(len(searches))), FIRST_LIST, True
     while unfinished:
         part = experience.part(experience.candidates if is_first else length, with_texts=with_texts)
         size = experience.fitting(part, min(length, most))
@@ -116,7 +116,7 @@ def all_candidates(
                 experience.note(terms.documents, hits, part)
         cut_off = [i for i in unfinished if not found[i].complete] if size < most else []
         unfinished = [i for i in cut_off if not searches[i].cannot_be_outdone(found[i].hits)]
-        length, is_first = length * _GROWTH, False
+        length, is_first = length * GROWTH, False
     return found
 
 
