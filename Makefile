@@ -21,7 +21,7 @@ WITH_langchain := langchain-classic
 LOWEST_INSTALLED := $(LOWEST)/.installed
 CLIENT8_INSTALLED := $(CLIENT8)/.installed
 
-.PHONY: demo test quick native native-check native-miri test-all fuzz coverage mutants test-dist test-min test-extras dist release-check lint types pytest pytest-all pytest-client8 pytest-spark soak docs docs-pictures bench bench-check node-opensearch node-elasticsearch clean
+.PHONY: demo test quick native native-check native-miri test-all fuzz coverage mutants test-dist test-min test-extras dist release-check lint types pytest pytest-all pytest-client8 pytest-spark soak soak-hours docs docs-pictures bench bench-check node-opensearch node-elasticsearch clean
 
 test: lint types pytest
 
@@ -182,6 +182,14 @@ mutants: $(MUTANTS_INSTALLED)
 # of each command (tests/system/histories), and hundreds on clusters that fail (tests/system/clusters); takes hours.
 soak: $(INSTALLED)
 	$(BIN)/python -m pytest tests/system/soak tests/system/histories tests/system/clusters --soak
+
+# Users, jobs and faults at once, for hours, on a node of each server; writes docs/soak.md, and its state and logs to
+# build/soak as it goes. For one night: nohup make soak-hours HOURS=8 > soak.log &
+HOURS := 2
+SERVERS := opensearch elasticsearch
+
+soak-hours: $(INSTALLED)
+	$(BIN)/python -m tests.system.soak.hours $(SERVERS) --hours $(HOURS)
 
 # The site of the documentation, into site/; the tests build it too.
 docs: $(INSTALLED)

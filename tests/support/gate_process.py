@@ -8,8 +8,10 @@ import random
 import signal
 import subprocess
 import sys
+import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Condition, Thread
@@ -21,24 +23,40 @@ from tests.support.commands import environment
 
 # Seconds after which a process that should answer is broken.
 _TIMEOUT = 120.0
+OUR_PROGRAM = (sys.executable, "-m", "es_simhash")
 
 
 class GateProcess:
-    """A process that serves a gate; it may be killed, and started again with the same state."""
+    """A process that serves a gate; it may be killed, and started again with the same state.
 
-    def __init__(self, *arguments: str, cwd: Path, variables: Mapping[str, str] = MappingProxyType({})) -> None:
-        self._command = [sys.executable, "-m", "es_simhash", "gate", *arguments, "--port", "0", "--json", "--quiet"]
+    Who is refused asks again after a ``pause`` of seconds; ``refused`` counts how often, and by what.
+    """
+
+    def __init__(
+        self,
+        *arguments: str,
+        cwd: Path,
+        variables: Mapping[str, str] = MappingProxyType({}),
+        program: Sequence[str] = OUR_PROGRAM,
+    ) -> None:
+        self._command = [*program, "gate", *arguments, "--port", "0", "--json", "--quiet"]
         self._cwd = cwd
         self._variables = variables
         self._changed = Condition()
         self._address: tuple[str, int] | None = None
         self._process: subprocess.Popen[str] | None = None
         self.starts = 0
+        self.pause = 0.0
+        self.refused: Counter[str] = Counter()
 
     @property
     def address(self) -> tuple[str, int]:
         assert self._address
         return self._address
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process and self.is_running else None
 
     @property
     def is_running(self) -> bool:
@@ -86,12 +104,17 @@ class GateProcess:
                 assert self._address
                 host, port = self._address
             connection = http.client.HTTPConnection(host, port, timeout=_TIMEOUT)
-            with suppress(OSError, http.client.HTTPException), closing(connection):
-                connection.request("POST", path, json.dumps(body), {"content-type": "application/json", **headers})
-                with connection.getresponse() as reply:
-                    content = reply.read()
+            try:
+                with closing(connection):
+                    connection.request("POST", path, json.dumps(body), {"content-type": "application/json", **headers})
+                    with connection.getresponse() as reply:
+                        content = reply.read()
                 if reply.status not in (429, 503):
                     return reply.status, json.loads(content)
+                self.refused[str(reply.status)] += 1
+            except (OSError, http.client.HTTPException):
+                self.refused["no answer"] += 1
+            time.sleep(self.pause)
 
 
 @dataclass

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import random
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
 from tests.support.pytest_nodes import SMALL, own_node
 from tests.system.soak.command import Command
 from tests.system.soak.conftest import Begin, Fill
+from tests.system.soak.full_disk import await_true, is_blocked, set_free_space
 from tests.system.soak.live_index import LiveIndex
 from tests.system.soak.others import Writer
 from tools.nodes import Node
 
 MEGABYTES = 20
-WATERMARKS = "cluster.routing.allocation.disk"
 
 
 @pytest.fixture(scope="module", params=["opensearch", pytest.param("elasticsearch", marks=pytest.mark.long)])
@@ -88,25 +87,6 @@ def test_a_disk_that_fills_up_meanwhile(small_node: Node, fill: Fill, begin: Beg
     await_true(lambda: not is_blocked(small_node, index.name))
     begin(index).ended()
     assert index.wrong() == []
-
-
-def set_free_space(node: Node, needed: str) -> None:
-    """Have the server take its disk for full if less than this is free on it."""
-    marks = {f"{WATERMARKS}.watermark.{mark}": needed for mark in ("low", "high", "flood_stage")}
-    settings = {f"{WATERMARKS}.threshold_enabled": True, **marks}
-    reply = node.request("PUT", "/_cluster/settings", {"persistent": settings})
-    assert reply.status == 200, reply
-
-
-def is_blocked(node: Node, index: str) -> bool:
-    return "read_only_allow_delete" in str(node.request("GET", f"/{index}/_settings").body)
-
-
-def await_true(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 90
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.5)
 
 
 # --- a document that is larger than all others
