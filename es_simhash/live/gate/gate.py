@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ from es_simhash.engines.base import run
 from es_simhash.engines.connect import connect
 from es_simhash.errors import DocumentError, EngineError, UnavailableError, UnreachableError, WritesLostError
 from es_simhash.live.gate.accepting import Accepting, Decision, Event
+from es_simhash.live.gate.clock import now
 from es_simhash.live.gate.incoming import identified
 from es_simhash.live.gate.journal import Journal
 from es_simhash.live.gate.judging import Judge
@@ -250,7 +250,7 @@ class Gate:
         found = {}
         for each in judged:
             place = places[each.position]
-            found[place] = self._accepting.decide(each, actions[place], asked[place].writes, time.time())
+            found[place] = self._accepting.decide(each, actions[place], asked[place].writes, now())
             if self._keys and found[place].writes_to == OWN:
                 self._keys.add(found[place].key[1], each.made[0])
         return dict(sorted(found.items()))

@@ -12,7 +12,6 @@ write, the index is asked by id:
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 
@@ -20,6 +19,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import Engine
 from es_simhash.live.gate.accepting import Event
+from es_simhash.live.gate.clock import now
 from es_simhash.live.gate.journal import Journal
 from es_simhash.live.gate.pending import Accepted, Key, Pending
 from es_simhash.live.gate.writing import Writing
@@ -52,8 +52,8 @@ class Recovery:
         if keys is None:
             self._pending.forget([key for key, _ in self._pending.items()])
         live = {key: event for key, event in self._live().items() if keys is None or key in keys}
-        oldest = time.time() - remember
-        kept = {key: event for key, event in live.items() if event["at"] >= oldest and self._is_ours(key)}
+        oldest = now() - remember
+        kept = {key: event for key, event in live.items() if self._is_ours(key) and _is_needed(event, oldest)}
         gone = [key for key in live if key not in kept]
         waiting = iter(kept.items())
         while some := dict(islice(waiting, _AT_ONCE)):
@@ -128,3 +128,8 @@ class Recovery:
             answers = self._writing.write(target, [events[key]["action"] for key in some])
             refused += [some[place] for place in answers]
         return refused
+
+
+def _is_needed(event: Json, oldest: float) -> bool:
+    """Return whether a document is remembered: what was to be written is, however old, until it is shown."""
+    return bool(event["writes"]) or event["at"] >= oldest

@@ -12,8 +12,9 @@ from es_simhash._core.json_paths import Json
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import AccessError
 from es_simhash.live.gate.accepting import Event
+from es_simhash.live.gate.clock import now
 from es_simhash.live.gate.journal import Journal
-from es_simhash.live.gate.pending import Key, Pending
+from es_simhash.live.gate.pending import Accepted, Key, Pending
 from es_simhash.plans.operation_retry import attempt
 from es_simhash.plans.operations import Refresh, Search
 
@@ -59,12 +60,14 @@ class Settling:
                 for index in targets:
                     run(attempt(Refresh(index)), self._engine)
             shown = list(self._shown())
+            if self._refreshes_itself and self._is_written_and_late(shown):
+                self._refresh({key[0] or self._index for key, _ in self._pending.items()})
+                shown = list(self._shown())
             if self._refreshes_itself:
                 self._refresh_copies(shown)
             self._before_forgetting()
             self._pending.forget(shown)
-            oldest = time.time() - self._remember
-            late = [key for key, accepted in self._pending.items() if accepted.at < oldest]
+            late = [key for key, accepted in self._pending.items() if self._is_late(accepted)]
             self._pending.forget(late)
             self.expired += len(late)
             if not len(self._pending):
@@ -79,9 +82,22 @@ class Settling:
 
         Where the login may not refresh, one copy must do.
         """
-        for target in {target for target, _ in shown}:
+        self._refresh({target or self._index for target, _ in shown})
+
+    def _refresh(self, indices: Iterable[str]) -> None:
+        for index in indices:
             with suppress(AccessError):
-                self._engine.perform(Refresh(target or self._index))
+                self._engine.perform(Refresh(index))
+
+    def _is_late(self, accepted: Accepted) -> bool:
+        return accepted.at < now() - self._remember
+
+    def _is_written_and_late(self, shown: Iterable[Key]) -> bool:
+        """Return whether the gate is about to forget what it has written itself, and no search shows."""
+        found = set(shown)
+        return any(
+            accepted.writes and self._is_late(accepted) and key not in found for key, accepted in self._pending.items()
+        )
 
     def _shown(self) -> Iterator[Key]:
         """Yield the documents that searches find as they were accepted."""

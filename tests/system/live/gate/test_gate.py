@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -14,7 +15,7 @@ import pytest
 
 from es_simhash import Index, Policy, Scope
 from es_simhash._core.json_paths import Json
-from es_simhash.engines.base import Engine
+from es_simhash.engines.base import Engine, run
 from es_simhash.errors import (
     AccessError,
     EngineError,
@@ -25,7 +26,7 @@ from es_simhash.errors import (
     UnreachableError,
 )
 from es_simhash.live.gate import Gate, GateOptions, Verdict
-from es_simhash.plans.operations import Bulk, Count, GetDocuments, Refresh, Search
+from es_simhash.plans.operations import Bulk, Count, GetDocuments, Refresh, Search, is_server
 from es_simhash.testing.corpus import corpus, edited
 from tests.support.meddling import Meddler, once
 from tests.support.whole_indices import servers
@@ -161,6 +162,43 @@ def test_what_nobody_writes_is_forgotten_in_time_and_counted(index: Index, tmp_p
         gate.settle()
         assert (gate.pending, gate.expired) == (0, 1)
         assert kinds(gate.check([document("b", 0)])) == ["new"]
+
+
+def test_a_clock_that_jumps_makes_it_forget_nothing(
+    index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with gate_of(index, tmp_path / "state") as gate:
+        gate.check([document("a", 0)])
+        tomorrow = time.time() + 86_400
+        monkeypatch.setattr(time, "time", lambda: tomorrow)
+        gate.settle()
+        assert (gate.pending, gate.expired) == (1, 0)
+        assert kinds(gate.check([document("b", 0)])) == ["equal"]
+
+
+def test_what_it_has_written_is_remembered_until_searches_show_it_however_old(index: Index, tmp_path: Path) -> None:
+    with gate_of(index, tmp_path / "state", remember=1e-6) as gate:
+        gate.add([document("a", 0)])
+        gate.settle()
+        assert (gate.pending, gate.expired) == (0, 0)
+        assert kinds(gate.check([document("b", 0, 1)])) == ["near-duplicate"]
+
+
+def test_what_it_was_to_write_is_recovered_however_long_ago_that_was(index: Index, tmp_path: Path) -> None:
+    """The embedded engine may have lost what was answered; a server has it, or nobody was answered."""
+    engine, killed = Meddler(index.engine), RuntimeError("killed")
+
+    def kill(_: Bulk) -> None:
+        raise killed
+
+    with gate_of(index, tmp_path / "state", engine) as gate:
+        engine.before = once(Bulk, kill)
+        with pytest.raises(RuntimeError, match="killed"):
+            gate.add([document("a", 0)])
+        left = left_by_a_kill(tmp_path / "state", tmp_path)
+        with gate_of(index, left, remember=1e-6):
+            is_durable_at_once = run(is_server(), index.engine)
+            assert ids_in(index) == (set() if is_durable_at_once else {"a"})
 
 
 def test_after_a_kill_what_was_accepted_is_remembered(index: Index, tmp_path: Path) -> None:

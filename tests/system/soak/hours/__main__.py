@@ -34,21 +34,21 @@ def main() -> int:
         options.page.write_text(page(found, f"make soak-hours HOURS={hours:g}"), encoding="utf-8")
         print(f"The report is {options.page}.", flush=True)
     for name, each in zip(options.servers, soaks, strict=True):
-        print(_told(name, each), flush=True)
+        print(_line(name, each), flush=True)
     return 0 if all(each and each["is_complete"] and not each["broken"] + each["failures"] for each in soaks) else 1
 
 
 def _run(options: argparse.Namespace) -> None:
     """Run a soak of each server, until all have ended."""
     processes = [_begun(name, options) for name in options.servers]
-    told = time.monotonic()
+    shown = time.monotonic()
     try:
         while any(each.poll() is None for each in processes):
             time.sleep(_POLL_SECONDS)
-            if time.monotonic() - told > _EVERY_SECONDS:
-                told = time.monotonic()
+            if time.monotonic() - shown > _EVERY_SECONDS:
+                shown = time.monotonic()
                 for name in options.servers:
-                    print(_told(name, _state(options.folder / name)), flush=True)
+                    print(_line(name, _state(options.folder / name)), flush=True)
     except KeyboardInterrupt:
         print("Interrupted.", flush=True)
     finally:
@@ -89,7 +89,7 @@ def _state(folder: Path) -> Json | None:
     return state
 
 
-def _told(name: str, state: Json | None) -> str:
+def _line(name: str, state: Json | None) -> str:
     if state is None:
         return f"{name}: nothing yet"
     counts = f"{state['checkpoints']} checkpoints, {sum(state['faults'].values())} faults"

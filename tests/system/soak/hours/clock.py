@@ -1,4 +1,4 @@
-"""A clock that jumps: programs under it are told another time than the machine's own, from one call to the next.
+"""A clock that jumps: programs under it are shown another time than the machine's own, from one call to the next.
 
 It covers the wall clock as Python reads it in these processes, es_simhash's and the clients' code alike. The monotonic
 clock goes on, as in a real jump; the server's clock stays as it is.
@@ -16,16 +16,16 @@ import numpy  # its compiled parts want the datetime that they know
 
 file, real = sys.argv.pop(1), time.time
 
-def told():
+def shown():
     with open(file) as ahead:
         return real() + float(ahead.read())
 
 class Told(datetime.datetime):
     @classmethod
     def now(cls, tz=None):
-        return cls.fromtimestamp(told(), tz)
+        return cls.fromtimestamp(shown(), tz)
 
-time.time, time.time_ns, datetime.datetime = told, lambda: int(told() * 1e9), Told
+time.time, time.time_ns, datetime.datetime = shown, lambda: int(shown() * 1e9), Told
 
 from es_simhash.cli.process import main
 main()

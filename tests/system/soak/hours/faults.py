@@ -89,7 +89,7 @@ class Faults:
             await_true(lambda: not is_blocked(node, index))
 
     def _fill_queue(self, rng: random.Random) -> None:
-        """Write so much at once to another index that the queue, which has one place, is full."""
+        """Write to another index from several threads, so that the queue, which has one place, is full."""
         node, until = self._node, time.monotonic() + _BUSY_SECONDS
         document = {"text": "busy " * 20_000}
 

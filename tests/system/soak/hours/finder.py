@@ -1,4 +1,4 @@
-"""A program that finds for hours with one `Index`, and whoever asks it.
+"""A program that finds for hours with one `Index`, and the client that asks it.
 
 ``python -m tests.system.soak.hours.finder INDEX URL`` answers each line of standard input by a line.
 """

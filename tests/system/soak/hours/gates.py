@@ -47,7 +47,7 @@ class GateUser(Actor):
         if self.scene.place.node:
             self._ask_all(rng)
             return
-        # Whoever writes to an embedded index is the only one.
+        # An embedded index has one writer at a time.
         with self.scene.place.turn():
             self._gate.start()
             try:

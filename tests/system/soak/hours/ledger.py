@@ -1,4 +1,4 @@
-"""What users of an index were told: the documents that it acknowledged, and their texts."""
+"""What users of an index know of it: the documents that it acknowledged, and their texts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.system.soak.hours.texts import text
 class Entry:
     """A document: its source without our fields, who wrote it, and when that was acknowledged.
 
-    It ``is_current`` if whoever wrote its text has written the fingerprint, too.
+    It ``is_current`` if its fingerprint was written with its text, or since.
     """
 
     id: str

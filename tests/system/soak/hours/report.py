@@ -97,7 +97,7 @@ def _errors(soaks: Sequence[Json]) -> Iterator[str]:
 
 
 def errors_by_kind(errors: Json) -> Counter[str]:
-    """Count errors by what was said, whoever saw them and whatever was the cause."""
+    """Count errors by what was said, by any user and in any fault."""
     kinds: Counter[str] = Counter()
     for name, count in errors.items():
         kinds[re.sub(r"^[^:]*: | \([^)]*\)$", "", name)] += count

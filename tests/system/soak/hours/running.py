@@ -37,7 +37,7 @@ class Length:
     """
 
     seconds: float
-    fault: float = 75.0
+    fault: float = 45.0
     checkpoint: float = 240.0
     pace: float = 1.0
 
@@ -92,6 +92,7 @@ class Soak:
         for gate in (self._steady, self._killed) if place.node else ():
             stack.enter_context(_running(gate))
         self._stage = Stage(self._actors(), self.tally, self.tally.seed, self.length.pace)
+        self.tally.begun = time.monotonic()
         self._stage.begin()
         stack.callback(self._faults.end)
         stack.callback(self._stage.end)
