@@ -91,7 +91,7 @@ def _state(folder: Path) -> Json | None:
 
 def _line(name: str, state: Json | None) -> str:
     if state is None:
-        return f"{name}: nothing yet"
+        return f"{name}: nothing; see its log"
     counts = f"{state['checkpoints']} checkpoints, {sum(state['faults'].values())} faults"
     wrong = f"{len(state['broken'])} broken, {len(state['failures'])} failures of the harness"
     return f"{name}: {state['seconds'] / 60:.0f} min, {counts}; {wrong}"
