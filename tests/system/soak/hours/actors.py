@@ -20,7 +20,7 @@ from tests.system.soak.hours.tally import Tally
 
 Result = TypeVar("Result")
 
-_LIMIT_SECONDS, _AGAIN_SECONDS = 900.0, 1.0
+_LIMIT_SECONDS, _AGAIN_SECONDS, _MOST_ATTEMPTS = 900.0, 1.0, 300
 
 
 @dataclass
@@ -34,8 +34,7 @@ class Scene:
 
     def by_index(self, what: str, work: Callable[[Index], Result | None]) -> Result:
         """Have work done by an `Index` of this process, which is opened again until the work has a result."""
-        deadline = time.monotonic() + _LIMIT_SECONDS
-        while True:
+        for _ in range(_MOST_ATTEMPTS):
             try:
                 with self.place.turn(), Index(self.place.index, self.place.url) as index:
                     result = work(index)
@@ -43,9 +42,8 @@ class Scene:
                     return result
             except EngineError as error:
                 self.tally.saw(f"{what}: {kind_of(str(error))}")
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"{what} was not done")
             time.sleep(_AGAIN_SECONDS)
+        raise TimeoutError(f"{what} was not done")
 
 
 class Actor(ABC):
@@ -88,7 +86,8 @@ class Stage:
         with self._changed:
             self._is_open = False
             self._changed.notify_all()
-            if not self._changed.wait_for(lambda: not self._busy, _LIMIT_SECONDS):
+            # A machine that was suspended meanwhile is no fault.
+            if not any(self._changed.wait_for(lambda: not self._busy, _LIMIT_SECONDS / 9) for _ in range(9)):
                 raise TimeoutError(f"these do not come to an end: {sorted(self._busy)}")
         try:
             yield
@@ -99,11 +98,12 @@ class Stage:
 
     def end(self) -> None:
         """Let actors end their steps, and make no more."""
+        until = time.monotonic() + _LIMIT_SECONDS
         with self._changed:
             self._is_over = True
             self._changed.notify_all()
         for thread in self._threads:
-            thread.join(_LIMIT_SECONDS)
+            thread.join(max(until - time.monotonic(), 0))
 
     def _play(self, actor: Actor, rng: random.Random) -> None:
         while self._turn(actor, rng):

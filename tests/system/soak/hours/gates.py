@@ -121,6 +121,8 @@ class GateUser(Actor):
 
         with self.scene.ledger.lent(rng, 1, is_settled) as families:
             for family in families:
+                # On a busy machine, no time is long enough for the index to have shown it by itself.
+                self.scene.place.refresh()
                 id_ = f"known {self.scene.ledger.serial()}"
                 document = {"id": id_, **text(family.number, rng.choice([100, 102]))}
                 _, [answer] = self._gate.ask("/check", [document])

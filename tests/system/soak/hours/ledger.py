@@ -31,11 +31,15 @@ class Entry:
 
 @dataclass(frozen=True)
 class Family:
-    """The documents of a family at a moment, which is over once the family has had another number of ``changes``."""
+    """The documents of a family at a moment, which is over once the family has had another number of ``changes``.
+
+    It was last changed ``at`` a moment, also if a document has left it since.
+    """
 
     number: int
     members: Sequence[Entry]
     changes: int
+    at: float
 
     @property
     def ids(self) -> set[str]:
@@ -43,8 +47,8 @@ class Family:
 
     @property
     def age(self) -> float:
-        """Seconds since one of its documents was last changed."""
-        return time.monotonic() - max(each.at for each in self.members)
+        """Seconds since it was last changed."""
+        return time.monotonic() - self.at
 
     @property
     def is_current(self) -> bool:
@@ -59,6 +63,7 @@ class Ledger:
     _entries: dict[str, Entry] = field(default_factory=dict)
     _families: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
     _changes: Counter[int] = field(default_factory=Counter)
+    _changed: dict[int, float] = field(default_factory=dict)
     _lent: set[int] = field(default_factory=set)
     _lock: RLock = field(default_factory=RLock)
     _serial: int = 0
@@ -100,7 +105,7 @@ class Ledger:
                 self._forget(entry.id)
                 self._entries[entry.id] = replace(entry, at=time.monotonic())
                 self._families[entry.family].add(entry.id)
-                self._changes[entry.family] += 1
+                self._note_change(entry.family)
 
     def forget(self, ids: Iterable[str]) -> None:
         """Note that documents are deleted."""
@@ -112,7 +117,7 @@ class Ledger:
         entry = self._entries.pop(id_, None)
         if entry:
             self._families[entry.family].discard(id_)
-            self._changes[entry.family] += 1
+            self._note_change(entry.family)
             if not self._families[entry.family]:
                 del self._families[entry.family]
 
@@ -158,4 +163,8 @@ class Ledger:
 
     def _family(self, number: int) -> Family:
         members = [self._entries[id_] for id_ in sorted(self._families[number])]
-        return Family(number, members, self._changes[number])
+        return Family(number, members, self._changes[number], self._changed[number])
+
+    def _note_change(self, family: int) -> None:
+        self._changes[family] += 1
+        self._changed[family] = time.monotonic()

@@ -51,11 +51,16 @@ class Reader(Actor):
     def _by_command(self, rng: random.Random) -> None:
         for family in self._settled(rng, 1):
             asked = rng.choice(family.members).id
-            run = self.scene.programs.once("find", self.scene.place.index, "--id", asked, "--size", "100")
-            if run and run.code == 0:
-                ids = [each["id"] for each in lines(run)[-1]["matches"]]
-                # What it has not found may not have been shown yet; the finder waits for that.
-                self._hold_found(family, {"ids": [*ids, *(family.ids - {asked})]}, family.ids - {asked})
+            expected = family.ids - {asked}
+            found = self._found_by_command(asked)
+            if found is not None and found != expected:
+                self._refresh()
+                found = self._found_by_command(asked)
+            self._hold_found(family, None if found is None else {"ids": sorted(found)}, expected)
+
+    def _found_by_command(self, asked: str) -> set[str] | None:
+        run = self.scene.programs.once("find", self.scene.place.index, "--id", asked, "--size", "100")
+        return {each["id"] for each in lines(run)[-1]["matches"]} if run and run.code == 0 else None
 
     def _hold_found(self, family: Family, answer: Json | None, expected: set[str]) -> None:
         if answer is None or not self.scene.ledger.is_as(family):
@@ -66,9 +71,9 @@ class Reader(Actor):
         self.scene.tally.hold(FOUND, [problem] if found != expected else [])
 
     def _answer(self, family: Family, question: Json, expected: set[str]) -> Json | None:
-        """Ask; if something is not shown yet, once more after a refresh."""
+        """Ask; if something is shown as it was before, once more after a refresh."""
         answer = self._asked(question)
-        if answer and not expected <= set(answer["ids"]) and self.scene.ledger.is_as(family):
+        if answer and set(answer["ids"]) != expected and self.scene.ledger.is_as(family):
             self._refresh()
             answer = self._asked(question)
         return answer

@@ -4,34 +4,35 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
 from es_simhash._core.json_paths import Json
 from tests.system.soak.hours.tally import Sample
 
-_OPERATIONS = (
-    "documents loaded",
-    "documents added",
-    "documents written by others",
-    "documents offered to gates",
-    "documents accepted by gates",
-    "documents written after a check",
-    "texts updated",
-    "texts changed by others",
-    "other fields changed by others",
-    "documents deleted",
-    "documents erased",
-    "finds",
-    "distinct searches",
-)
-_COMMANDS = ["load", "backfill", "group", "init", "remove", "erase", "find", "doctor"]
-# Names of processes that live as long as the soak, and are ours.
+# What users did, by the counts that are added up.
+_OPERATIONS = {
+    "documents written": (
+        "documents loaded",
+        "documents added",
+        "documents written by others",
+        "documents accepted by gates",
+        "documents written after a check",
+    ),
+    "offered to gates": ("documents offered to gates",),
+    "texts changed": ("texts updated", "texts changed by others"),
+    "documents deleted": ("documents deleted", "documents erased"),
+    "finds": ("finds",),
+    "distinct searches": ("distinct searches",),
+    "commands": ("load", "backfill", "group", "init", "remove", "erase", "find", "doctor"),
+}
+# Processes that are ours and live as long as the soak.
 STEADY = ("gate", "finder")
 _SHOWN = (*STEADY, "killed gate", "node")
-# What a process may grow by from the second quarter of a soak to the last one.
+# What such a process may grow by from the second quarter of a soak to the last one.
 _MORE_MEMORY, _MORE_MEGABYTES, _MORE_HANDLES = 1.1, 8.0, 4
 _LEAST_SAMPLES = 40
+_MOST_PROBLEMS = 5
 
 
 def page(soaks: Sequence[Json], command: str) -> str:
@@ -42,58 +43,38 @@ def page(soaks: Sequence[Json], command: str) -> str:
 def _page(soaks: Sequence[Json], command: str) -> Iterator[str]:
     yield "# A soak of hours"
     yield ""
-    yield "Users, jobs and faults at once, on one node each, with 0 replicas and a write queue of one."
+    yield "Users, jobs and faults at once, on a node each with a write queue of one:"
     yield ""
     yield "<!-- not run: it takes hours -->"
     yield "```console"
     yield f"$ {command}"
     yield "```"
     yield ""
-    yield from _table("", soaks, [("minutes", [f"{each['seconds'] / 60:,.0f}" for each in soaks])])
-    yield from _rows(soaks, "checkpoints", [str(each["checkpoints"]) for each in soaks])
-    yield from _rows(soaks, "commands", [_number(_commands(each)) for each in soaks])
-    for name in _OPERATIONS:
-        if any(each["operations"].get(name) for each in soaks):
-            yield from _rows(soaks, name, [_number(each["operations"].get(name, 0)) for each in soaks])
-    yield ""
-    yield from _counts("fault", soaks, "faults")
-    yield from _counts("checked", soaks, "checked")
-    yield from _rows(soaks, "**broken**", [f"**{len(each['broken'])}**" for each in soaks])
-    yield ""
-    yield from _errors(soaks)
-    yield "Memory in MB, open files, at each quarter:"
-    yield ""
-    yield from _processes(soaks)
+    yield f"| | {' | '.join(map(_named, soaks))} |"
+    yield f"|---|{'---|' * len(soaks)}"
+    yield _row("minutes", [round(each["seconds"] / 60) for each in soaks])
+    for name, parts in _OPERATIONS.items():
+        yield _row(name, [sum(each["operations"].get(part, 0) for part in parts) for each in soaks])
+    yield from _section("faults", soaks, [each["faults"] for each in soaks])
+    yield from _section("errors seen", soaks, [errors_by_kind(each["errors"]) for each in soaks])
+    yield from _section("checked", soaks, [each["checked"] for each in soaks])
+    yield _row("**broken**", [len(each["broken"]) for each in soaks])
+    yield f"| **MB; open files** by quarters |{' |' * len(soaks)}"
+    for name in _SHOWN:
+        yield _row(name, [_quarters([Sample(*each) for each in soak["samples"].get(name, ())]) for soak in soaks])
     yield ""
     yield from _problems(soaks)
-    yield "Not covered: several nodes (`tests/system/clusters` has them), logins, the server's own clock, long texts."
+    yield "Not covered: several nodes (`tests/system/clusters`), logins, the server's clock, long texts."
 
 
-def _table(title: str, soaks: Sequence[Json], rows: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str]:
-    yield f"| {title} | {' | '.join(_named(each) for each in soaks)} |"
-    yield f"|---|{'---|' * len(soaks)}"
-    for name, cells in rows:
-        yield from _rows(soaks, name, cells)
+def _section(title: str, soaks: Sequence[Json], counts: Sequence[Mapping[str, int]]) -> Iterator[str]:
+    yield f"| **{title}** |{' |' * len(soaks)}"
+    for name in sorted({name for each in counts for name in each}):
+        yield _row(name, [each.get(name, 0) for each in counts])
 
 
-def _rows(soaks: Sequence[Json], name: str, cells: Sequence[str]) -> Iterator[str]:
-    assert len(cells) == len(soaks)
-    yield f"| {name} | {' | '.join(cells)} |"
-
-
-def _counts(title: str, soaks: Sequence[Json], of: str) -> Iterator[str]:
-    names = sorted({name for each in soaks for name in each[of]})
-    rows = [(name, [_number(each[of].get(name, 0)) for each in soaks]) for name in names]
-    yield from _table(title, soaks, rows)
-    if of == "faults":
-        yield ""
-
-
-def _errors(soaks: Sequence[Json]) -> Iterator[str]:
-    found = [errors_by_kind(each["errors"]) for each in soaks]
-    kinds = [kind for kind, _ in sum(found, Counter[str]()).most_common()]
-    yield from _table("errors seen", soaks, [(kind, [_number(each[kind]) for each in found]) for kind in kinds])
-    yield ""
+def _row(name: str, cells: Sequence[int | str]) -> str:
+    return f"| {name} | {' | '.join(each if isinstance(each, str) else f'{each:,}' for each in cells)} |"
 
 
 def errors_by_kind(errors: Json) -> Counter[str]:
@@ -102,14 +83,6 @@ def errors_by_kind(errors: Json) -> Counter[str]:
     for name, count in errors.items():
         kinds[re.sub(r"^[^:]*: | \([^)]*\)$", "", name)] += count
     return kinds
-
-
-def _processes(soaks: Sequence[Json]) -> Iterator[str]:
-    yield "| process | " + " | ".join(_named(each) for each in soaks) + " |"
-    yield f"|---|{'---|' * len(soaks)}"
-    for name in _SHOWN:
-        cells = [_quarters([Sample(*each) for each in soak["samples"].get(name, ())]) for soak in soaks]
-        yield from _rows(soaks, name, cells)
 
 
 def _quarters(samples: Sequence[Sample]) -> str:
@@ -123,7 +96,7 @@ def _quarters(samples: Sequence[Sample]) -> str:
 
 def quarters(samples: Sequence[Sample]) -> list[Sequence[Sample]]:
     """Divide what was measured into four parts, without empty ones."""
-    length = max(-(-len(samples) // 4), 1)
+    length = -(-len(samples) // 4)
     return [samples[first : first + length] for first in range(0, len(samples), length)]
 
 
@@ -131,7 +104,7 @@ def grown(name: str, samples: Sequence[Sample]) -> Iterator[str]:
     """Say by what a process has grown that is to stay as it is; nothing where too little was measured."""
     if len(samples) < _LEAST_SAMPLES:
         return
-    _, before, *_, after = quarters(samples)
+    _, before, _, after = quarters(samples)
     memory = [median(each.memory for each in part) for part in (before, after)]
     handles = [median(each.handles for each in part) for part in (before, after)]
     if memory[1] > max(memory[0] * _MORE_MEMORY, memory[0] + _MORE_MEGABYTES):
@@ -144,21 +117,13 @@ def _problems(soaks: Sequence[Json]) -> Iterator[str]:
     for soak in soaks:
         problems = [*soak["broken"], *soak["failures"]]
         problems += [] if soak["is_complete"] else ["it did not come to its end"]
-        for each in problems[:5]:
+        for each in problems[:_MOST_PROBLEMS]:
             yield f"- {_named(soak)}: {each.strip().splitlines()[-1][:200]}"
-    if any(each["broken"] or each["failures"] or not each["is_complete"] for each in soaks):
-        yield ""
-
-
-def _commands(soak: Json) -> int:
-    return sum(soak["operations"].get(name, 0) for name in _COMMANDS)
+        if problems:
+            yield ""
 
 
 def _named(soak: Json) -> str:
     name, _, version = str(soak["server"]).partition(" ")
     known = {"opensearch": "OpenSearch", "elasticsearch": "Elasticsearch"}
     return f"{known.get(name, name)} {version.strip('()')}".strip()
-
-
-def _number(value: int) -> str:
-    return f"{value:,}"

@@ -21,10 +21,13 @@ from tests.system.soak.hours.ledger import Ledger
 from tests.system.soak.hours.place import FIELDS, Place
 from tests.system.soak.hours.programs import Programs
 from tests.system.soak.hours.readers import Reader
+from tests.system.soak.hours.report import STEADY, grown
 from tests.system.soak.hours.tally import Tally
 from tests.system.soak.hours.watching import Watch
 from tests.system.soak.hours.writers import Adder, Eraser, Loader, Stranger
 
+FLAT = "memory, open files flat"
+_SUSPENDED_SECONDS = 30.0
 # Each soak has families of its own.
 _FAMILIES = 10_000_000
 
@@ -71,6 +74,7 @@ class Soak:
             with ExitStack() as stack:
                 self._begin(stack)
                 self._go_on()
+                self._hold_flat()
             self.tally.is_complete = True
         except BaseException:
             self.tally.failed("the soak")
@@ -119,19 +123,28 @@ class Soak:
         next_check += self.length.checkpoint
         while (now := time.monotonic()) < end:
             if now >= next_fault:
-                self._have(lambda: self._faults.happen(self._rng))
+                self._fault()
                 next_fault = time.monotonic() + self.length.fault * self._rng.uniform(0.5, 1.5)
             elif now >= next_check:
                 self._checkpoint()
                 next_check = time.monotonic() + self.length.checkpoint
             else:
-                time.sleep(max(min(next_fault, next_check, end) - now, 0))
+                time.sleep(min(next_fault, next_check, end, now + 1) - now)
+                # A machine that is suspended soaks nothing.
+                suspended = max(time.monotonic() - now - _SUSPENDED_SECONDS, 0)
+                end += suspended
+                self.tally.begun += suspended
         self._checkpoint()
 
-    def _have(self, happen: object) -> None:
+    def _hold_flat(self) -> None:
+        """Hold that what lived as long as the soak did not grow."""
+        for name in STEADY:
+            samples = self.tally.samples.get(name, [])
+            self.tally.hold(FLAT, grown(name, samples), len(samples))
+
+    def _fault(self) -> None:
         try:
-            assert callable(happen)
-            happen()
+            self._faults.happen(self._rng)
         except Exception:
             self.tally.failed("a fault")
 

@@ -106,6 +106,7 @@ class Eraser(Actor):
 
     def _erase(self, family: Family) -> None:
         scene = self.scene
+        scene.place.refresh()
         run = scene.programs.once("erase", scene.place.index, "--id", family.members[0].id, "--yes")
         deleted = {each["id"] for each in lines(run)[-1].get("deleted", ())} if run and run.out else set()
         left = family.ids - deleted
