@@ -20,6 +20,7 @@ from tests.system.soak.hours.tally import Tally
 
 Result = TypeVar("Result")
 
+_END_SECONDS = 60.0
 _LIMIT_SECONDS, _AGAIN_SECONDS, _MOST_ATTEMPTS = 900.0, 1.0, 300
 
 
@@ -98,7 +99,7 @@ class Stage:
 
     def end(self) -> None:
         """Let actors end their steps, and make no more."""
-        until = time.monotonic() + _LIMIT_SECONDS
+        until = time.monotonic() + _END_SECONDS
         with self._changed:
             self._is_over = True
             self._changed.notify_all()

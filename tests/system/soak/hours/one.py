@@ -19,7 +19,6 @@ from tools.nodes import Node, start_node
 from tools.nodes.node import TIMEOUT_VARIABLE
 
 EMBEDDED = "embedded"
-# As the node is one of an hour or more, its disk is a real one, and its Java compiles what it does often.
 _HEAP = "512m"
 # Other work on the machine is no fault.
 _START_SECONDS = "600"
@@ -43,7 +42,7 @@ def _target(options: argparse.Namespace, tally: Tally) -> Iterator[Node | Direct
     if options.name == EMBEDDED:
         yield Directory(options.folder / "index")
         return
-    with start_node(options.name, settings=SMALL, heap=_HEAP, port=options.port or None, is_measured=True) as node:
+    with start_node(options.name, settings=SMALL, heap=_HEAP, port=options.port or None) as node:
         tally.server = str(node.release)
         yield node
 

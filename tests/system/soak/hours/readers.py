@@ -6,10 +6,12 @@ import random
 from collections.abc import Sequence
 
 from es_simhash._core.json_paths import Json
+from es_simhash.errors import EngineError
 from tests.support.commands import lines
 from tests.system.soak.hours.actors import Actor, Scene
 from tests.system.soak.hours.finder import Finder
 from tests.system.soak.hours.ledger import Family
+from tests.system.soak.hours.programs import kind_of
 from tests.system.soak.hours.texts import text
 
 FOUND = "`find`: all copies, nothing else"
@@ -105,7 +107,8 @@ class Reader(Actor):
     def _asked(self, question: Json) -> Json | None:
         answer = self._finder.ask(**question)
         if "error" in answer:
-            self.scene.tally.saw(f"find: {answer['error']}")
+            is_unnamed = answer["error"] == EngineError.__name__
+            self.scene.tally.saw(f"find: {kind_of(answer['message']) if is_unnamed else answer['error']}")
             return None
         return answer
 

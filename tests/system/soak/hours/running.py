@@ -40,8 +40,8 @@ class Length:
     """
 
     seconds: float
-    fault: float = 45.0
-    checkpoint: float = 240.0
+    fault: float = 75.0
+    checkpoint: float = 300.0
     pace: float = 1.0
 
 
@@ -134,7 +134,7 @@ class Soak:
                 suspended = max(time.monotonic() - now - _SUSPENDED_SECONDS, 0)
                 end += suspended
                 self.tally.begun += suspended
-        self._checkpoint()
+        self._checkpoint(is_last=True)
 
     def _hold_flat(self) -> None:
         """Hold that what lived as long as the soak did not grow."""
@@ -148,12 +148,14 @@ class Soak:
         except Exception:
             self.tally.failed("a fault")
 
-    def _checkpoint(self) -> None:
+    def _checkpoint(self, is_last: bool = False) -> None:
         with self._stage.paused():
             try:
                 check(self.scene, self.scheme)
             except Exception:
                 self.tally.failed("a checkpoint")
+            if is_last:  # nobody goes on
+                self._stage.end()
         self.tally.save(self.file)
 
 
