@@ -11,7 +11,7 @@ import pytest
 
 from es_simhash._core.json_paths import Json
 from es_simhash.index import Index
-from tests.support.rest_engines import new_name
+from tests.support.pytest_nodes import SMALL, own_node
 from tests.system.histories.embedded import Directory
 from tests.system.soak.hours import checkpoint
 from tests.system.soak.hours.actors import Scene
@@ -24,19 +24,16 @@ from tests.system.soak.hours.running import Length, Soak
 from tests.system.soak.hours.tally import Sample, Tally
 from tests.system.soak.hours.texts import text
 from tests.system.soak.hours.writers import Adder
-from tools.nodes import Node
 
 
 @contextmanager
-def place_on(kind: str, request: pytest.FixtureRequest, folder: Path) -> Iterator[Place]:
-    """An index in a directory of the embedded engine, or on a node."""
+def place_on(kind: str, folder: Path) -> Iterator[Place]:
+    """An index in a directory of the embedded engine, or on a node of its own, which may be killed."""
     if kind == "embedded":
         yield Place(Directory(folder / "index"), Tally(kind, 1))
         return
-    node: Node = request.getfixturevalue(f"{kind}_node")
-    place = Place(node, Tally(kind, 1), new_name())
-    yield place
-    node.request("DELETE", f"/{place.index}")
+    with own_node(kind, settings=SMALL) as node:
+        yield Place(node, Tally(kind, 1))
 
 
 @pytest.fixture
@@ -107,10 +104,8 @@ def test_a_planted_fault_is_found(scene: Scene, plant: object, invariant: str) -
         pytest.param("elasticsearch", Length(90, fault=15, checkpoint=40, pace=0.5), marks=pytest.mark.nightly),
     ],
 )
-def test_a_soak_finds_nothing_where_all_is_right(
-    kind: str, length: Length, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    with place_on(kind, request, tmp_path) as place:
+def test_a_soak_finds_nothing_where_all_is_right(kind: str, length: Length, tmp_path: Path) -> None:
+    with place_on(kind, tmp_path) as place:
         tally = Soak(place, tmp_path, length).run()
     assert (tally.broken, tally.failures) == ([], [])
     assert tally.faults

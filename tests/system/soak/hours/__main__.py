@@ -30,8 +30,7 @@ def main() -> int:
         _run(options)
     soaks = [_state(options.folder / name) for name in options.servers]
     if found := [each for each in soaks if each]:
-        hours = max(round(each["seconds"] / 3_600, 1) for each in found)
-        options.page.write_text(page(found, f"make soak-hours HOURS={hours:g}"), encoding="utf-8")
+        options.page.write_text(page(found, f"make soak-hours HOURS={options.hours:g}"), encoding="utf-8")
         print(f"The report is {options.page}.", flush=True)
     for name, each in zip(options.servers, soaks, strict=True):
         print(_line(name, each), flush=True)
