@@ -128,13 +128,13 @@ def test_what_grows_is_found(memory: Sequence[float], handles: Sequence[int], pr
 
 def test_a_report_names_what_was_broken_and_what_was_left_undone(tmp_path: Path) -> None:
     tally = Tally("opensearch (3.8.0)", 1)
-    tally.did("finds", 1_200)
+    tally.did("documents loaded", 1_200)
     tally.hold(checkpoint.THERE, ["1 is lost"])
     tally.saw("load: no answer")
     tally.sample("gate", 1, 70, 10)
     soak: Json = tally.as_json()
     written = page([soak], "make soak-hours")
-    assert "| finds | 1,200 |" in written
+    assert "| written | 1,200 |" in written
     assert f"OpenSearch 3.8.0: 0 s: {checkpoint.THERE}: 1 is lost" in written
     assert "it did not come to its end" in written
     assert "| no answer | 1 |" in written

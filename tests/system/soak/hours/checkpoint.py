@@ -17,13 +17,13 @@ from tests.system.soak.hours.ledger import Entry
 from tests.system.soak.hours.place import FIELDS
 from tests.system.soak.hours.programs import PATIENCE
 
-THERE = "acknowledged documents there, no other"
+THERE = "nothing lost"
 ONCE = "none twice"
 FOREIGN = "other fields untouched"
-FINGERPRINTS = "fingerprints as computed anew"
+FINGERPRINTS = "fingerprints"
 HEALTHY = "`doctor` healthy"
-ACCEPTED = "one accepted per text"
-GROUPS = "`group --incremental` as whole"
+ACCEPTED = "accepted once"
+GROUPS = "`group --incremental`"
 FAMILIES = "groups as planted"
 SCHEME = "other scheme complete"
 REMOVED = "`remove` complete"

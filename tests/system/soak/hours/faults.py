@@ -14,8 +14,8 @@ from tests.system.soak.hours.actors import Scene
 from tools.nodes import Node
 from tools.nodes.node import NodeError, OwnedNode
 
-NODE_KILLED, NODE_RESTARTED = "kill -9 of the node", "restart of the node"
-GATE_KILLED, CLOCK = "kill -9 of a gate", "clock jump"
+NODE_KILLED, NODE_RESTARTED = "node killed", "node restarted"
+GATE_KILLED, CLOCK = "gate killed", "clock jump"
 DISK, QUEUE = "disk full", "queue full"
 
 _FULL_SECONDS, _BUSY_SECONDS, _AWAY_SECONDS = 6.0, 4.0, 2.0

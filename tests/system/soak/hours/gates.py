@@ -15,9 +15,9 @@ from tests.system.soak.hours.ledger import Entry, Family
 from tests.system.soak.hours.texts import text
 from tests.system.soak.hours.writers import added
 
-ONE = "gate accepts one copy"
-NAMED = "gate names its copies"
-KNOWN = "gate refuses indexed copies"
+ONE = "gate accepts one"
+NAMED = "gate names copies"
+KNOWN = "gate refuses indexed"
 UNREADABLE = "gate rejects unreadable"
 _AGAIN_SECONDS = 0.3
 

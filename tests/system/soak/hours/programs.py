@@ -20,7 +20,7 @@ from tests.system.soak.hours.tally import Tally
 _LIMIT_SECONDS, _AGAIN_SECONDS, _MOST_ATTEMPTS = 900, 1.0, 300
 # Seconds that commands go on by themselves while the engine is away.
 PATIENCE = "15"
-_ENDS = "commands end as documented"
+_ENDS = "exit codes"
 _DOCUMENTED = (exits.FINE, exits.SOME_FAILED, exits.REFUSED)
 
 
@@ -72,7 +72,7 @@ class Programs:
                 if killed_after is None:
                     self.tally.hold(_ENDS, [f"{arguments} did not end: {err}"])
                 else:
-                    with self.tally.fault("a command is killed"):
+                    with self.tally.fault("command killed"):
                         return None
         run = Run(process.returncode, out, err)
         self.tally.did(verb)

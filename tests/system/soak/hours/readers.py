@@ -14,8 +14,8 @@ from tests.system.soak.hours.ledger import Family
 from tests.system.soak.hours.programs import kind_of
 from tests.system.soak.hours.texts import text
 
-FOUND = "`find`: all copies, nothing else"
-DISTINCT = "distinct search: one per group"
+FOUND = "`find` exact"
+DISTINCT = "distinct search"
 # Which copy of a family a text is that nobody has written.
 _UNWRITTEN = 100
 

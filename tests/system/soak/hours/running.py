@@ -26,7 +26,7 @@ from tests.system.soak.hours.tally import Tally
 from tests.system.soak.hours.watching import Watch
 from tests.system.soak.hours.writers import Adder, Eraser, Loader, Stranger
 
-FLAT = "memory, open files flat"
+FLAT = "memory flat"
 _SUSPENDED_SECONDS = 30.0
 # Each soak has families of its own.
 _FAMILIES = 10_000_000

@@ -16,7 +16,7 @@ from tests.system.soak.hours.programs import PATIENCE
 
 # Above this, the oldest families are deleted.
 _MOST_DOCUMENTS = 2_500
-_ERASED = "`erase`: copies, nothing else"
+_ERASED = "`erase` exact"
 
 
 class Loader(Actor):
