@@ -23,7 +23,13 @@ CLIENT8_INSTALLED := $(CLIENT8)/.installed
 
 .PHONY: demo test quick native native-check native-miri test-all fuzz coverage mutants test-dist test-min test-extras dist release-check lint types pytest pytest-all pytest-client8 pytest-spark soak soak-hours docs docs-pictures bench bench-check node-opensearch node-elasticsearch clean
 
-test: lint types pytest
+# Types are checked by one processor while the kernels are compiled by the other.
+test: lint
+	$(MAKE) --jobs=2 types native
+	$(MAKE) pytest
+
+# Tests in another order: make test SHUFFLED=7
+ORDER := $(if $(SHUFFLED),--shuffled $(SHUFFLED))
 
 # Tries everything on a small corpus of its own; needs no development tools.
 demo: $(DEMO_INSTALLED)
@@ -88,16 +94,16 @@ BOTH_WAYS := $(addprefix tests/unit/,text sketches scheme documents groups quali
 
 # In two processes (tests/support/sharing_out.py), since each often waits for its node.
 pytest: $(NATIVE_INSTALLED)
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 $(ORDER)
 	ES_SIMHASH_NATIVE=0 $(BIN)/python -m pytest -n 2 --hypothesis-profile=again $(BOTH_WAYS)
 
-# On both servers each (tests/support/by_turns.py) and on those before them, through the client of Elasticsearch 8, and what takes long
-# (tests/support/nightly.py).
+# Each on both servers (tests/support/by_turns.py), also on those before the current ones, through the client of
+# Elasticsearch 8, and what takes long (tests/support/nightly.py).
 test-all: NIGHTLY := --nightly
 test-all: lint types pytest-all pytest-client8 pytest-spark test-dist test-min test-extras
 
 pytest-all: $(NATIVE_INSTALLED)
-	$(BIN)/python -m pytest -n 2 --all-nodes --nightly
+	$(BIN)/python -m pytest -n 2 --all-nodes --nightly $(ORDER)
 	ES_SIMHASH_NATIVE=0 $(BIN)/python -m pytest -n 2 $(BOTH_WAYS)
 
 pytest-client8: $(CLIENT8_INSTALLED)

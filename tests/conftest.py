@@ -13,8 +13,10 @@ from tools.nodes.machine import memory_folder
 pytest_plugins = [
     "tests.support.nightly",
     "tests.support.by_turns",
+    "tests.support.leftovers",
     "tests.support.pytest_nodes",
     "tests.support.sharing_out",
+    "tests.support.shuffled",
     "tests.support.whole_indices",
 ]
 

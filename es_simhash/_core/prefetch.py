@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import CancelledError, Future, InvalidStateError
 from concurrent.futures import TimeoutError as NotDoneError  # the built-in one from Python 3.11 on
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -75,7 +75,8 @@ class Stop:
             self.check()
             self._awaited.add(future)
         try:
-            return future.result()
+            with _interruptible():
+                return future.result()
         except CancelledError:
             raise StoppedError from None
         finally:
@@ -152,7 +153,8 @@ class _Crew:
         self._tasks.put(partial(copy_context().run, _settle, future, make))
         if self._started < self._size:
             self._started += 1
-            Thread(target=_work, args=(self._tasks,), name="es-simhash", daemon=True).start()
+            with _interruptible():
+                Thread(target=_work, args=(self._tasks,), name="es-simhash", daemon=True).start()
         return future
 
     def dismiss(self) -> None:
@@ -166,6 +168,17 @@ class _Crew:
         """Let each thread end once the queue is empty."""
         for _ in range(self._started):
             self._tasks.put(None)
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Raise the interruption that came while Python took a lock again, though it complains that it has not taken it."""
+    try:
+        yield
+    except RuntimeError as error:
+        if isinstance(error.__context__, KeyboardInterrupt):
+            raise error.__context__ from None
+        raise
 
 
 def _work(tasks: SimpleQueue[Callable[[], None] | None]) -> None:

@@ -42,6 +42,11 @@ def one_in(times: int) -> settings:
     return settings(max_examples=settings().max_examples // times)
 
 
+def examples(usual: int) -> settings:
+    """This many examples, and in proportion where other laws have more or fewer than usual (tests/conftest.py)."""
+    return settings(max_examples=max(1, usual * settings().max_examples // 100))
+
+
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | _NUMBERS | st.text(max_size=20) | _TEXTS
 
 

@@ -7,10 +7,11 @@ import json
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -29,6 +30,9 @@ from tools.nodes.web import Reply
 _UNDERSTOOD = {"elasticsearch": {"elasticsearch"}, "opensearch": {"opensearch", "mustache"}}
 _SETTING_VARIABLES = ("ES_SIMHASH_", "ELASTICSEARCH_", "OPENSEARCH_")
 
+# The sessions of lines that began something in the background.
+_IN_BACKGROUND: list[int] = []
+
 
 def run_page(page: Page, folder: Path, node: Node | None = None) -> dict[str, Any]:
     """Run all blocks of a page; the result are the names that its Python made.
@@ -36,7 +40,7 @@ def run_page(page: Page, folder: Path, node: Node | None = None) -> dict[str, An
     Without a node it runs on the embedded engine, in a directory of its own.
     """
     names: dict[str, Any] = {"__name__": "page"}
-    with _at_a_desk(folder, node), _clean(page, node):
+    with _at_a_desk(folder, node), _alone(), _clean(page, node):
         for name in page.settings("files"):
             Path(name).write_bytes(content(name))
         for block in page.blocks:
@@ -80,16 +84,18 @@ def _shell(command: Command) -> str:
 
 
 def _bash(line: str) -> tuple[int, str]:
-    done = subprocess.run(
+    shell = subprocess.Popen(
         ["bash", "-c", line],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
-        timeout=300,
-        check=False,
+        start_new_session=True,
     )
-    return done.returncode, done.stdout
+    if "& " in line:
+        _IN_BACKGROUND.append(shell.pid)
+    printed, _ = shell.communicate(timeout=300)
+    return shell.returncode, printed
 
 
 def _ours(arguments: list[str]) -> tuple[int, str]:
@@ -173,8 +179,21 @@ def _at_a_desk(folder: Path, node: Node | None) -> Iterator[None]:
 def _clean(page: Page, node: Node | None) -> Iterator[None]:
     """Without what the page makes on a node, before and after."""
     _remove(page, node)
-    yield
-    _remove(page, node)
+    try:
+        yield
+    finally:
+        _remove(page, node)
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Within it, lines may begin something in the background; whatever still runs in the end is killed."""
+    try:
+        yield
+    finally:
+        while _IN_BACKGROUND:
+            with suppress(ProcessLookupError):
+                os.killpg(_IN_BACKGROUND.pop(), signal.SIGKILL)
 
 
 def _remove(page: Page, node: Node | None) -> None:

@@ -6,6 +6,7 @@ import random
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 
 from es_simhash._core.batched import chunks
@@ -16,7 +17,10 @@ from es_simhash.text.normalise import unassigned_ranges
 from tests.support.texts import AWKWARD
 from tools.nodes import Node
 
-CODE_POINTS = [chr(point) for point in chain(range(0xD800), range(0xE000, 0x110000))]
+
+@cache
+def code_points() -> list[str]:
+    return [chr(point) for point in chain(range(0xD800), range(0xE000, 0x110000))]
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ def texts(*made: str) -> list[Json]:
 
 def every_code_point() -> list[Json]:
     """All 1,112,064 of them, each between letters that a mark can join."""
-    return texts(*("e".join(CODE_POINTS[start : start + 160]) for start in range(0, len(CODE_POINTS), 160)))
+    return texts(*("e".join(code_points()[start : start + 160]) for start in range(0, len(code_points()), 160)))
 
 
 def awkward_texts() -> Iterator[str]:
@@ -59,7 +63,7 @@ def awkward_texts() -> Iterator[str]:
     rng = random.Random(5)
     changed = [
         character
-        for character in CODE_POINTS
+        for character in code_points()
         if character.casefold() != character
         or unicodedata.normalize("NFKC", character) != character
         or unicodedata.combining(character)
@@ -70,6 +74,6 @@ def awkward_texts() -> Iterator[str]:
         for point in (first - 1, first, last, last + 1)
         if point < 0x110000 and not 0xD800 <= point < 0xE000
     ]
-    alphabets = (list(AWKWARD), changed, bounds, CODE_POINTS, [*AWKWARD, *rng.choices(changed, k=40)])
+    alphabets = (list(AWKWARD), changed, bounds, code_points(), [*AWKWARD, *rng.choices(changed, k=40)])
     for number in range(3000):
         yield "".join(rng.choices(alphabets[number % len(alphabets)], k=rng.randrange(70)))

@@ -18,7 +18,7 @@ from es_simhash.scheme.settings import Layout, MinHash, SimHash
 from es_simhash.testing.corpus import corpus
 from es_simhash.text.normalise import Normalisation
 from es_simhash.text.tokens.kinds import Chars
-from tests.support.pipeline_script import CODE_POINTS, Script, awkward_texts, every_code_point, texts
+from tests.support.pipeline_script import Script, awkward_texts, code_points, every_code_point, texts
 from tests.support.whole_indices import servers
 from tools.golden import FILE
 
@@ -101,7 +101,7 @@ SCHEMES = {
 @pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
 def test_every_kind_of_scheme_comes_out_the_same(script: Script, scheme: Scheme) -> None:
     bodies = [document["body"] for document in corpus(6)]
-    spaces = [f"{space}a{space}b{space}{space}c" for space in CODE_POINTS[:0x3001] if space.isspace()]
+    spaces = [f"{space}a{space}b{space}{space}c" for space in code_points()[:0x3001] if space.isspace()]
     some = [text for number, text in enumerate(awkward_texts()) if number % 15 == 0]
     script.is_right_about(documents_of(scheme), texts("", " ", "a", "ab" * 40, *bodies, *spaces, *some))
 

@@ -99,8 +99,14 @@ def test_the_search_works_where_pages_are_opened_as_files(browser: Browser, site
     assert browser.complaints == []
 
 
-@pytest.mark.parametrize("colours", ["light", "dark"])
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(
+    ("width", "colours"),
+    [
+        pytest.param(width, colours, marks=() if (width == WIDTHS[0]) == (colours == "dark") else pytest.mark.nightly)
+        for width in WIDTHS
+        for colours in ("light", "dark")
+    ],
+)
 def test_pages_fit_the_window(browser: Browser, site: Path, width: int, colours: str) -> None:
     for page in ("index", "benchmarks", "cli", "reference/python", "tutorials/data-frames"):
         assert looked_at(browser, site, site / f"{page}.html", width, colours) == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from threading import Barrier, Event, Timer, get_ident
+from threading import Barrier, Event, Lock, Thread, Timer, get_ident
 from threading import enumerate as enumerate_threads
 
 import pytest
@@ -79,6 +79,21 @@ def test_a_caller_may_stop_at_any_time() -> None:
 def test_the_threads_keep_no_process_from_ending() -> None:
     made = prefetched(lambda _: [each.daemon for each in enumerate_threads() if each.name == "es-simhash"], range(2))
     assert all(next(made))
+
+
+def test_an_interruption_while_a_thread_starts_is_no_other_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = Thread.start
+
+    def start_and_be_interrupted(thread: Thread) -> None:
+        start(thread)
+        lock = Lock()
+        with lock:
+            lock.release()  # as Python does while it waits for the thread to begin
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Thread, "start", start_and_be_interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        next(prefetched(str, range(2)))
 
 
 # --- the end of work

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from elasticsearch.helpers.actions import expand_action as expand_for_elasticsearch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from opensearchpy.helpers.actions import expand_action as expand_for_opensearch
 
@@ -23,6 +23,7 @@ from es_simhash.scheme.own_fields import content_hash, names
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout
 from es_simhash.text.tokens.kinds import Custom
+from tests.support.fuzzing import examples
 from tests.support.texts import any_text
 
 TEXT = "Near-duplicate detection finds what was copied, 轉載 and コピー, and changed a little."
@@ -54,7 +55,7 @@ def test_the_fields_are_those_of_the_fingerprint_of_the_joined_text() -> None:
     assert documents.add_fields(DOCUMENT) == {**DOCUMENT, "dedup": expected_fields(documents, f"Copies\n{TEXT}")}
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.lists(st.fixed_dictionaries({}, optional={"title": any_text(), "body": any_text()}), max_size=6))
 def test_every_document_among_many_has_the_fields_of_its_own_text(given: list[Json]) -> None:
     documents = Documents(Scheme(layout=Layout("keyword")), ["title", "body"], "near")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
+from shutil import which
 
 import pytest
 
@@ -172,3 +174,11 @@ def test_options_are_checked_anywhere_in_a_line() -> None:
 )
 def test_a_line_runs_without_a_shell_only_if_that_changes_nothing(line: str, arguments: list[str] | None) -> None:
     assert alone(line) == arguments
+
+
+@pytest.mark.skipif(which("flock") is None, reason="it holds a file for as long as it runs")
+def test_what_a_page_that_fails_has_begun_is_ended(tmp_path: Path) -> None:
+    hold = "flock held sleep 1000 > /dev/null 2>&1 & while flock --nonblock held true; do :; done"
+    with pytest.raises(AssertionError, match="false"):
+        run(f"```console\n$ {hold}\n$ false\n```\n", tmp_path)
+    subprocess.run(["flock", "held", "true"], cwd=tmp_path / "work", timeout=60, check=True)

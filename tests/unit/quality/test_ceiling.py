@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.groups.pairs.candidates import pair_codes, positions
@@ -17,6 +17,7 @@ from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.testing.corpus import corpus, edited
 from es_simhash.text.tokens.kinds import Chars
+from tests.support.fuzzing import examples
 from tests.support.labelled import documents
 
 SCHEME = Scheme(verification=None)
@@ -28,7 +29,7 @@ def listed(found: PredictedPairs) -> dict[tuple[int, int], float]:
     return dict(zip(pairs, found.similarities.tolist(), strict=True))
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(st.text("abc", max_size=12), max_size=12))
 def test_all_pairs_are_found_that_are_similar(texts: list[str]) -> None:
     scheme = Scheme(tokens=Chars(2))

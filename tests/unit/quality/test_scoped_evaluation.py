@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash import Deduplicator, DocumentError, Labels, Scheme, Scope, evaluate
@@ -16,6 +16,7 @@ from es_simhash.quality.evaluation import EvaluationOptions
 from es_simhash.quality.evaluation_json import evaluation_json
 from es_simhash.quality.predictions import first_positions, predict_pairs
 from es_simhash.quality.stored_documents import StoredDocuments
+from tests.support.fuzzing import examples
 from tests.support.scoped import SCOPES, documents, in_scope
 from tests.unit.groups.pairs.test_scopes import BY_DISTANCE, PLAIN, near_in_scope
 
@@ -29,7 +30,7 @@ def listed(pairs: Numbers) -> set[tuple[int, int]]:
 
 
 @given(st.integers(0, 10_000), st.sampled_from(SCOPES))
-@settings(deadline=None, max_examples=80)
+@examples(80)
 def test_predicted_are_all_near_pairs_in_scope(seed: int, scope: Scope) -> None:
     known = documents(seed)
     with Deduplicator(PLAIN, scope=scope, threads=1, **BY_DISTANCE).run(known) as duplicates:

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from es_simhash._core import bit_codes
 from es_simhash._core.json_paths import Json
@@ -15,6 +15,7 @@ from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import STATUSES, Fingerprints
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import KeyForm, Layout, MinHash, SimHash
+from tests.support.fuzzing import examples
 from tests.support.texts import any_text, batches
 
 TEXT = "Near-duplicate detection finds what was copied, 轉載 and コピー, and changed a little."
@@ -78,7 +79,7 @@ def test_a_short_text_has_a_fingerprint_and_its_status() -> None:
 
 
 @each_scheme
-@settings(max_examples=10)
+@examples(10)
 @given(texts=batches())
 def test_each_text_has_the_fields_that_it_has_alone(scheme: Scheme, texts: list[str]) -> None:
     if texts:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.errors import FormatError, InputError, SchemeError, TextError, WeightError
@@ -23,6 +23,7 @@ from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.text.hashing.registry import HASH_FUNCTIONS, HashFunction, custom_hash
 from es_simhash.text.normalise import Normalisation
 from es_simhash.text.tokens.kinds import Chars, Chinese, Custom, Keywords, Runs, Words
+from tests.support.fuzzing import examples
 from tests.support.texts import batches
 
 TEXT = "Near-duplicate detection finds what was copied, 轉載 and コピー, and changed a little."
@@ -61,7 +62,7 @@ def test_a_small_edit_stays_near_and_another_text_far(scheme: Scheme) -> None:
 
 
 @pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
-@settings(max_examples=15)
+@examples(15)
 @given(texts=batches())
 def test_a_text_has_the_same_fingerprint_alone_and_among_others(scheme: Scheme, texts: list[str]) -> None:
     assert list(scheme.fingerprints(texts)) == [scheme.fingerprint(text) for text in texts]

@@ -5,7 +5,7 @@ from itertools import combinations, islice
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash._core.bit_codes import Codes, from_ints
@@ -15,6 +15,7 @@ from es_simhash.sketches.all_pairs import iter_self_join, self_join
 from es_simhash.sketches.blocks import Blocks
 from es_simhash.sketches.hamming import distance
 from tests.support.fingerprints import at_distance, fingerprint_sets, random_codes
+from tests.support.fuzzing import examples
 
 Found = list[tuple[int, int, int]]
 
@@ -37,7 +38,7 @@ def test_all_pairs_within_the_distance_are_found_in_order(fingerprints: tuple[in
     assert joined(from_ints(ints, bits), bits, k) == slow_join(ints, k)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(fingerprint_sets(), st.data())
 def test_tables_of_any_number_of_blocks_find_each_pair_once(
     fingerprints: tuple[int, list[int]], data: st.DataObject

@@ -4,7 +4,7 @@ import pkgutil
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash._core.bit_codes import from_ints
@@ -20,6 +20,7 @@ from es_simhash.sketches.in_memory.pigeonhole import Pigeonhole
 from es_simhash.sketches.in_memory.variants import Variants, variant_count
 from es_simhash.sketches.manku import PrefixTables
 from tests.support.fingerprints import fingerprint_sets, random_codes
+from tests.support.fuzzing import examples
 
 EACH = pytest.mark.parametrize("name", SEARCHES)
 
@@ -39,7 +40,7 @@ def test_every_module_of_a_search_is_registered_by_its_name() -> None:
 
 
 @EACH
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(fingerprint_sets(), st.data())
 def test_every_search_finds_what_comparing_all_codes_finds(
     name: str, fingerprints: tuple[int, list[int]], data: st.DataObject

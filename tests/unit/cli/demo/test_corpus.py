@@ -8,6 +8,7 @@ import subprocess
 import sys
 import unicodedata
 from collections import Counter
+from functools import cache
 from itertools import combinations
 from statistics import median
 
@@ -16,8 +17,6 @@ import pytest
 from es_simhash.cli.demo.corpus import KINDS, LANGUAGES, CorpusDocument, make_corpus
 from es_simhash.cli.demo.grammar import language
 
-DOCUMENTS = make_corpus(600)
-BY_ID = {each.id: each for each in DOCUMENTS}
 DIGEST = """
 import hashlib
 from es_simhash.cli.demo.corpus import make_corpus
@@ -36,12 +35,18 @@ def jaccard(first: CorpusDocument, second: CorpusDocument) -> float:
     return len(a & b) / len(a | b)
 
 
+@cache
+def all_documents() -> list[CorpusDocument]:
+    return make_corpus(600)
+
+
 def of_kind(kind: str) -> list[CorpusDocument]:
-    return [each for each in DOCUMENTS if each.kind == kind]
+    return [each for each in all_documents() if each.kind == kind]
 
 
 def with_originals(kind: str) -> list[tuple[CorpusDocument, CorpusDocument]]:
-    return [(BY_ID[each.family], each) for each in of_kind(kind)]
+    by_id = {each.id: each for each in all_documents()}
+    return [(by_id[each.family], each) for each in of_kind(kind)]
 
 
 def within_families(kind: str) -> list[float]:

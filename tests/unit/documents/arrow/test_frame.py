@@ -10,12 +10,13 @@ import duckdb
 import pandas
 import polars
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.documents.arrow.frame import Frame, documents_of
 from es_simhash.documents.sources import text_of
 from es_simhash.errors import DocumentError, InputError, MissingExtraError
+from tests.support.fuzzing import examples
 from tests.support.texts import any_text
 
 pa = pytest.importorskip("pyarrow")
@@ -66,7 +67,7 @@ def test_the_rows_are_documents_without_what_is_missing(made: Callable[[Any], An
     ]
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.lists(st.tuples(st.none() | any_text(), st.none() | any_text(), st.integers()), max_size=12))
 def test_columns_are_read_as_rows_are(rows: list[tuple[str | None, str | None, int]]) -> None:
     """Both ways, by columns and row by row, give the text of the object that a row is."""

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from es_simhash.documents.files.csv_tables import harmless, write_rows
+from tests.support.fuzzing import examples
 from tests.support.reading import COMPRESS, read_bytes
 from tests.support.texts import any_text
 
@@ -17,7 +18,7 @@ cells = any_text(12).map(lambda text: text.replace("\0", "").replace("\r", ""))
 names = cells.filter(lambda name: name not in {"", "_id", "_source", "id"} and not set(name) & set(";|\t,\ufeff"))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data(), st.sampled_from(["csv", "tsv"]), st.sampled_from(sorted(COMPRESS)), st.sampled_from(["\n", "\r\n"]))
 def test_what_is_written_as_a_table_is_read_back(
     tmp_path: Path, data: st.DataObject, format: str, suffix: str, end: str

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from es_simhash.documents.files import json_array
+from tests.support.fuzzing import examples
 from tests.support.reading import COMPRESS, read_bytes
 from tests.unit.documents.files.test_jsonl import documents
 
@@ -20,7 +21,7 @@ def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_small_blocks")
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@settings(examples(50), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(documents, st.sampled_from([None, 0, 2]), st.sampled_from(sorted(COMPRESS)), st.booleans())
 def test_what_is_written_as_an_array_is_read_back(
     tmp_path: Path, written: list[dict[str, Any]], indent: int | None, suffix: str, ascii: bool

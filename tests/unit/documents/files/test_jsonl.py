@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.support.fuzzing import examples
 from tests.support.reading import COMPRESS, read_bytes
 from tests.support.texts import any_text
 
@@ -26,7 +27,7 @@ documents = st.lists(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(documents, st.sampled_from(["", ".gz", ".bz2", ".xz", ".zst"]), st.booleans(), st.sampled_from(["\n", "\r\n"]))
 def test_what_is_written_as_json_lines_is_read_back(
     tmp_path: Path, written: list[dict[str, Any]], suffix: str, ascii: bool, end: str
@@ -38,7 +39,7 @@ def test_what_is_written_as_json_lines_is_read_back(
     assert not rejected
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.binary(max_size=30) | st.just(GOOD), max_size=8), st.integers(0, 2**32))
 def test_any_bytes_are_read_or_rejected_line_by_line(tmp_path: Path, lines: list[bytes], seed: int) -> None:
     """An oracle that looks at each line alone finds the documents; all other lines that are not blank fail."""

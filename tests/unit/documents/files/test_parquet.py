@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from es_simhash.documents.files import read_documents
 from es_simhash.errors import InputError, MissingExtraError
+from tests.support.fuzzing import examples
 from tests.support.reading import never, read
 from tests.support.texts import any_text
 
@@ -43,7 +44,7 @@ SCHEMA = pa.schema(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@settings(examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows, st.integers(1, 5), st.sampled_from(["NONE", "snappy", "zstd"]))
 def test_what_is_written_as_parquet_is_read_back(
     tmp_path: Path, written: list[dict[str, Any]], group: int, compression: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash import Policy
@@ -15,6 +15,7 @@ from es_simhash.groups.of_index.writing import WriteOptions
 from es_simhash.index import Index
 from es_simhash.plans.operations import GetDocuments
 from es_simhash.testing.corpus import corpus, edited
+from tests.support.fuzzing import examples
 
 # Of each of some texts, versions that are all near one another.
 POOL: list[Json] = [
@@ -30,7 +31,7 @@ REQUESTS = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(requests=REQUESTS, as_updates=st.booleans())
 def test_reconciled_groups_are_those_of_a_whole_run(
     requests: list[list[tuple[str, int | None]]], as_updates: bool

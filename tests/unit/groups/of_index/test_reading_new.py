@@ -26,6 +26,7 @@ from es_simhash.index import Index
 from es_simhash.plans.operations import GetDocuments, HitPage, Operation, ReadPage
 from es_simhash.scheme import group_fields
 from es_simhash.testing.corpus import corpus, edited
+from tests.support.fuzzing import examples
 from tests.support.meddling import Meddler
 
 EVERYTHING, ONLY_NEW = -1.0, 1.0
@@ -62,7 +63,7 @@ CHANGES = st.lists(st.tuples(st.sampled_from(IDS), st.none() | st.integers(0, le
     how=st.sampled_from(HOW),
     online=st.booleans(),
 )
-@settings(max_examples=15, deadline=None, phases=[Phase.explicit, Phase.generate])  # it shrinks for minutes
+@settings(examples(15), phases=[Phase.explicit, Phase.generate])  # it shrinks for minutes
 def test_it_writes_what_a_run_that_reads_everything_does(
     first: list[int], later: list[list[tuple[str, int | None]]], how: Json, online: bool
 ) -> None:

@@ -11,7 +11,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash import Deduplicator, Scheme, Verification
@@ -19,6 +19,7 @@ from es_simhash.groups.pairs.linkage import Linkage
 from es_simhash.scheme.verdict.rule import CLAUSES
 from es_simhash.scheme.verdict.verification import Crowding
 from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
+from tests.support.fuzzing import examples
 from tests.support.random_corpus import corpus, forms
 
 CROWDING = Crowding()
@@ -71,7 +72,7 @@ def reference(texts: list[str]) -> dict[tuple[int, int], str]:
 
 
 @given(st.integers(0, 10_000))
-@settings(deadline=None, max_examples=40)
+@examples(40)
 def test_pairs_are_near_by_the_clauses_of_the_rule(seed: int) -> None:
     texts = corpus(seed)
     documents = [(str(place), text) for place, text in enumerate(texts)]

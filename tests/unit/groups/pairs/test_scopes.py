@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from es_simhash import Deduplicator, DocumentError, Scheme, Scope, Verification
@@ -24,6 +24,7 @@ from es_simhash.groups.pairs.scoped_linker import ScopedLinker
 from es_simhash.groups.pairs.spool import Spools
 from es_simhash.scheme.verdict.rule import CLAUSES
 from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
+from tests.support.fuzzing import examples
 from tests.support.scoped import SCOPES, cliques, connected, documents, in_scope, stars
 from tests.unit.groups.pairs.test_crowding import SCHEME, clause, shares_a_key
 
@@ -59,7 +60,7 @@ def near_in_scope(scope: Scope, known: list[Any], distance: int) -> set[tuple[in
 
 
 @given(st.integers(0, 10_000), st.sampled_from(SCOPES))
-@settings(deadline=None, max_examples=150)
+@examples(150)
 def test_pairs_and_groups_within_a_distance_are_those_of_all_pairs_in_scope(seed: int, scope: Scope) -> None:
     known = documents(seed)
     expected = near_in_scope(scope, known, 5)
@@ -79,7 +80,7 @@ def test_pairs_and_groups_within_a_distance_are_those_of_all_pairs_in_scope(seed
 
 
 @given(st.integers(0, 10_000), st.sampled_from(SCOPES), st.sampled_from(["star", "complete"]))
-@settings(deadline=None, max_examples=80)
+@examples(80)
 def test_stars_and_cliques_have_members_that_are_in_scope(seed: int, scope: Scope, linkage: Linkage) -> None:
     known = documents(seed)
     expected = near_in_scope(scope, known, 5)
@@ -114,7 +115,7 @@ ALL = Scope(("tenant",), ("source",), timedelta(days=3), "at")
 
 
 @given(st.integers(0, 10_000), st.integers(60, 400), st.sampled_from([*SCOPES[:5], ALL, replace(ALL, within=())]))
-@settings(deadline=None, max_examples=60)
+@examples(60)
 def test_very_many_copies_are_grouped_as_if_all_were_compared(seed: int, count: int, scope: Scope) -> None:
     known = one_source(seed, count)
     expected = {(a, b) for a, b in in_scope(scope, known) if known[a][1] == known[b][1]}
@@ -126,7 +127,7 @@ def test_very_many_copies_are_grouped_as_if_all_were_compared(seed: int, count: 
 
 
 @given(st.integers(0, 10_000), st.sampled_from(SCOPES))
-@settings(deadline=None, max_examples=60)
+@examples(60)
 def test_only_what_is_in_scope_is_around_a_document(seed: int, scope: Scope) -> None:
     known = documents(seed, copies=2)
     with Deduplicator(SCHEME, scope=scope, threads=1).run(known) as found:

@@ -9,13 +9,14 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.errors import FormatError
 from es_simhash.scheme.verdict import rarity
 from es_simhash.scheme.verdict.rarity import MOST, UNIT, Rarity
 from es_simhash.text.features import FeatureBatch
+from tests.support.fuzzing import examples
 
 GOLDEN = {"documents": 6, "features": "AAABAAMAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABgKrAsSgBA=="}
 # Hashes whose keys are small numbers, and differ in the bits that no key has.
@@ -29,7 +30,7 @@ def batch(features: list[list[int]]) -> FeatureBatch:
 
 
 @given(documents, st.sampled_from([0, 50, 1_000_000]))
-@settings(deadline=None, max_examples=60)
+@examples(60)
 def test_a_feature_weighs_by_the_rounded_number_of_documents_that_have_its_key(
     features: list[list[int]], few: int
 ) -> None:
@@ -46,7 +47,7 @@ def test_a_feature_weighs_by_the_rounded_number_of_documents_that_have_its_key(
 
 
 @given(documents)
-@settings(deadline=None, max_examples=40)
+@examples(40)
 def test_what_is_read_is_what_was_written(features: list[list[int]]) -> None:
     table = Rarity.learn([batch(features)])
     read = Rarity.from_json(table.to_json())

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash._core.arrays import Integers
@@ -34,6 +34,7 @@ from es_simhash.sketches.weighted_sets import WeightedSet, shared_weights
 from es_simhash.text.idf import UNIT, IdfTable
 from es_simhash.text.normalise import Normalisation
 from es_simhash.text.tokens.kinds import Chars, Custom, Runs, Words
+from tests.support.fuzzing import examples
 from tests.support.runs import mixed_text, runs_of
 from tests.support.texts import any_text
 
@@ -105,7 +106,7 @@ def test_each_measure_is_that_of_the_ngrams_as_the_scheme_weighs_them(first: str
 
 @each_measure
 @pytest.mark.parametrize("scheme", [*(scheme for scheme, _ in WEIGHTS.values()), Scheme(tokens=Words(), hash="md5")])
-@settings(max_examples=10)
+@examples(10)
 @given(texts=st.lists(mixed_text(), min_size=1, max_size=4))
 def test_texts_are_compared_by_runs_whatever_the_scheme(measure: Measure, scheme: Scheme, texts: list[str]) -> None:
     verifier = Verifier(scheme, Verification(measure=measure, features="runs"))
@@ -128,7 +129,7 @@ def test_rarity_is_that_of_what_is_compared() -> None:
 
 
 @each_measure
-@settings(max_examples=25)
+@examples(25)
 @given(first=any_text(30), others=st.lists(any_text(30), max_size=4))
 def test_each_measure_of_any_texts_is_that_of_their_sets_of_ngrams(measure: str, first: str, others: list[str]) -> None:
     texts = [*others, first, first + " and more"]
@@ -247,7 +248,7 @@ def framed(seed: int, count: int, own: int) -> list[str]:
     return texts
 
 
-FRAMED = framed(1, 30, 12)
+FRAMED = framed(1, 15, 12)
 
 
 def pairs_of(texts: list[str]) -> Integers:
