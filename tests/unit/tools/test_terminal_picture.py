@@ -64,8 +64,9 @@ def kept() -> str:
     return terminal_picture.FILE.read_text(encoding="utf-8")
 
 
-def test_the_picture_is_of_what_the_demo_prints_now(kept: str) -> None:
+def test_the_picture_is_of_what_the_demo_prints_now(kept: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """But for the times that it took."""
+    monkeypatch.setenv("TMPDIR", "/tmp")  # a longer name would break the line
     shown = frames(terminal_picture.COMMAND, terminal_picture.output_of(terminal_picture.COMMAND))
     assert _words(picture(shown)) == _words(kept), "python -m tools.terminal_picture"
 
