@@ -71,6 +71,11 @@ REMEDIES = (
         "A node of the cluster is away: look at GET _cat/nodes, and try again when others have taken over its shards.",
     ),
     Remedy(
+        "no_shard_available|illegal_index_shard_state",
+        UnavailableError,
+        "The engine is still recovering the index: look at GET _cat/shards, and try again when its shards are started.",
+    ),
+    Remedy(
         "cluster_block_exception",
         IndexStateError,
         "Ask its owner to remove the block (index.blocks.*; es_simhash never does), or name another index.",

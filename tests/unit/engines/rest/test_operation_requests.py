@@ -302,8 +302,14 @@ def test_documents_that_an_id_alone_does_not_find_are_searched_for(kind: str) ->
 
 
 def test_another_failure_by_id_is_an_error() -> None:
+    refused = {"docs": [{"_id": "1", "error": {"type": "circuit_breaking_exception", "reason": "…"}}]}
+    with pytest.raises(EngineError, match="Reading documents of 'index' failed: circuit_breaking"):
+        converse(GetDocuments("index", ["1"]), refused)
+
+
+def test_documents_of_a_server_that_is_still_recovering_may_be_asked_for_again() -> None:
     refused = {"docs": [{"_id": "1", "error": {"type": "no_shard_available_action_exception", "reason": "…"}}]}
-    with pytest.raises(EngineError, match="Reading documents of 'index' failed: no_shard_available"):
+    with pytest.raises(UnavailableError, match="Reading documents of 'index' failed: no_shard_available"):
         converse(GetDocuments("index", ["1"]), refused)
 
 
