@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -32,6 +33,8 @@ class Browser:
     """Chromium without a window, controlled by the DevTools protocol over a pipe; ``events`` are what it reported."""
 
     def __init__(self, program: str, folder: Path) -> None:
+        # Of a short name, since Chromium makes a socket in it; it leaves folders there.
+        self._temporary = TemporaryDirectory(prefix="c-", ignore_cleanup_errors=True)
         theirs, ours = os.pipe()
         self._answers, answering = os.pipe()
         options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
@@ -40,6 +43,7 @@ class Browser:
         self._process = subprocess.Popen(
             [*starter, program, *options],
             pass_fds=(theirs, answering),
+            env={**os.environ, "TMPDIR": self._temporary.name},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -105,6 +109,7 @@ class Browser:
         self._process.wait(_LIMIT_SECONDS)
         os.close(self._asking)
         os.close(self._answers)
+        self._temporary.cleanup()
 
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._buffer:

@@ -10,7 +10,7 @@ import pytest
 
 def is_nightly(config: pytest.Config) -> bool:
     """Whether there is time for all; what is run for hours is run in full anyway."""
-    return bool(config.getoption("--nightly") or config.getoption("--soak"))
+    return bool(config.getoption("--nightly") or config.getoption("--soak", False))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
