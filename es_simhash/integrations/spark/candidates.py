@@ -15,15 +15,22 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as sf
 
 from es_simhash._core.bit_codes import Codes
 from es_simhash.groups.pairs import choose_keys, document_links
-from es_simhash.groups.pairs.candidates import POSITION_BITS, POSITION_MASK, Linker, entries, positions
+from es_simhash.groups.pairs.candidates import (
+    POSITION_BITS,
+    POSITION_MASK,
+    Linker,
+    entries,
+    pair_codes,
+    positions,
+)
 from es_simhash.groups.pairs.stored_rows import Rows
+from es_simhash.integrations.spark.blocks import PAIRS, SCHEMA, packed, packed_counts
 from es_simhash.integrations.spark.condensing import CondensedColumns
 from es_simhash.integrations.spark.frames import rows_of, whole
-from es_simhash.integrations.spark.scoping import SCOPE, hashes_in, linked, pair_rows
+from es_simhash.integrations.spark.scoping import SCOPE, hashes_in, linked
 
 _TABLE_BITS = 32
 # A piece has about 2 ** 22 keys: 32 MB.
@@ -33,30 +40,32 @@ _PIECE_BITS = 22
 RowsOfTables: TypeAlias = Callable[[Any], Iterator[Rows]]
 
 
-def candidates(documents: DataFrame, kept: CondensedColumns, masks: list[Codes]) -> DataFrame:
-    """Return the pairs of positions, each once, with the number of comparisons ``left_out``."""
-    pairs = _pairs(documents, kept, partial(_rows_of_tables, kept, masks))
-    return pairs.groupBy("first", "second").agg(sf.sum("left_out").alias("left_out"))
+def candidates(documents: DataFrame, count: int, kept: CondensedColumns, masks: list[Codes]) -> DataFrame:
+    """Return the pairs of these, about ``count``, documents in `blocks`, those of the second documents.
+
+    A pair comes once for each key that is shared. What is left out is counted.
+    """
+    tables = partial(_rows_of_tables, kept, masks)
+    if kept.scope and kept.scope.is_by_pairs:
+        return _linked_in_scope(documents, kept, tables).mapInArrow(_packed, SCHEMA)
+    own = [SCOPE] if kept.scope else []
+    words = documents.select("position", *kept.columns, *own).mapInArrow(
+        partial(_words, bool(kept.scope), tables, _pieces(count)), "piece long, words binary"
+    )
+    together = words.repartition("piece").sortWithinPartitions("piece")
+    return together.mapInArrow(_linked, SCHEMA)
 
 
 def equal_texts(documents: DataFrame, kept: CondensedColumns) -> DataFrame:
-    """Return the pairs of documents that may have equal texts, where these are linked in a scope."""
-    return _pairs(documents, kept, _rows_of_contents).filter("first >= 0").drop("left_out")
+    """Return the pairs of documents that may have equal texts, where these are linked in a scope of pairs."""
+    return _linked_in_scope(documents, kept, _rows_of_contents).filter("first >= 0").drop("left_out")
 
 
-def _pairs(documents: DataFrame, kept: CondensedColumns, tables: RowsOfTables) -> DataFrame:
-    scope = kept.scope
-    columns = ["position", "content", *kept.columns, *([SCOPE] if scope else [])]
-    if scope and scope.is_by_pairs:
-        keyed = documents.select(*columns).mapInArrow(
-            partial(_keys, tables), "key long, position long, set long, date long"
-        )
-        return linked(keyed, scope, document_links.ALL, document_links.FEW)
-    words = documents.select(*columns).mapInArrow(
-        partial(_words, bool(scope), tables, _pieces(documents.count())), "piece long, words binary"
-    )
-    together = words.repartition("piece").sortWithinPartitions("piece")
-    return together.mapInArrow(_linked, "first long, second long, left_out long")
+def _linked_in_scope(documents: DataFrame, kept: CondensedColumns, tables: RowsOfTables) -> DataFrame:
+    assert kept.scope
+    columns = documents.select("position", "content", *kept.columns, SCOPE)
+    keyed = columns.mapInArrow(partial(_keys, tables), "key long, position long, set long, date long")
+    return linked(keyed, kept.scope, document_links.ALL, document_links.FEW)
 
 
 def masks_of_tables(kept: CondensedColumns, distance: int | None, documents: int) -> list[Codes]:
@@ -121,15 +130,21 @@ def _rows_of_tables(kept: CondensedColumns, masks: list[Codes], batch: Any) -> I
 
 
 def _linked(batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield the pairs of documents with the same key, once for each shared key, as one machine makes them.
-
-    What is left out comes in rows of its own, whose documents have the number -1.
-    """
+    """Yield the pairs of documents with the same key, once for each shared key, as one machine makes them."""
     linker = Linker(document_links.ALL, document_links.FEW)
     for table in whole(batches, "piece"):
         numbers, parts = table["piece"].to_numpy(), table["words"].to_pylist()
         for start, stop in pairwise([*np.flatnonzero(np.diff(numbers, prepend=-1)).tolist(), len(parts)]):
             words = np.sort(np.frombuffer(b"".join(parts[start:stop]), dtype=np.uint64))
             for codes in linker.pairs([words]):
-                yield pair_rows(*positions(codes), 0)
-    yield pair_rows(np.array([-1]), np.array([-1]), linker.left_out)
+                yield packed(PAIRS, positions(codes)[1], codes)
+    yield packed_counts(linker.left_out)
+
+
+def _packed(batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield pairs that are linked in a scope in blocks."""
+    for batch in batches:
+        first, second, left_out = (column.to_numpy() for column in batch.columns)
+        are_pairs = first >= 0
+        yield packed(PAIRS, second[are_pairs], pair_codes(first[are_pairs], second[are_pairs]))
+        yield packed_counts(int(left_out.sum()))

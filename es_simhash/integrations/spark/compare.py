@@ -1,9 +1,13 @@
-"""Compares candidates by their fingerprints: exact Hamming distances, estimated Jaccard similarities."""
+"""Compares candidates by their fingerprints: exact Hamming distances, estimated Jaccard similarities.
+
+Pairs travel to the block of their second document, which adds its fingerprint, then to that of the first one, which
+compares. So each fingerprint is sent twice, and once for each pair that is not found by several keys.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,8 +16,21 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
+from es_simhash._core.bit_codes import words_per_code
+from es_simhash.groups.pairs.candidates import positions
+from es_simhash.groups.pairs.condense import value_type
+from es_simhash.integrations.spark.blocks import (
+    DOCUMENTS,
+    PAIRS,
+    SCHEMA,
+    Blocks,
+    Bytes,
+    in_blocks,
+    packed,
+    packed_counts,
+)
 from es_simhash.integrations.spark.condensing import CondensedColumns
-from es_simhash.integrations.spark.scoping import SCOPE, are_in_scope
+from es_simhash.integrations.spark.frames import materialized
 from es_simhash.scheme.query import Criteria
 from es_simhash.sketches import hamming
 from es_simhash.sketches.minhash.estimate import estimates
@@ -22,17 +39,16 @@ from es_simhash.sketches.minhash.estimate import estimates
 _AT_ONCE = 1 << 12
 
 
-def compared(candidates: DataFrame, documents: DataFrame, kept: CondensedColumns, criteria: Criteria) -> DataFrame:
-    """Add to candidates their ``distance`` and their estimated ``similarity``, as far as these count."""
-    scope, names = kept.scope, kept.columns
-    beside = with_both(candidates, documents, [*names, *(["content", SCOPE] if scope else [])])
-    if scope:
-        beside = beside.filter(are_in_scope(scope))
-        if scope.is_by_pairs:
-            beside = beside.filter("`first content` <> `second content`")
-        own = [f"`{side} {name}`" for side in ("first", "second") for name in names]
-        beside = beside.select("first", "second", *own)
-    return beside.mapInArrow(partial(_compare, kept, criteria), f"first long, second long{types(criteria)}")
+def compared(candidates: DataFrame, documents: DataFrame, comparison: Comparison) -> DataFrame:
+    """Return the candidates that may count, with their ``distance`` and estimated ``similarity``, as far as compared.
+
+    In rows of their own, whose documents have the number -1, are the numbers of ``others`` and of those ``left_out``.
+    """
+    fingerprints = documents.select("position", *comparison.kept.columns).mapInArrow(comparison.packed, SCHEMA)
+    fingerprints = materialized(fingerprints)
+    with_seconds = in_blocks(fingerprints, candidates).mapInArrow(comparison.with_seconds, SCHEMA)
+    types_of_all = f"first long, second long{types(comparison.criteria)}, others long, left_out long"
+    return in_blocks(fingerprints, with_seconds).mapInArrow(comparison.compare, types_of_all)
 
 
 def with_both(pairs: DataFrame, documents: DataFrame, names: Sequence[str]) -> DataFrame:
@@ -54,24 +70,98 @@ def near_by_distance(criteria: Criteria) -> Column:
     return sf.lit(False) if criteria.distance is None else sf.col("distance") <= criteria.distance
 
 
-def _compare(kept: CondensedColumns, criteria: Criteria, batches: Iterator[Any]) -> Iterator[Any]:
-    for whole in batches:
-        for start in range(0, len(whole), _AT_ONCE):
-            batch = whole.slice(start, _AT_ONCE)
-            columns = {name: batch.column(name) for name in ("first", "second")}
-            if criteria.distance is not None:
-                columns["distance"] = pa.array(_distances(kept, batch))
-            if criteria.similarity is not None:
-                columns["similarity"] = pa.array(_estimates(kept, batch))
-            yield pa.RecordBatch.from_pydict(columns)
+@dataclass(frozen=True)
+class Comparison:
+    """How fingerprints are compared; pairs count from the ``lowest`` similarity on, or if their distance is low.
+
+    In a scope of pairs all stay, since it is not known yet which were to be compared.
+    """
+
+    kept: CondensedColumns
+    criteria: Criteria
+    lowest: float
+
+    def packed(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Yield the fingerprints of documents in blocks."""
+        kept = self.kept
+        for batch in batches:
+            parts = [np.empty((len(batch), 0), dtype=np.uint8)]
+            if kept.settings.simhash:
+                parts.append(_bytes_of(kept.simhashes(batch.column("simhash"))))
+            if kept.settings.minhash:
+                parts.append(_bytes_of(kept.values(batch.column("values"))[:, : kept.size]))
+            numbers = batch.column("position").to_numpy()
+            yield packed(DOCUMENTS, numbers, numbers.astype(np.uint64), np.concatenate(parts, axis=1))
+
+    def with_seconds(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Yield each pair once, for the block of its first document, with the fingerprint of the second one."""
+        for blocks in Blocks.read(batches, self._width):
+            codes = np.unique(blocks.codes)
+            for start in range(0, len(codes), _AT_ONCE):
+                some = codes[start : start + _AT_ONCE]
+                first, second = positions(some)
+                yield packed(PAIRS, first, some, blocks.rows_of(second))
+            yield packed_counts(*blocks.counts.tolist())
+
+    def compare(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Yield the pairs that may count, and how many do not."""
+        others = left_out = 0
+        for blocks in Blocks.read(batches, self._width, self._width):
+            left_out += int(blocks.counts.sum())
+            for start in range(0, len(blocks.codes), _AT_ONCE):
+                part = slice(start, start + _AT_ONCE)
+                first, second = positions(blocks.codes[part])
+                found = self._measured(blocks.rows_of(first), blocks.beside[part])
+                stay = self._may_count(found)
+                others += len(stay) - int(stay.sum())
+                yield _rows(first[stay], second[stay], {name: each[stay] for name, each in found.items()}, 0, 0)
+        none = np.array([-1])
+        yield _rows(none, none, {name: np.zeros(1, kind) for name, kind in self._kinds.items()}, others, left_out)
+
+    def _measured(self, first: Bytes, second: Bytes) -> dict[str, npt.NDArray[Any]]:
+        found: dict[str, npt.NDArray[Any]] = {}
+        if self.criteria.distance is not None:
+            one, other = (np.ascontiguousarray(each[:, : self._code_width]).view(np.uint64) for each in (first, second))
+            words = [hamming.distances(one[:, word], other[:, word]) for word in range(one.shape[1])]
+            found["distance"] = np.stack(words).sum(axis=0, dtype=np.int32)
+        if self.criteria.similarity is not None:
+            assert self.kept.settings.minhash
+            kind = value_type(self.kept.settings.minhash)
+            a, b = (np.ascontiguousarray(each[:, self._code_width :]).view(kind) for each in (first, second))
+            found["similarity"] = estimates(a, b, self.kept.value_bits)
+        return found
+
+    def _may_count(self, found: dict[str, npt.NDArray[Any]]) -> npt.NDArray[np.bool_]:
+        scope = self.kept.scope
+        conditions = [np.full(len(each), bool(scope and scope.is_by_pairs)) for each in found.values()]
+        if self.criteria.distance is not None:
+            conditions.append(found["distance"] <= self.criteria.distance)
+        if self.criteria.similarity is not None:
+            conditions.append(found["similarity"] >= self.lowest)
+        return np.logical_or.reduce(conditions)
+
+    @property
+    def _kinds(self) -> dict[str, str]:
+        kinds = {"distance": (self.criteria.distance, "int32"), "similarity": (self.criteria.similarity, "float64")}
+        return {name: kind for name, (value, kind) in kinds.items() if value is not None}
+
+    @property
+    def _code_width(self) -> int:
+        simhash = self.kept.settings.simhash
+        return 8 * words_per_code(simhash.bits) if simhash else 0
+
+    @property
+    def _width(self) -> int:
+        minhash = self.kept.settings.minhash
+        return self._code_width + (self.kept.size * value_type(minhash).itemsize if minhash else 0)
 
 
-def _distances(kept: CondensedColumns, batch: Any) -> npt.NDArray[np.int32]:
-    first, second = (kept.simhashes(batch.column(f"{side} simhash")) for side in ("first", "second"))
-    words = [hamming.distances(first[:, word], second[:, word]) for word in range(first.shape[1])]
-    return np.stack(words).sum(axis=0, dtype=np.int32)
+def _bytes_of(rows: npt.NDArray[Any]) -> Bytes:
+    rows = np.ascontiguousarray(rows)
+    return rows.view(np.uint8).reshape(len(rows), rows.shape[1] * rows.itemsize)
 
 
-def _estimates(kept: CondensedColumns, batch: Any) -> npt.NDArray[np.float64]:
-    first, second = (kept.values(batch.column(f"{side} values")) for side in ("first", "second"))
-    return estimates(first[:, : kept.size], second[:, : kept.size], kept.value_bits)
+def _rows(first: Any, second: Any, found: dict[str, npt.NDArray[Any]], others: int, left_out: int) -> Any:
+    counts = {name: np.full(len(first), each) for name, each in (("others", others), ("left_out", left_out))}
+    columns = {"first": first, "second": second, **found, **counts}
+    return pa.RecordBatch.from_pydict({name: pa.array(each) for name, each in columns.items()})

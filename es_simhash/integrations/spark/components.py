@@ -4,7 +4,7 @@ Two steps alternate until nothing changes, large-star and small-star (Kiveris, L
 Vassilvitskii, "Connected Components in MapReduce and Beyond", SoCC 2014). Each links the neighbours of a node to the
 least of them. The result are stars around the least node of each component, after O(log² n) rounds for any shape; a
 chain of n nodes takes about log n. Before that, edges are partitioned by their first node, and those in one partition
-are made stars there. That shortens most chains of near-duplicates, and settles small graphs.
+are made stars there, which shortens most chains of near-duplicates. A small graph comes to one partition.
 
 No node's neighbours need to fit one machine: an aggregate finds the least, and a join adds it to the edges.
 """
@@ -22,14 +22,19 @@ from pyspark.sql import functions as sf
 from es_simhash.groups.union_find import UnionFind
 from es_simhash.integrations.spark.frames import materialized
 
+# One process connects as many edges in a second or two.
+_AT_ONCE = 1 << 22
 
-def components(edges: DataFrame) -> DataFrame:
-    """Return each ``node`` of an edge, with the least of its component as ``root``.
+
+def components(edges: DataFrame, count: int) -> DataFrame:
+    """Return each ``node`` of ``count`` edges, with the least of its component as ``root``.
 
     Edges have the columns ``first`` and ``second``, whole numbers in ascending order.
     """
-    together = edges.select("first", "second").repartitionByRange("first")
-    edges = materialized(together.mapInArrow(_stars, "low long, high long"))
+    edges = edges.select("first", "second")
+    if count <= _AT_ONCE:
+        return materialized(edges.repartition(1).mapInArrow(_roots, "node long, root long"))
+    edges = materialized(edges.repartitionByRange("first").mapInArrow(_stars, "low long, high long"))
     nodes = _nodes(edges)
     while not nodes.filter("below > 1 or (below = 1 and above > 0)").isEmpty():
         edges = materialized(_small_star(_large_star(edges, nodes)))
@@ -39,6 +44,14 @@ def components(edges: DataFrame) -> DataFrame:
 
 def _stars(batches: Iterator[Any]) -> Iterator[Any]:
     """Turn the edges of one partition into stars: link each node to the least connected one."""
+    for batch in _roots(batches):
+        nodes, roots = (batch.column(name).to_numpy() for name in ("node", "root"))
+        later = nodes != roots
+        yield pa.RecordBatch.from_pydict({"low": pa.array(roots[later]), "high": pa.array(nodes[later])})
+
+
+def _roots(batches: Iterator[Any]) -> Iterator[Any]:
+    """Find the least node that each one is connected with by the edges of one partition."""
     if not (some := list(batches)):
         return
     table = pa.Table.from_batches(some)
@@ -46,10 +59,7 @@ def _stars(batches: Iterator[Any]) -> Iterator[Any]:
     nodes, places = np.unique(ends, return_inverse=True)
     union = UnionFind(len(nodes))
     union.union(*places.reshape(ends.shape))
-    groups = union.groups()
-    later = ~groups.is_first
-    columns = {"low": pa.array(nodes[groups.firsts[later]]), "high": pa.array(nodes[later])}
-    yield pa.RecordBatch.from_pydict(columns)
+    yield pa.RecordBatch.from_pydict({"node": pa.array(nodes), "root": pa.array(nodes[union.groups().firsts])})
 
 
 def _nodes(edges: DataFrame) -> DataFrame:

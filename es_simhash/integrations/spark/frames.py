@@ -20,6 +20,8 @@ from es_simhash.groups.pairs.stored_rows import Rows
 TEXT = "text to fingerprint"
 CHANGED = "The texts have changed since they were first read. Give a DataFrame that is persisted."
 _QUOTED = 60
+# As many rows with an id each take some 50 MB.
+_FEW = 1 << 19
 
 
 def place_columns(frame: DataFrame) -> list[str]:
@@ -109,3 +111,11 @@ def materialized(frame: DataFrame) -> DataFrame:
     """
     has_directory = frame.sparkSession.sparkContext.getCheckpointDir() is not None
     return frame.checkpoint() if has_directory else frame.localCheckpoint()
+
+
+def few(frame: DataFrame, count: int) -> DataFrame:
+    """Let Spark send a frame with this many short rows to every machine, if they are not many.
+
+    Then the other side of a join stays where it is. Without it Spark has to guess before the frame is there.
+    """
+    return sf.broadcast(frame) if count <= _FEW else frame

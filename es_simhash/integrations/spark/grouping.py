@@ -14,7 +14,7 @@ from pyspark.sql import functions as sf
 
 from es_simhash.errors import InputError
 from es_simhash.groups.pairs.linkage import Linkage
-from es_simhash.integrations.spark.frames import materialized, place_columns
+from es_simhash.integrations.spark.frames import TEXT, materialized, place_columns
 from es_simhash.integrations.spark.gathered import Gathering
 from es_simhash.integrations.spark.ranking import RANK
 from es_simhash.integrations.spark.scoping import SCOPE
@@ -40,6 +40,8 @@ class Grouping:
         """
         linked = self.documents.join(roots.withColumnRenamed("node", "original"), "original", "left")
         connected = linked.filter("root is not null or copies > 1").withColumn("root", sf.coalesce("root", "original"))
+        if self.linkage == "single" and RANK not in connected.columns:
+            return materialized(connected.withColumn("head", sf.col("root")).select(*self._columns))
         rank = sf.col(f"`{RANK}`") if RANK in connected.columns else sf.lit(0.0)
         first = sf.min(sf.struct(rank.alias("rank"), "position"))
         heads = connected.groupBy("root").agg(first.alias("first"), sf.count("*").alias("members"))
@@ -96,5 +98,8 @@ class Grouping:
         if self.texts is None:
             return rows
         originals = rows.filter("position = original").select("position")
-        texts = self.texts.of(self.documents.join(originals, "position", "left_semi"))
+        wanted = self.documents.join(originals, "position", "left_semi").select(
+            *place_columns(self.documents), "position", "content"
+        )
+        texts = self.texts.of(wanted).select("position", TEXT).dropDuplicates(["position"])
         return rows.join(texts, "position", "left")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import accumulate
 
@@ -16,10 +16,10 @@ from es_simhash.groups.pairs.linkage import Linkage
 from es_simhash.groups.pairs.result import Counts
 from es_simhash.integrations.spark import verdict
 from es_simhash.integrations.spark.candidates import candidates, equal_texts, masks_of_tables
-from es_simhash.integrations.spark.compare import compared, near_by_distance, with_both
+from es_simhash.integrations.spark.compare import Comparison, compared, near_by_distance, with_both
 from es_simhash.integrations.spark.components import components
 from es_simhash.integrations.spark.condensing import CondensedColumns
-from es_simhash.integrations.spark.frames import materialized, place_columns
+from es_simhash.integrations.spark.frames import few, materialized, place_columns
 from es_simhash.integrations.spark.gathered import Gathering
 from es_simhash.integrations.spark.grouping import Grouping
 from es_simhash.integrations.spark.scoping import SCOPE, are_in_scope
@@ -79,41 +79,81 @@ def find(
     Similarities are those of the texts, if these are given.
     """
     scope = kept.scope
-    numbered = _numbered(condensed)
+    numbered, number = _numbered(condensed)
     documents = materialized(_with_copies(numbered, scope))
+    known, identical, repeated = _tally(documents)
     originals = documents.filter("previous is null")
     equal = _equal(originals, kept) if scope and scope.is_by_pairs else None
-    sharing = materialized(candidates(originals, kept, masks_of_tables(kept, criteria.distance, total)))
-    found = materialized(compared(sharing, originals, kept, criteria))
-    measured, by = _with_estimates(found, criteria), None
+    sharing = candidates(originals, number, kept, masks_of_tables(kept, criteria.distance, total))
+    found = compared(sharing, originals, Comparison(kept, criteria, _lowest(kept, criteria, texts)))
+    if scope:
+        found = _in_scope(materialized(found), originals, kept)
+    found = materialized(found)
+    counted = _Compared.of(found, _is_asked(kept, criteria) if texts else sf.lit(False))
+    measured, by = _with_estimates(found.filter("first >= 0").drop("others", "left_out"), criteria), None
     if texts:
         distinct = numbered.dropDuplicates(["content"]) if scope else originals
         by, asked = texts.verifier(distinct, criteria), _is_asked(kept, criteria)
-        exact = texts.compared(by, measured.filter(asked), originals, criteria).withColumn("is_exact", sf.lit(True))
-        measured = measured.filter(~asked).unionByName(exact)
+        exact = texts.compared(by, measured.filter(asked), counted.verified, originals, criteria)
+        measured = measured.filter(~asked).unionByName(exact.withColumn("is_exact", sf.lit(True)))
     measured, around = _counting(measured, criteria), None
     if criteria.crowding:
-        measured = materialized(measured)
-        around = materialized(verdict.surroundings(measured, originals, equal, criteria.crowding))
+        copies = few(originals.filter("copies > 1").select("position", "copies"), repeated)
+        around = materialized(verdict.surroundings(measured, copies, equal, criteria.crowding))
+        around = few(around, 2 * counted.candidates + repeated)
     near = materialized(verdict.near(measured, around, kept, criteria))
     edges = near.select("first", "second")
+    edges = edges if equal is None else edges.union(equal)
+    links = edges.count()
     grouping = Grouping(documents, Gathering(kept, criteria, by), texts, linkage)
-    members = grouping.members(components(edges if equal is None else edges.union(equal)), around)
-    groups = _groups(members)
+    members = grouping.members(few(components(edges, links), 2 * links), around)
+    [(grouped, groups)] = members.agg(sf.count("position"), sf.count_if(sf.expr("position = head"))).collect()
     same = equal
     if same is None:
         same = documents.filter("previous is not null").withColumnsRenamed({"previous": "first", "position": "second"})
     pairs = verdict.identical(same, criteria).unionByName(near)
-    verified = _is_asked(kept, criteria) if texts else sf.lit(False)
-    counts = _counts(total, documents, sharing, found.withColumn("is_asked", verified), near, groups)
-    if scope:
-        empty = total - numbered.count()
-        counts = replace(counts, empty=empty, unscoped=counts.empty - empty)
-    if equal is not None:
-        counts = replace(counts, identical=equal.count())
+    counts = Counts(
+        documents=total,
+        empty=total - number,
+        unscoped=number - known,
+        identical=identical if equal is None else equal.count(),
+        near=near.count() if equal is not None else links,
+        groups=groups,
+        duplicates=grouped - groups,
+        compared=counted.others + counted.candidates,
+        verified=counted.verified,
+        left_out=counted.left_out,
+    )
     rarity = by.weights if by and isinstance(by.weights, Rarity) else None
-    near_heads = partial(_with_nearness, grouping, members)
-    return SparkDuplicates(groups.drop("original"), _named(pairs, documents), counts, texts is None, rarity, near_heads)
+    near_heads = partial(_with_nearness, grouping, members, groups)
+    own = _groups(members, groups).drop("original")
+    return SparkDuplicates(own, _named(pairs, documents), counts, texts is None, rarity, near_heads)
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """How many ``candidates`` may count and were ``verified`` by texts, how many ``others`` there are, and more."""
+
+    candidates: int
+    verified: int
+    others: int
+    left_out: int
+
+    @classmethod
+    def of(cls, found: DataFrame, is_verified: Column) -> _Compared:
+        is_pair = sf.col("first") >= 0
+        sums = (sf.coalesce(sf.sum(name), sf.lit(0)) for name in ("others", "left_out"))
+        [row] = found.agg(sf.count_if(is_pair), sf.count_if(is_pair & is_verified), *sums).collect()
+        return cls(*map(int, row))
+
+
+def _in_scope(found: DataFrame, documents: DataFrame, kept: CondensedColumns) -> DataFrame:
+    """Leave out the pairs whose values do not agree or differ as they must; rows of counts stay."""
+    assert kept.scope
+    pairs = with_both(found.filter("first >= 0"), documents, ["content", SCOPE]).filter(are_in_scope(kept.scope))
+    if kept.scope.is_by_pairs:
+        pairs = pairs.filter("`first content` <> `second content`")
+    return found.filter("first < 0").unionAll(pairs.select(*found.columns))
 
 
 def _with_estimates(found: DataFrame, criteria: Criteria) -> DataFrame:
@@ -130,38 +170,25 @@ def _counting(measured: DataFrame, criteria: Criteria) -> DataFrame:
     return measured.filter(near_by_distance(criteria) | (sf.col("similarity") >= criteria.least))
 
 
+def _lowest(kept: CondensedColumns, criteria: Criteria, texts: Texts | None) -> float:
+    """Return the lowest estimate of a pair that may count."""
+    if criteria.similarity is None:
+        return 0.0
+    return min(criteria.least, _lowest_asked(kept, criteria)) if texts else criteria.least
+
+
 def _is_asked(kept: CondensedColumns, criteria: Criteria) -> Column:
     """Return the condition that the texts of a pair are asked: its estimate is not too low."""
+    return sf.col("similarity") >= _lowest_asked(kept, criteria)
+
+
+def _lowest_asked(kept: CondensedColumns, criteria: Criteria) -> float:
     assert kept.settings.minhash
-    return sf.col("similarity") >= lowest_estimate(criteria, kept.settings.minhash, kept.value_bits)
+    return lowest_estimate(criteria, kept.settings.minhash, kept.value_bits)
 
 
-def _left_out(candidates: DataFrame) -> int:
-    [(left_out,)] = candidates.agg(sf.coalesce(sf.sum("left_out"), sf.lit(0))).collect()
-    return int(left_out)
-
-
-def _counts(
-    total: int, documents: DataFrame, sharing: DataFrame, found: DataFrame, near: DataFrame, groups: DataFrame
-) -> Counts:
-    [(kept, identical)] = documents.agg(sf.count("position"), sf.count("previous")).collect()
-    [(candidates, verified)] = found.agg(sf.count("first"), sf.count_if("is_asked")).collect()
-    [(members, firsts)] = groups.agg(sf.count("id"), sf.count_if("is_canonical")).collect()
-    return Counts(
-        documents=total,
-        empty=total - kept,
-        identical=identical,
-        near=near.count(),
-        groups=firsts,
-        duplicates=members - firsts,
-        compared=candidates,
-        verified=verified,
-        left_out=_left_out(sharing),
-    )
-
-
-def _numbered(condensed: DataFrame) -> DataFrame:
-    """Give the documents numbers in the order of their ids, without gaps."""
+def _numbered(condensed: DataFrame) -> tuple[DataFrame, int]:
+    """Give the documents numbers in the order of their ids, without gaps; return how many they are, too."""
     condensed = materialized(condensed)  # or Spark would read all texts twice: first to draw bounds for sorting
     ordered = condensed.orderBy(*place_columns(condensed), "content")
     numbered = materialized(ordered.withColumn("number", sf.monotonically_increasing_id()))
@@ -172,7 +199,7 @@ def _numbered(condensed: DataFrame) -> DataFrame:
         raise InputError(f"{starts[-1]:,} documents are too many to number. Group parts of them.")
     start = sf.element_at(sf.lit(starts), (part + 1).cast("int"))
     position = start + sf.col("number").bitwiseAND(sf.lit((1 << _PART_BITS) - 1))
-    return materialized(numbered.withColumn("number", position.cast("long")).withColumnRenamed("number", "position"))
+    return numbered.withColumn("number", position.cast("long")).withColumnRenamed("number", "position"), starts[-1]
 
 
 def _with_copies(numbered: DataFrame, scope: Scope | None) -> DataFrame:
@@ -195,6 +222,13 @@ def _with_copies(numbered: DataFrame, scope: Scope | None) -> DataFrame:
     )
 
 
+def _tally(documents: DataFrame) -> tuple[int, int, int]:
+    """Count documents, those that have a previous one with the same text, and the texts that several have."""
+    repeated = sf.count_if(sf.expr("previous is null and copies > 1"))
+    [(known, identical, texts)] = documents.agg(sf.count("position"), sf.count("previous"), repeated).collect()
+    return known, identical, texts
+
+
 def _equal(documents: DataFrame, kept: CondensedColumns) -> DataFrame:
     """Return the pairs of equal texts in scope."""
     assert kept.scope
@@ -203,17 +237,18 @@ def _equal(documents: DataFrame, kept: CondensedColumns) -> DataFrame:
     return materialized(beside.filter(same & are_in_scope(kept.scope)).select("first", "second"))
 
 
-def _groups(members: DataFrame, more: Sequence[str] = ()) -> DataFrame:
+def _groups(members: DataFrame, groups: int, more: Sequence[str] = ()) -> DataFrame:
     """Return the documents of all groups, each with the name of its group: its canonical document."""
-    heads = _places(members.filter("position = head"), "head", "group")
+    heads = few(_places(members.filter("position = head"), "head", "group"), groups)
     own = [*place_columns(members), sf.expr("position = head").alias("is_canonical"), "original", *more]
-    return members.join(heads, "head").select(*heads.drop("head").columns, *own)
+    names = [name for name in heads.columns if name != "head"]
+    return members.join(heads, "head").select(*names, *own)
 
 
-def _with_nearness(grouping: Grouping, members: DataFrame) -> DataFrame:
+def _with_nearness(grouping: Grouping, members: DataFrame, groups: int) -> DataFrame:
     """Return the documents of all groups, each with how near it is to the canonical one."""
     size = sf.count("*").over(Window.partitionBy("head")).cast("int").alias("group_size")
-    sized = _groups(members.select("*", size), ["group_size"])
+    sized = _groups(members.select("*", size), groups, ["group_size"])
     return materialized(sized.join(grouping.nearness(members), "original").drop("original"))
 
 

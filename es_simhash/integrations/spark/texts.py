@@ -20,12 +20,18 @@ from es_simhash.documents.documents import Documents
 from es_simhash.errors import InputError
 from es_simhash.groups.pairs.text_similarity import verifier
 from es_simhash.integrations.spark.compare import near_by_distance, types
-from es_simhash.integrations.spark.frames import CHANGED, TEXT, place_columns, text_column, texts_of
+from es_simhash.integrations.spark.frames import (
+    CHANGED,
+    TEXT,
+    few,
+    materialized,
+    place_columns,
+    text_column,
+    texts_of,
+)
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verdict.rarity import SAMPLE, Rarity
 from es_simhash.scheme.verdict.verifier import Verifier
-
-_HEX_DIGITS = 32  # those of a content hash (see `groups.pairs.condense.Condensed`)
 
 
 @dataclass(frozen=True)
@@ -47,47 +53,62 @@ class Texts:
         assert criteria.verification
         return verifier(scheme, criteria.verification, lambda: self._sample(originals), self.common, self.rarity)
 
-    def compared(self, by: Verifier, pairs: DataFrame, originals: DataFrame, criteria: Criteria) -> DataFrame:
-        """Replace the estimated ``similarity`` of pairs by that of their texts, and add how far these agree."""
+    def compared(
+        self, by: Verifier, pairs: DataFrame, count: int, originals: DataFrame, criteria: Criteria
+    ) -> DataFrame:
+        """Replace the estimated ``similarity`` of ``count`` pairs by that of their texts; add how far these agree."""
         distance = ["distance"] if criteria.distance is not None else []
         least = sf.when(near_by_distance(criteria), 0.0).otherwise(criteria.least).alias("least")
-        firsts = pairs.select("first").distinct()
-        wanted = firsts.union(pairs.select("second")).distinct().toDF("position")
-        texts = self.of(originals.join(wanted, "position", "left_semi"))
-        seconds = pairs.select("first", "second", *distance, least).join(texts.toDF("second", TEXT), "second", "left")
-        together = firsts.join(texts.toDF("first", TEXT), "first", "left").unionByName(seconds, True)
+        seconds = pairs.select(sf.col("second").alias("position"), "first", "second", *distance, least)
+        firsts = pairs.select(sf.col("first").alias("position"), "first").distinct()
+        uses = few(seconds.unionByName(firsts, True), 2 * count)
+        named = originals.select("position", *place_columns(self.frame), "content").join(uses, "position")
+        together = self.of(few(named, 2 * count))
         ordered = together.repartition("first").sortWithinPartitions("first", sf.asc_nulls_first("second"))
+        names = ("first", "second", *distance, "least", TEXT)
         schema = f"first long, second long{types(criteria)}, agreement tinyint"
-        return ordered.mapInArrow(partial(_compare, by, distance), schema)
+        found = materialized(ordered.select(*names).mapInArrow(partial(_compare, by, distance), schema))
+        if found.count() != count:
+            raise InputError(CHANGED)
+        return found
 
-    def of(self, originals: DataFrame) -> DataFrame:
-        """Return the positions and texts of documents; rows of one id and one text count once."""
+    def of(self, wanted: DataFrame) -> DataFrame:
+        """Add the texts to rows of documents, several times where rows have one id and one text."""
         places = place_columns(self.frame)
         named = self.frame.select(*places, text_column(self.frame, self.documents.fields).alias(TEXT))
-        content = sf.unhex(sf.substring(sf.sha2(sf.col(TEXT), 256), 1, _HEX_DIGITS))
-        found = named.withColumn("content", content).join(originals, [*places, "content"])
-        return found.select("position", TEXT).dropDuplicates(["position"])
+        # As a condition beside the join, the hash is computed only of the texts that are wanted.
+        is_same = sf.startswith(sf.unhex(sf.sha2(sf.col(TEXT), 256)), sf.col("content"))
+        return named.join(wanted, places).filter(is_same)
 
     def _sample(self, originals: DataFrame) -> list[str]:
         """Return the texts with the lowest content hashes (see `es_simhash.scheme.verdict.rarity`)."""
-        lowest = originals.orderBy("content").limit(SAMPLE)
-        return [row[TEXT] for row in self.of(sf.broadcast(lowest)).collect()]
+        places = place_columns(self.frame)
+        lowest = originals.select(*places, "position", "content").orderBy("content").limit(SAMPLE)
+        texts = {row["position"]: row[TEXT] for row in self.of(few(lowest, SAMPLE)).select("position", TEXT).collect()}
+        return list(texts.values())
 
 
 def _compare(by: Verifier, kept: list[str], batches: Iterator[Any]) -> Iterator[Any]:
-    """Compare texts with the last one before them that has no ``second`` document."""
-    last = ""
+    """Compare texts with the last one before them that has no ``second`` document.
+
+    Rows that come twice count once, and those without their first text not at all.
+    """
+    text, head, last = "", -1, -1
     for batch in batches:
-        if batch.column(TEXT).null_count:
-            raise InputError(CHANGED)
-        texts = [last, *texts_of(batch.column(TEXT))]
-        is_second = np.concatenate([[False], batch.column("second").is_valid().to_numpy(False)])
-        own = np.flatnonzero(is_second)
-        firsts = np.maximum.accumulate(np.where(is_second, 0, np.arange(len(texts))))
-        last = texts[firsts[-1]]
+        if not len(batch):
+            continue
+        texts = [text, *texts_of(batch.column(TEXT))]
+        firsts, seconds = (
+            np.concatenate([[before], batch.column(name).fill_null(-1).to_numpy()])
+            for before, name in ((head, "first"), (last, "second"))
+        )
+        is_second = np.concatenate([[False], seconds[1:] >= 0])
+        heads = np.maximum.accumulate(np.where(is_second, 0, np.arange(len(texts))))
+        is_new = np.diff(firsts, prepend=-1).astype(bool) | np.diff(seconds, prepend=-1).astype(bool)
+        own = np.flatnonzero(is_second & is_new & (firsts == firsts[heads]))
+        text, head, last = texts[heads[-1]], int(firsts[heads[-1]]), int(seconds[-1])
         pairs = batch.take(pa.array(own - 1))
-        least = pairs.column("least").to_numpy()
-        found = by.measures(texts, np.stack([firsts[own], own]), least)
+        found = by.measures(texts, np.stack([heads[own], own]), pairs.column("least").to_numpy())
         columns = {name: pairs.column(name) for name in ("first", "second", *kept)}
         columns |= {"similarity": pa.array(found.similarities), "agreement": pa.array(found.agreements.astype(np.int8))}
         yield pa.RecordBatch.from_pydict(columns)

@@ -57,12 +57,12 @@ def _columns(criteria: Criteria) -> dict[str, str]:
     return columns
 
 
-def surroundings(measured: DataFrame, originals: DataFrame, equal: DataFrame | None, crowding: Crowding) -> DataFrame:
+def surroundings(measured: DataFrame, repeated: DataFrame, equal: DataFrame | None, crowding: Crowding) -> DataFrame:
     """Return the ``crowd`` and the ``best`` similarity of each text's `es_simhash.scheme.verdict.surroundings`.
 
-    Beside the measured pairs there are pairs of ``equal`` texts, if each document is compared for itself.
+    ``repeated`` texts have several ``copies``. Beside the measured pairs there are pairs of ``equal`` texts, if each
+    document is compared for itself.
     """
-    repeated = originals.filter("copies > 1").select("position", "copies")
     pairs = measured.select("first", "second", "similarity")
     if equal:
         pairs = pairs.union(equal.select("first", "second", sf.lit(1.0)))

@@ -48,8 +48,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from es_simhash.integrations.spark import candidates
-from es_simhash.integrations.spark.components import components
+from es_simhash.integrations.spark import candidates, components
 from es_simhash.integrations.spark.deduplicator import SparkDeduplicator
 from es_simhash.integrations.spark.fields import add_fields
 from es_simhash.integrations.spark.frames import materialized, refused
@@ -315,7 +314,11 @@ def least_connected(edges: list[tuple[int, int]]) -> dict[int, int]:
     return roots
 
 
-def test_components_are_found_whatever_the_shape_of_the_graph(spark: SparkSession) -> None:
+@pytest.mark.parametrize("at_once", [1_000, 0], ids=["in one process", "by rounds"])
+def test_components_are_found_whatever_the_shape_of_the_graph(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    monkeypatch.setattr(components, "_AT_ONCE", at_once)
     rng = random.Random(2)
     chain = [(i, i + 1) for i in range(60)]
     star = [(100, 100 + i) for i in range(1, 80)]
@@ -326,7 +329,8 @@ def test_components_are_found_whatever_the_shape_of_the_graph(spark: SparkSessio
     edges = [(min(edge), max(edge)) for edge in edges]
     spark.conf.set("spark.sql.adaptive.enabled", "false")
     try:
-        found = components(spark.createDataFrame(edges, "first long, second long")).collect()
+        frame = spark.createDataFrame(edges, "first long, second long")
+        found = components.components(frame, len(edges)).collect()
     finally:
         spark.conf.set("spark.sql.adaptive.enabled", "true")
     assert {row["node"]: row["root"] for row in found} == least_connected(edges)
@@ -380,7 +384,7 @@ def test_texts_that_change_while_they_are_read_are_noticed(spark: SparkSession) 
         )
 
     frame = spark.createDataFrame([("a",), ("b",)], "id string").mapInArrow(other_each_time, "id string, body string")
-    with pytest.raises(PySparkException, match="InputError: The texts have changed"):
+    with pytest.raises(InputError, match="The texts have changed"):
         SparkDeduplicator(Documents(SCHEME, "body")).of_texts(frame)
 
 
