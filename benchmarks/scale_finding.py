@@ -4,7 +4,8 @@ As by `init --documents`: the smallest bands that find 99% of the pairs of the s
 false candidates. Documents are generated and hold the fields of `default` and a keyword, but no text; unrelated ones
 agree in 3% of their values, and in 9% within a topic. {planted} copies that are just as similar as the scheme asks for
 are searched for by their originals. A search is the request that `find` sends, and the comparison of what it returns;
-all indices are searched in turns. One shard: first with the segments that the server leaves, then merged to one.
+all indices of a server are searched in turns. One shard: first with the segments that the server leaves, then merged
+to one.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -138,18 +141,15 @@ class Searched:
 
 
 def run(share: float = 1.0, sizes: Sequence[int] = SIZES) -> Iterator[Table | None]:
-    """Measure on both servers; others may use the machine until indices are filled, and while they are merged."""
-    for name, label in SERVERS.items():
-        with running(name) as server:
-            some = [Generated(int(size * share)) for size in sizes]
-            for each in some:
-                _load(server, each)
+    """Measure on both servers; others may use the machine while indices are filled, and while they are merged."""
+    some = [Generated(int(size * share)) for size in sizes]
+    with ExitStack() as nodes, ThreadPoolExecutor(len(SERVERS)) as at_once:
+        servers = {label: nodes.enter_context(running(name)) for name, label in SERVERS.items()}
+        for state, prepare in (("", _load), (", merged", _merge)):
+            list(at_once.map(lambda server, ready=prepare: [ready(server, each) for each in some], servers.values()))
             yield None
-            yield _table(f"Finding at scale on {label}", some, _searched(server, some))
-            for each in some:
-                _merge(server, each)
-            yield None
-            yield _table(f"Finding at scale on {label}, merged", some, _searched(server, some))
+            for label, server in servers.items():
+                yield _table(f"Finding at scale on {label}{state}", some, _searched(server, some))
 
 
 def _load(server: Server, documents: Generated) -> None:
