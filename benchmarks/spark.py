@@ -7,8 +7,6 @@ one key and nothing else. Each run is a process of its own, with its start; the 
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import os
 import resource
 import statistics
@@ -32,7 +30,6 @@ SIZES, ROUNDS, SHARED = (1_000_000,), 3, 0.05
 __doc__ = __doc__.format(rounds=ROUNDS, shared=SHARED)
 SCHEME = Scheme()
 _PART, _LENGTH = 50_000, 1300
-_PR_SET_CHILD_SUBREAPER = 36
 _SPARK: dict[str, bool | float | int | str | None] = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
@@ -178,7 +175,6 @@ def _on_spark(source: str, target: str, find: Callable[[Any, Any], Any]) -> None
 
     from es_simhash.integrations.spark import SparkDeduplicator
 
-    _adopt_orphans()
     with tempfile.TemporaryDirectory(dir=Path(target).parent) as folder:
         os.environ["PYSPARK_PYTHON"] = sys.executable
         spark = SparkSession.builder.master("local[2]").config(map=_SPARK | {"spark.local.dir": folder}).getOrCreate()
@@ -190,22 +186,6 @@ def _on_spark(source: str, target: str, find: Callable[[Any, Any], Any]) -> None
         gateway.shutdown()
         gateway.proc.stdin.close()  # then Java ends; what it took counts once it is waited for
         gateway.proc.wait()
-        _wait_for_orphans()
-
-
-def _adopt_orphans() -> None:
-    """Become the parent of processes whose own has ended: Spark's daemon ends without waiting for its workers.
-
-    Nobody would count what they took. See PR_SET_CHILD_SUBREAPER in prctl(2).
-    """
-    if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
-        raise OSError(ctypes.get_errno(), "Orphans cannot be adopted; this benchmark needs Linux")
-
-
-def _wait_for_orphans() -> None:
-    with contextlib.suppress(ChildProcessError):  # none is left
-        while True:
-            os.wait()
 
 
 WAYS: dict[str, Callable[[str, str], None]] = {"alone": _alone, "texts": _texts, "fields": _fields}
