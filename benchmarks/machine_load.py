@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,11 +22,16 @@ _KERNEL = "kthreadd"
 
 @dataclass(frozen=True)
 class Reading:
-    """CPU seconds since the machine started: of all and of ours, at a time."""
+    """CPU seconds since the machine started, at a time: of the whole machine, and of each process of others.
+
+    What is ours is the rest, for not every process of ours can be asked: PySpark's daemon ignores SIGCHLD, and what its
+    workers took is then in no process that is left.
+    """
 
     at: float
     everyone: float
-    ours: float
+    stolen: float
+    others: Mapping[int, float]
     processors: int
 
     @classmethod
@@ -34,7 +39,8 @@ class Reading:
         """Read the texts of /proc/stat and of each /proc/PID/stat."""
         first, *others = (line.split() for line in stat.splitlines() if line.startswith("cpu"))
         user, nice, system, _, _, _, _, stolen = map(int, first[1:9])
-        return cls(at, (user + nice + system + stolen) / _TICKS, _ours(processes, pid), len(others))
+        everyone = (user + nice + system) / _TICKS
+        return cls(at, everyone, stolen / _TICKS, _others(processes, pid), len(others))
 
     @classmethod
     def now(cls) -> Reading:
@@ -49,13 +55,22 @@ class Reading:
         return cls.of(time.monotonic(), stat, processes, os.getpid())
 
     def others_since(self, before: Reading) -> float:
-        """Return the share of the processors that others used."""
-        seconds = (self.everyone - before.everyone) - (self.ours - before.ours)
-        return max(0.0, seconds / (self.at - before.at) / self.processors)
+        """Return the share of the processors that others used.
+
+        A process of theirs that has ended counts as its parent's, all its life: rather too much than too little.
+        """
+        return (self._by_others(before) + self.stolen - before.stolen) / (self.at - before.at) / self.processors
+
+    def ours_since(self, before: Reading) -> float:
+        """Return the CPU seconds that we and the kernel took."""
+        return max(0.0, self.everyone - before.everyone - self._by_others(before))
+
+    def _by_others(self, before: Reading) -> float:
+        return sum(max(0.0, seconds - before.others.get(pid, 0.0)) for pid, seconds in self.others.items())
 
 
-def _ours(processes: Iterable[str], pid: int) -> float:
-    """Sum the seconds of a process, its descendants, and the kernel's threads."""
+def _others(processes: Iterable[str], pid: int) -> dict[int, float]:
+    """Return the seconds of each process but this one, its descendants, and the kernel's threads."""
     parents, seconds, roots = dict[int, int](), dict[int, float](), {pid}
     for line in processes:
         head, _, tail = line.rpartition(")")
@@ -66,7 +81,7 @@ def _ours(processes: Iterable[str], pid: int) -> float:
         seconds[int(number)] = sum(map(int, fields[11:15])) / _TICKS
         if name == _KERNEL:
             roots.add(int(number))
-    return sum(taken for each, taken in seconds.items() if not roots.isdisjoint(_line_of(each, parents)))
+    return {each: taken for each, taken in seconds.items() if roots.isdisjoint(_line_of(each, parents))}
 
 
 def _line_of(pid: int, parents: dict[int, int]) -> list[int]:

@@ -8,12 +8,10 @@ one key and nothing else. Each run is a process of its own, with its start; the 
 from __future__ import annotations
 
 import os
-import resource
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,7 @@ import numpy as np
 
 from benchmarks.corpora import topical
 from benchmarks.dedup import with_near_copies
+from benchmarks.machine_load import Reading
 from benchmarks.million import Million
 from benchmarks.tables import Table
 from es_simhash import Deduplicator, Documents, Scheme
@@ -83,16 +82,12 @@ def _in_turns(ways: dict[str, tuple[str, Path, Path]]) -> tuple[dict[str, float]
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
     for _ in range(ROUNDS):
         for name, (way, *paths) in ways.items():
-            start, cpu = time.perf_counter(), _cpu_of_children()
+            before = Reading.now()
             subprocess.run([sys.executable, "-m", "benchmarks.spark", way, *map(str, paths)], check=True)
-            times[name].append((time.perf_counter() - start, _cpu_of_children() - cpu))
+            after = Reading.now()
+            times[name].append((after.at - before.at, after.ours_since(before)))
     walls, cpus = ({name: statistics.median(each[n] for each in some) for name, some in times.items()} for n in (0, 1))
     return walls, cpus
-
-
-def _cpu_of_children() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 # --- documents ---

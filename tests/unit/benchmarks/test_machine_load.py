@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterator, Sequence
 
@@ -31,7 +32,7 @@ def hundred_ticks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine_load, "_TICKS", 100)
 
 
-def test_a_process_its_descendants_and_the_kernel_are_ours() -> None:
+def test_all_but_a_process_its_descendants_and_the_kernel_are_others() -> None:
     read = reading(
         0,
         1000,
@@ -41,38 +42,64 @@ def test_a_process_its_descendants_and_the_kernel_are_ours() -> None:
         process(BENCHMARK, 1, (100, 200, 300, 400)),
         process(101, BENCHMARK, (1000, 0, 0, 0)),
         process(102, 101, (2000, 0, 0, 0)),
-        process(103, 1, (7000, 0, 0, 0)),
+        process(103, 1, (1000, 2000, 3000, 1000)),
     )
-    assert read.ours == pytest.approx((1 + 10 + 1000 + 1000 + 2000) / 100)
+    assert read.others == {1: 5, 103: 70}
     assert read.processors == 2
 
 
-def test_time_of_the_machine_that_is_not_ours_is_that_of_others() -> None:
-    before = reading(10, 1000, process(BENCHMARK, 1, (100, 0, 0, 0)))
-    # Five seconds of two processors: four were busy and one was stolen; three of the busy ones were ours.
-    after = reading(15, 1400, process(BENCHMARK, 1, (400, 0, 0, 0)), stolen=100)
+def test_others_used_what_their_processes_did_and_what_was_stolen() -> None:
+    before = reading(10, 1000, process(BENCHMARK, 1, (100, 0, 0, 0)), process(7, 1, (300, 0, 0, 0)))
+    # Five seconds of two processors, one of them stolen.
+    after = reading(
+        15,
+        1400,
+        process(BENCHMARK, 1, (400, 0, 0, 0)),
+        process(7, 1, (350, 0, 0, 0)),
+        process(8, 1, (50, 0, 0, 0)),
+        stolen=100,
+    )
     assert after.others_since(before) == pytest.approx(0.2)
-    assert reading(15, 1400, process(BENCHMARK, 1, (600, 0, 0, 0))).others_since(before) == 0
+    assert after.ours_since(before) == pytest.approx(3)
 
 
-def test_a_child_that_has_ended_stays_ours() -> None:
+def test_a_process_of_others_that_has_ended_does_not_hide_another() -> None:
+    before = reading(0, 1000, process(1, 0, (0, 0, 0, 0)), process(7, 1, (900, 0, 0, 0)))
+    unasked = reading(5, 1200, process(1, 0, (0, 0, 0, 0)), process(8, 1, (200, 0, 0, 0)))
+    assert unasked.others_since(before) == pytest.approx(0.2)
+    waited_for = reading(5, 1200, process(1, 0, (0, 0, 900, 0)), process(8, 1, (200, 0, 0, 0)))
+    assert waited_for.others_since(before) > 0.2
+
+
+@pytest.mark.parametrize("waited_for", [600, 0], ids=["waited for", "asked by nobody"])
+def test_a_child_that_has_ended_stays_ours(waited_for: int) -> None:
     running = reading(0, 1000, process(BENCHMARK, 1, (0, 0, 0, 0)), process(101, BENCHMARK, (500, 0, 0, 0)))
-    ended = reading(5, 1100, process(BENCHMARK, 1, (0, 0, 600, 0)))
+    ended = reading(5, 1100, process(BENCHMARK, 1, (0, 0, waited_for, 0)))
     assert ended.others_since(running) == 0
+    assert ended.ours_since(running) == pytest.approx(1)
 
 
 def test_this_machine_can_be_read() -> None:
+    before = Reading.now()
+    sum(number * number for number in range(1_000_000))
     read = Reading.now()
-    assert 0 < read.ours < read.everyone
+    assert read.ours_since(before) <= read.everyone - before.everyone
+    assert read.others_since(before) >= 0
+    assert os.getpid() not in read.others
     assert read.processors > 0
+
+
+def at(seconds: float, by_others: float) -> Reading:
+    """Read a machine of one processor on which one process is not ours."""
+    return Reading(seconds, 0, 0, {7: by_others}, 1)
 
 
 def watch(before: float, *others: float) -> Watch:
     """Return a watch over parts of a second in which others used these shares of one processor."""
-    readings, seconds = [Reading(0, 0, 0, 1)], 0.0
-    for at, share in enumerate(others, 1):
+    readings, seconds = [at(0, 0)], 0.0
+    for ended, share in enumerate(others, 1):
         seconds += share
-        readings.append(Reading(at, seconds, 0, 1))
+        readings.append(at(ended, seconds))
     return Watch(before, 0.5, readings)
 
 
@@ -87,7 +114,7 @@ def test_a_machine_is_busy_if_others_were_before_or_in_any_part() -> None:
 
 def test_a_part_too_short_to_be_judged_counts_as_part_of_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     watched = watch(0.01)
-    now = iter([Reading(0.01, 0.01, 0, 1), Reading(10, 0.5, 0, 1)])
+    now = iter([at(0.01, 0.01), at(10, 0.5)])
     monkeypatch.setattr(Reading, "now", lambda: next(now))
     watched.part_ended()
     assert watched.parts == []
@@ -97,7 +124,7 @@ def test_a_part_too_short_to_be_judged_counts_as_part_of_the_next(monkeypatch: p
 
 def test_what_is_prepared_is_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     watched = watch(0.01)
-    now = iter([Reading(60, 50.0, 0, 1), Reading(70, 50.5, 0, 1)])
+    now = iter([at(60, 50.0), at(70, 50.5)])
     monkeypatch.setattr(Reading, "now", lambda: next(now))
     watched.prepared()
     watched.part_ended()
@@ -123,7 +150,7 @@ class Written:
 
         monkeypatch.setattr("benchmarks.memory.run", run)
         monkeypatch.setattr(watched, "prepared", lambda: None)
-        monkeypatch.setattr(watched, "part_ended", lambda: watched.readings.append(Reading(1, during, 0, 1)))
+        monkeypatch.setattr(watched, "part_ended", lambda: watched.readings.append(at(1, during)))
         monkeypatch.setattr(Watch, "begun", lambda: watched)
         monkeypatch.setattr(command, "_write", lambda name, section: self.sections.append(section))
         monkeypatch.setattr(command, "DERIVED", {"pictures": lambda docs: self.derived.append("pictures")})
