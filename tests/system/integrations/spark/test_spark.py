@@ -48,7 +48,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from es_simhash.integrations.spark import candidates, components
+from es_simhash.integrations.spark import blocks, candidates, components
 from es_simhash.integrations.spark.deduplicator import SparkDeduplicator
 from es_simhash.integrations.spark.fields import add_fields
 from es_simhash.integrations.spark.frames import materialized, refused
@@ -193,6 +193,24 @@ def test_random_documents_are_judged_as_on_one_machine(spark: SparkSession, many
     assert found.counts == counts
     assert {pair["clause"] for pair in pairs.values()} == {"equal", "apart", "nearest"}
     assert not found.estimate
+
+
+def test_near_documents_of_several_blocks_are_found(spark: SparkSession) -> None:
+    chosen = random.Random(3)
+    words = [f"word{number}" for number in range(3_000)]
+    originals = [chosen.choices(words, k=14) for _ in range(2 << blocks._BLOCK_BITS)]
+    places = range(0, len(originals), 150)
+    copies = [[*originals[place][:-1], chosen.choice(words)] for place in places]
+    found = [" ".join(each) for each in originals + copies]
+    known = {f"{place:06}": text for place, text in enumerate(found)}
+    options = {"similarity": 0.6, "estimate": True}
+    groups, pairs, counts = found_here(SCHEME, known, options)
+    on_spark = SparkDeduplicator(Documents(SCHEME, "body"), **options).of_texts(frame_of(spark, known))
+    assert pairs_of(on_spark) == pairs
+    assert groups_of(on_spark) == groups
+    assert on_spark.counts == counts
+    crossed = {tuple(int(id_) >> blocks._BLOCK_BITS for id_ in pair) for pair in pairs}
+    assert {(0, 2), (1, 2)} <= crossed
 
 
 def test_documents_near_by_their_bits_show_what_their_texts_say(

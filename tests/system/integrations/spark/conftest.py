@@ -1,0 +1,21 @@
+"""Java, which all sessions of Spark share, ends with the tests."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def java() -> Iterator[None]:
+    yield
+    context: Any = getattr(sys.modules.get("pyspark"), "SparkContext", None)
+    if context is None or context._gateway is None:
+        return
+    gateway, context._gateway, context._jvm = context._gateway, None, None
+    gateway.shutdown()
+    gateway.proc.stdin.close()  # then it ends
+    gateway.proc.wait()
