@@ -203,9 +203,9 @@ def test_near_documents_of_several_blocks_are_found(spark: SparkSession) -> None
     copies = [[*originals[place][:-1], chosen.choice(words)] for place in places]
     found = [" ".join(each) for each in originals + copies]
     known = {f"{place:06}": text for place, text in enumerate(found)}
-    options = {"similarity": 0.6, "estimate": True}
-    groups, pairs, counts = found_here(SCHEME, known, options)
-    on_spark = SparkDeduplicator(Documents(SCHEME, "body"), **options).of_texts(frame_of(spark, known))
+    groups, pairs, counts = found_here(SCHEME, known, {"similarity": 0.6, "estimate": True})
+    deduplicator = SparkDeduplicator(Documents(SCHEME, "body"), similarity=0.6, estimate=True)
+    on_spark = deduplicator.of_texts(frame_of(spark, known))
     assert pairs_of(on_spark) == pairs
     assert groups_of(on_spark) == groups
     assert on_spark.counts == counts
