@@ -1,7 +1,7 @@
 """Latency of a search as an index on Elasticsearch grows, compared with what people set up today.
 
 Texts of {length} characters, {planted} of them copies with 1%, 2% or 5% of the words replaced, searched as in
-[Finding](#finding); then fingerprints without texts.
+[Finding](#finding).
 """
 
 from __future__ import annotations
@@ -10,13 +10,11 @@ from collections.abc import Iterator, Sequence
 
 from benchmarks.corpora import topical
 from benchmarks.corpus_search import Corpus, fill, latencies_of, what_is_found
-from benchmarks.million import COLUMNS, Million, on_elasticsearch
 from benchmarks.nodes import Server, running
 from benchmarks.tables import Table
 from benchmarks.ways import COMPARED, ESTIMATES, BitVectors, MinHashShould, MoreLikeThis, Ours
 
 SIZES = (10_000, 100_000, 1_000_000)
-FINGERPRINTS = (10_000, 100_000, 1_000_000, 10_000_000)
 LENGTH, PLANTED = 500, 500
 TIMED, ROUNDS = 100, 3
 __doc__ = __doc__.format(length=LENGTH, planted=PLANTED)
@@ -25,14 +23,6 @@ __doc__ = __doc__.format(length=LENGTH, planted=PLANTED)
 def run(share: float = 1.0) -> Iterator[Table]:
     """Measure at each size."""
     yield _texts([int(size * share) for size in SIZES])
-    table = Table("Fingerprints", ["", "documents", *COLUMNS[1:]])
-    for size in FINGERPRINTS:
-        count = int(size * share)
-        measured = Table("", COLUMNS)
-        on_elasticsearch(Million.random(count, min(10_000, count // 10)), measured)
-        for kind, *cells in measured.rows:
-            table.add(kind, f"{count:,}", *cells)
-    yield table
 
 
 def _texts(sizes: Sequence[int]) -> Table:

@@ -127,13 +127,17 @@ class Watch:
         return [later.others_since(earlier) for earlier, later in zip(self.readings, self.readings[1:], strict=False)]
 
     @property
+    def most(self) -> float:
+        """The largest share of the processors that others used, before or in any part."""
+        return max(self.before, *self.parts, 0.0)
+
+    @property
     def is_busy(self) -> bool:
         """Whether others used too much, before or in any part."""
-        return max(self.before, *self.parts, 0.0) > MOST
+        return self.most > MOST
 
     def __str__(self) -> str:
-        during = f", {max(self.parts):.0%} at most while a table was measured" if self.parts else ""
-        return f"load average {self.average:.1f}; others used {self.before:.0%} of the processors before{during}"
+        return f"load {self.average:.1f}, others at most {self.most:.0%}"
 
 
 def refusal(name: str, watch: Watch) -> str:

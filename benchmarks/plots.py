@@ -60,11 +60,11 @@ GROWTHS = (
         ["find p50, ms"],
     ),
     Growth(
-        "growth-fingerprints",
-        ("Growth", "Fingerprints"),
-        "Time of a search by the number of fingerprints",
+        "scale-finding",
+        ("Finding at scale", "Finding at scale on Elasticsearch"),
+        "Time of a search by the number of documents",
         "p50, ms",
-        ["p50, ms"],
+        ["find p50, ms", "`term` p50, ms"],
     ),
     Growth(
         "backfill",

@@ -13,7 +13,9 @@ from es_simhash.groups.pairs.document_links import ALL, FEW
 AT_SCALE = {
     "Grouping of generated fingerprints": ("groups of generated fingerprints", "{grouping, s} s in {peak, MB} MB"),
     "Finding at scale on Elasticsearch": ("`find`, keys for the size, Elasticsearch", "{find p50, ms} ms"),
-    "Finding at scale on OpenSearch": ("the same, OpenSearch", "{find p50, ms} ms"),
+    "Finding at scale on Elasticsearch, merged": ("merged to one segment", "{find p50, ms} ms"),
+    "Finding at scale on OpenSearch": ("`find`, keys for the size, OpenSearch", "{find p50, ms} ms"),
+    "Finding at scale on OpenSearch, merged": ("merged to one segment", "{find p50, ms} ms"),
 }
 
 
@@ -39,6 +41,9 @@ def measured(numbers: Numbers) -> str:
     return text(
         table,
         f"""
+A search asks each segment, and a fill leaves many. Merge what is complete: `POST
+/INDEX/_forcemerge?max_num_segments=1`.
+
 A scheme has one hash function, and that may be unlucky: simulated with several, {least} to {most} candidates are false;
 computed, {computed}.
 """,

@@ -1,11 +1,9 @@
-"""Finding by MinHash among more and more documents, each number of them with the keys that are chosen for it.
+"""Finding by MinHash among more and more documents, with the keys that `init --documents` chooses for each number.
 
-As by `init --documents`: the smallest bands that find 99% of the pairs of the scheme's similarity with at most 100
-false candidates. Documents are generated and hold the fields of `default` and a keyword, but no text; unrelated ones
-agree in 3% of their values, and in 9% within a topic. {planted} copies that are just as similar as the scheme asks for
-are searched for by their originals. A search is the request that `find` sends, and the comparison of what it returns;
-all indices of a server are searched in turns. One shard: first with the segments that the server leaves, then merged
-to one.
+Documents are generated and hold the fields of `default` and a keyword, but no text; unrelated ones agree in 3% of their
+values, and in 9% within a topic. {planted} copies that are just as similar as the scheme asks for are searched for by
+their originals: the request that `find` sends, and the comparison of what it returns, in all indices of a server in
+turns. One shard: first with the segments that the server leaves, then merged to one.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ from es_simhash.plans.candidates import FIRST_LIST, GROWTH
 from es_simhash.scheme import own_fields, query, rerank
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
 from es_simhash.scheme.query import Criteria
-from es_simhash.scheme.sized_keys import key_load, keys_in_words, with_keys_for
+from es_simhash.scheme.sized_keys import key_load, with_keys_for
 from es_simhash.sketches.key_plans import Goal
 
 SIZES = (100_000, 1_000_000, 10_000_000)
@@ -221,14 +219,22 @@ def _table(title: str, some: Sequence[Generated], searched: Sequence[Searched]) 
     table = Table(
         title,
         [
-            *("documents", "keys", "find p50, ms", "p90", f"p50 × that of {some[0].count:,}", "`term` p50, ms"),
+            *(
+                "documents",
+                "bands × rows, key bits",
+                "find p50, ms",
+                "p90",
+                f"p50 × that of {some[0].count:,}",
+                "`term` p50, ms",
+            ),
             *("recall", "false candidates a query", "as predicted", "bytes a document"),
         ],
     )
     for each, found in zip(some, searched, strict=True):
-        load = key_load(each.scheme, each.count)
+        load, minhash = key_load(each.scheme, each.count), each.scheme.minhash
+        assert minhash
         table.add(
-            *(f"{each.count:,}", keys_in_words(each.scheme).partition(";")[0]),
+            *(f"{each.count:,}", f"{minhash.bands} × {minhash.rows}, {minhash.key_bits}"),
             *(found.find.within(0.5), found.find.within(0.9), found.find.over(searched[0].find)),
             f"{found.term.p50:.2f}",
             *(f"{found.found:.3f}", f"{found.in_vain:.1f}", f"{load.by_bands:.1f}"),

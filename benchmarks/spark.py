@@ -2,7 +2,7 @@
 
 Texts are of 1.3 kB, one in six a near copy of another with 1 to 10% of its words replaced. Skew is measured among
 documents given by their fields, a tenth near copies of another, once as they are, and once where {shared:.0%} share
-one key and nothing else. Each run is a process of its own, with its start; the median of {rounds} counts.
+one key and nothing else. Runs are processes with their start; medians of {rounds}.
 """
 
 from __future__ import annotations

@@ -104,4 +104,4 @@ def test_a_regression_ends_the_command_with_one(
     with pytest.raises(SystemExit) as ended:
         command.main()
     assert ended.value.code == status
-    assert re.search(rf"{status} worse than on the pages; load average 0\.5", capsys.readouterr().out)
+    assert re.search(rf"{status} worse than on the pages; load 0\.5", capsys.readouterr().out)

@@ -107,9 +107,7 @@ def test_a_machine_is_busy_if_others_were_before_or_in_any_part() -> None:
     assert not watch(0.01, 0.05, 0.02).is_busy
     assert watch(0.5, 0.05).is_busy
     assert watch(0.01, 0.05, 0.5, 0.0).is_busy
-    assert str(watch(0.01, 0.05, 0.02)) == (
-        "load average 0.5; others used 1% of the processors before, 5% at most while a table was measured"
-    )
+    assert str(watch(0.01, 0.05, 0.02)) == "load 0.5, others at most 5%"
 
 
 def test_a_part_too_short_to_be_judged_counts_as_part_of_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,7 +166,7 @@ def test_a_section_measured_on_a_quiet_machine_is_written_with_its_load(monkeypa
     written = Written(monkeypatch, 0.01, 0.02)
     assert written.main(monkeypatch) == 0
     [section] = written.sections
-    assert "load average 0.5; others used 1% of the processors before, 2% at most" in section
+    assert "load 0.5, others at most 2%" in section
     assert "| row | 1.00 |" in section
     assert written.derived == ["pictures"]
 
@@ -225,4 +223,4 @@ def test_a_busy_machine_prints_what_is_not_written(
     assert written.asked == {"share": 0.5 if "0.5" in arguments else 1.0}
     printed = capsys.readouterr().out
     assert "| row | 1.00 |" in printed
-    assert "others used 50% of the processors" in printed
+    assert "others at most 50%" in printed
