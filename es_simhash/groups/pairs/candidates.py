@@ -33,15 +33,19 @@ POSITION_BITS = 32
 _POSITION = np.uint64(POSITION_BITS)
 POSITION_MASK = np.uint64((1 << POSITION_BITS) - 1)
 PAIRS_AT_ONCE = 1 << 17
+# An odd number whose multiples spread well: 2 ** 32 divided by the golden ratio (Knuth, volume 3, 6.4).
+_SPREAD = 0x9E3779B1
+_WORD = (1 << 64) - 1
 
 
 def entries(keys: Rows, first: int, kept: npt.NDArray[np.bool_] | None = None) -> Numbers:
     """Make the words to sort, for the keys (rows of numbers) of the documents from position ``first`` on.
 
-    The key is hashed to 32 bits, the upper half of a sum of odd multiples (Dietzfelbinger, 1996). Only the documents
-    ``kept`` have entries.
+    The upper bits have 32 of the key. A key of no more bits is there as a whole, times an odd number, so that no two
+    keys are taken for one; of others it is a hash, the upper half of a sum of odd multiples (Dietzfelbinger, 1996).
+    Only the documents ``kept`` have entries.
     """
-    factors = _factors(keys.shape[1])
+    factors = _factors(keys.shape[1], 8 * keys.dtype.itemsize)
     if (kernels := native()) and keys.dtype.kind == "u":
         return cast("Numbers", kernels.entries(keys, factors, first, kept))
     hashes = np.zeros(len(keys), dtype=np.uint64)
@@ -53,9 +57,12 @@ def entries(keys: Rows, first: int, kept: npt.NDArray[np.bool_] | None = None) -
 
 
 @cache
-def _factors(columns: int) -> Numbers:
-    """Return an odd number for each column of keys."""
-    return constants(columns) | np.uint64(1)
+def _factors(columns: int, bits: int) -> Numbers:
+    """Return a number for each column of keys, whose numbers have this many bits."""
+    if columns * bits > 64 - POSITION_BITS:
+        return constants(columns) | np.uint64(1)
+    # Side by side in the upper half; multiplied by an odd number, they stay different there.
+    return np.array([(_SPREAD << POSITION_BITS + bits * place) & _WORD for place in range(columns)], dtype=np.uint64)
 
 
 def pair_codes(first: npt.NDArray[np.integer], second: npt.NDArray[np.integer]) -> Numbers:

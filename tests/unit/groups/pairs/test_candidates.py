@@ -89,8 +89,15 @@ def pairs_of_codes(codes: Numbers) -> list[tuple[int, int]]:
     return list(zip(*(side.tolist() for side in positions(codes)), strict=True))
 
 
-@pytest.mark.parametrize("columns", [1, 2, 4])
-def test_equal_keys_and_hardly_any_others_have_equal_hashes(columns: int) -> None:
-    keys = np.random.default_rng(1).integers(0, 256, (20_000, columns)).astype(np.uint8)
-    hashes = entries(keys, 0) >> np.uint64(32)
-    assert len(np.unique(hashes)) == pytest.approx(len(np.unique(keys, axis=0)), abs=2)
+@pytest.mark.parametrize(("dtype", "columns"), [("u1", 1), ("u1", 3), ("u1", 4), ("u2", 1), ("u2", 2), ("u4", 1)])
+def test_only_equal_keys_of_up_to_32_bits_have_the_same_entry(dtype: str, columns: int) -> None:
+    numbers = np.random.default_rng(1).integers(0, np.iinfo(dtype).max, (300_000, columns), dtype, endpoint=True)
+    hashes = entries(numbers, 0) >> np.uint64(POSITION_BITS)
+    assert len(np.unique(hashes)) == len(np.unique(numbers.view(f"V{numbers.itemsize * columns}")))
+
+
+@pytest.mark.parametrize(("dtype", "columns"), [("u1", 5), ("u2", 3), ("u4", 2), ("u8", 1), ("u8", 2)])
+def test_hardly_any_others_of_wider_keys_have_the_same_hash(dtype: str, columns: int) -> None:
+    numbers = np.random.default_rng(1).integers(0, 256, (20_000, columns)).astype(dtype)
+    hashes = entries(numbers, 0) >> np.uint64(POSITION_BITS)
+    assert len(np.unique(hashes)) == pytest.approx(len(np.unique(numbers, axis=0)), abs=2)
