@@ -25,3 +25,10 @@ def test_the_image_has_what_the_wheel_is_built_of_and_no_root() -> None:
     assert sorted(copied) == sorted(allowed)
     assert all((ROOT / name).exists() for name in copied)
     assert re.findall(r"^USER (.+)$", dockerfile, re.MULTILINE) == ["nobody"]
+
+
+def test_workflows_name_the_commit_of_each_action_that_is_not_ours() -> None:
+    workflows = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+    used = [line for path in workflows for line in re.findall(r"uses:.*", path.read_text(encoding="utf-8"))]
+    assert used
+    assert [line for line in used if not re.fullmatch(r"uses: [\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line)] == []
