@@ -2,6 +2,9 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+UV := $(BIN)/uv pip install --quiet --python $(BIN)/python
+# Or each of the many processes would compile all modules again.
+unexport PYTHONDONTWRITEBYTECODE
 EXTRAS := chinese,elasticsearch,fast,gate,html,mcp,metrics,murmur3,opensearch,parquet,tracing,zstd
 INSTALLED := $(VENV)/.installed
 NATIVE_INSTALLED := $(VENV)/.native-installed
@@ -42,8 +45,8 @@ $(DEMO_INSTALLED): pyproject.toml
 
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]' --group dev
+	$(BIN)/python -m pip install --quiet 'uv>=0.8'
+	$(UV) --editable '.[$(EXTRAS)]' --group dev
 	touch $@
 
 # The compiled kernels (native/README.md), where there is a Rust compiler. Without one, numpy does all.
@@ -51,7 +54,7 @@ native: $(NATIVE_INSTALLED)
 
 $(NATIVE_INSTALLED): $(INSTALLED) $(NATIVE_SOURCES)
 	@if command -v cargo > /dev/null; then \
-		$(BIN)/python -m pip install --quiet ./native && touch $@; \
+		$(UV) --reinstall-package es-simhash-native ./native && touch $@; \
 	elif [ "$$CI" = true ]; then \
 		echo "The compiled kernels are not tested: cargo is missing. Install Rust, see https://rustup.rs" >&2; exit 1; \
 	else \
@@ -71,11 +74,11 @@ native-miri:
 	cd native && cargo +nightly miri test -p es-simhash-kernels
 
 $(BENCH_INSTALLED): $(NATIVE_INSTALLED)
-	$(BIN)/python -m pip install --quiet --group bench
+	$(UV) --group bench
 	touch $@
 
 $(MUTANTS_INSTALLED): $(INSTALLED)
-	$(BIN)/python -m pip install --quiet --group mutants
+	$(UV) --group mutants
 	touch $@
 
 lint: $(INSTALLED)
@@ -89,7 +92,7 @@ types: $(INSTALLED)
 quick: $(INSTALLED)
 	ES_SIMHASH_TEST_NODES=none $(BIN)/python -m pytest -n 2 tests/unit
 
-# What the compiled kernels do is tested by numpy's way, too, with a quarter of the examples of each law.
+# What the compiled kernels do is tested by numpy's way, too, with half of the examples of each law.
 BOTH_WAYS := $(addprefix tests/unit/,text sketches scheme documents groups quality test_golden.py)
 
 # In two processes (tests/support/sharing_out.py), since each often waits for its node.
@@ -104,20 +107,19 @@ test-all: lint types pytest-all pytest-client8 pytest-spark test-dist test-min t
 
 pytest-all: $(NATIVE_INSTALLED)
 	$(BIN)/python -m pytest -n 2 --all-nodes --nightly $(ORDER)
-	ES_SIMHASH_NATIVE=0 $(BIN)/python -m pytest -n 2 $(BOTH_WAYS)
+	ES_SIMHASH_NATIVE=0 $(BIN)/python -m pytest -n 2 --hypothesis-profile=nightly $(BOTH_WAYS)
 
 pytest-client8: $(CLIENT8_INSTALLED)
 	$(CLIENT8)/bin/python -m pytest --all-nodes --nightly tests/system/test_index_conformance.py tests/system/engines tests/unit/engines -k 'lasticsearch'
 
 $(CLIENT8_INSTALLED): $(INSTALLED)
-	$(PYTHON) -m venv $(CLIENT8)
-	$(CLIENT8)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(CLIENT8)/bin/python -m pip install --quiet --editable '.[$(EXTRAS)]' 'elasticsearch<9' --group dev
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(CLIENT8)
+	$(BIN)/uv pip install --quiet --python $(CLIENT8)/bin/python --editable '.[$(EXTRAS)]' 'elasticsearch<9' --group dev
 	touch $@
 
 # PySpark is half a gigabyte, so that it is not installed for the other tests.
 pytest-spark: $(INSTALLED)
-	$(BIN)/python -m pip install --quiet --editable '.[spark]'
+	$(UV) --editable '.[spark]'
 	$(BIN)/python -m pytest $(NIGHTLY) tests/system/integrations/spark/test_spark*.py
 
 # The parts for frameworks, each beside its framework in an environment of its own.
@@ -174,7 +176,7 @@ coverage: $(INSTALLED)
 	ES_SIMHASH_NATIVE=0 $(BIN)/coverage run --include="$$($(BIN)/python -m tests.layers)" -m pytest tests/unit
 	$(BIN)/coverage report
 
-# Each test with twenty times as many examples, in five minutes.
+# Each test with forty times as many examples, in five minutes.
 fuzz: $(INSTALLED)
 	ES_SIMHASH_TEST_NODES=none $(BIN)/python -m pytest -n 2 --hypothesis-profile=fuzz -k fuzz tests/unit
 
@@ -201,9 +203,12 @@ soak-hours: $(INSTALLED)
 docs: $(INSTALLED)
 	$(BIN)/python -m tools.site
 
-# Pictures of its pages, into build/pages/; fails where one does not fit the window or asks for anything of other hosts.
+# All pictures but those of measurements: of the README, the demo and the dashboards, in docs/pictures/, by a node of its
+# own; and of the site's pages, into build/pages/. Fails where a page does not fit the window or asks other hosts.
 docs-pictures: $(INSTALLED)
+	$(BIN)/python -m tools.overview_picture
 	$(BIN)/python -m tools.terminal_picture
+	$(BIN)/python -m tools.dashboard_pictures
 	$(BIN)/python -m tools.site_pictures
 
 # Measurements: peers in the same run, ratios. Takes some minutes; use a quiet machine.

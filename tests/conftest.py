@@ -21,7 +21,7 @@ pytest_plugins = [
 ]
 
 # A busy machine is no failure.
-settings.register_profile("es_simhash", deadline=None)
+settings.register_profile("es_simhash", deadline=None, max_examples=50)
 settings.register_profile("again", deadline=None, max_examples=25)
 settings.register_profile("fuzz", deadline=None, max_examples=2_000)
 settings.load_profile("es_simhash")

@@ -1,7 +1,7 @@
 """What the fuzz tests feed to parsers: JSON of every shape, and valid input that was damaged.
 
 Their law: any input is either used correctly, or one of our errors says what is wrong with it.
-`make fuzz` tries twenty times as many examples as `make test`.
+`make fuzz` tries forty times as many examples as `make test`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What `make test` leaves out and the nightly run does: tests marked `nightly`, and more cases of others.
+"""What `make test` leaves out and the nightly run does: tests marked `nightly`, and more examples of others.
 
 Each law keeps at least one quick case without the mark.
 """
@@ -6,6 +6,11 @@ Each law keeps at least one quick case without the mark.
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
+
+
+_PROFILE = "nightly"
+settings.register_profile(_PROFILE, deadline=None, max_examples=200)
 
 
 def is_nightly(config: pytest.Config) -> bool:
@@ -19,6 +24,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "nightly: only with --nightly or --soak")
+    if is_nightly(config) and not config.getoption("--hypothesis-profile", None):
+        settings.load_profile(_PROFILE)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

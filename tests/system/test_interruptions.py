@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import uuid
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
@@ -85,6 +85,9 @@ VERBS = {
     "tune --histogram": Verb("tune --histogram --index INDEX"),
     "demo": Verb("demo --size 100"),
 }
+# `make test` has time for these; a server refuses fewer.
+QUICK = ("backfill in slices", "reindex", "load", "group --write", "find", "demo")
+QUICK_REFUSED = ("backfill", "load", "check")
 DONE = {
     "filled": {"index": COUNT},
     "copied": {"index": 0, "copy": COUNT},
@@ -98,6 +101,11 @@ OUTPUTS = {"groups.jsonl", "page.html", "report.json", "scheme.json", "rejected.
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "moment" in metafunc.fixturenames:
         metafunc.parametrize("moment", range(SOAK_MOMENTS if metafunc.config.getoption("--soak") else MOMENTS))
+
+
+def verbs(quick: Collection[str]) -> list[Any]:
+    """All verbs, those that are not quick for the night."""
+    return [pytest.param(name, marks=() if name in quick else pytest.mark.nightly) for name in VERBS]
 
 
 @pytest.fixture(scope="module")
@@ -162,7 +170,7 @@ def counts(where: Path | Node, name: str) -> dict[str, int]:
         return found
 
 
-@pytest.mark.parametrize("command", VERBS)
+@pytest.mark.parametrize("command", verbs(QUICK))
 def test_an_interrupted_command_ends_within_a_second_and_leaves_nothing(
     command: str, where: Path | Node, name: str, moment: int, filled: list[Json], tmp_path: Path
 ) -> None:
@@ -192,7 +200,7 @@ def write_inputs(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("where", ENGINES[1:], indirect=True)
-@pytest.mark.parametrize("command", VERBS)
+@pytest.mark.parametrize("command", verbs(QUICK_REFUSED))
 def test_a_command_that_is_refused_everything_ends_within_a_second(
     command: str, where: Node, name: str, moment: int, filled: list[Json], tmp_path: Path
 ) -> None:

@@ -224,6 +224,8 @@ def test_scripts_compute_the_distance_in_every_context(
     assert {hit["_id"]: hit["_score"] for hit in found} == {id_: max(0, bits - far) for id_, far in distances.items()}
 
 
+# It needs both servers in one process.
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["opensearch"], indirect=True)
 @each_scheme
 def test_templates_find_what_find_does_and_so_does_what_they_come_to_on_elasticsearch(
@@ -292,6 +294,7 @@ def test_values_with_quotes_are_no_part_of_the_search(
     assert {hit["_id"] for hit in reply.body["hits"]["hits"]} == {"3", "same"}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["opensearch"], indirect=True)
 def test_a_template_shows_each_group_and_text_once_and_so_does_what_it_comes_to_on_elasticsearch(
     engine: Engine, names: Callable[[], str], own: str, opensearch_node: Node, elasticsearch_node: Node

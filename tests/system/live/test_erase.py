@@ -328,6 +328,7 @@ def test_a_document_that_cannot_be_deleted_is_left_with_the_reason(engine: Engin
     assert rest(engine, index) == {*OTHERS, *NOT_COPIES, "near"}
 
 
+@pytest.mark.nightly
 def test_writers_who_never_stop_do_not_keep_it_going_forever(engine: Engine, meddler: Meddler, index: Index) -> None:
     def write_again(operation: Any) -> None:
         if isinstance(operation, Bulk):

@@ -54,7 +54,7 @@ def by_hand(index: Index, id_: str, relation: str) -> dict[str, float]:
     return {other: share for other, share in shares.items() if share >= LEAST and other != id_}
 
 
-@pytest.mark.parametrize("relation", ["containing", "contained"])
+@pytest.mark.parametrize("relation", ["containing", pytest.param("contained", marks=pytest.mark.nightly)])
 def test_all_that_a_comparison_of_all_texts_finds_is_found_and_nothing_else(index: Index, relation: Any) -> None:
     asked = [id_ for id_ in TEXTS if int(id_.split()[1]) % 4 == 0]
     found = index.find_many(ids=asked, relation=relation, size=1000)

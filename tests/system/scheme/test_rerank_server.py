@@ -314,6 +314,7 @@ def test_one_query_may_need_a_longer_list_than_others(meddler: Meddler, names: C
 # --- servers that run no scripts
 
 
+@pytest.mark.nightly
 def test_where_opensearch_runs_no_scripts_all_is_compared_here(small_opensearch_node: Node) -> None:
     engine = Meddler(connect(small_opensearch_node.url))
     index = opened(engine, "scriptless", Scheme(), documents_of(Scheme(), around(Scheme())))

@@ -32,6 +32,7 @@ def test_a_run_that_is_killed_again_and_again_goes_on_each_time(
     assert index.count <= index.written <= MOST * index.count
 
 
+@pytest.mark.nightly
 def test_others_change_texts_meanwhile(node: Node, fill: Fill, begin: Begin, scale: Scale) -> None:
     index = fill(node)
     numbers = index.some(0.05)
@@ -45,6 +46,7 @@ def test_others_change_texts_meanwhile(node: Node, fill: Fill, begin: Begin, sca
     assert index.count <= index.written - len(numbers) <= MOST * index.count
 
 
+@pytest.mark.nightly
 def test_others_change_texts_until_shortly_before_the_end(node: Node, fill: Fill, begin: Begin, scale: Scale) -> None:
     """Whatever comes between two requests of a run is seen by it, or by the next if it says that others go on."""
     chance = random.Random(3)
