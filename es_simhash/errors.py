@@ -18,6 +18,7 @@
     │   ├── IndexStateError    the index cannot be read or written in its state: closed, read-only, ambiguous
     │   │   └── ScriptError        the engine lacks the module for these scripts, or forbids them
     │   ├── UnavailableError   the engine cannot do it now, but may later: overloaded, or starting
+    │   │   └── UnansweredError    a proxy has no answer of the engine, which may have done it
     │   ├── TooLargeError      a request is larger than the engine, or a proxy before it, accepts
     │   ├── ReaderLostError    the engine has dropped the view of an index that was being read
     │   ├── InUseError         another process is writing to the embedded index
@@ -111,6 +112,10 @@ class ScriptError(IndexStateError):
 
 class UnavailableError(EngineError):
     """The engine cannot do it now, but may later: it is overloaded, or still starting."""
+
+
+class UnansweredError(UnavailableError):
+    """A proxy before the engine has no answer of it; the engine may have done what was asked."""
 
 
 class TooLargeError(EngineError):

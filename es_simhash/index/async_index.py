@@ -103,6 +103,10 @@ class AsyncIndex:
         """See `Index.documents`."""
         return await self._run(self._plans.documents())
 
+    async def indices(self) -> list[str]:
+        """See `Index.indices`."""
+        return sorted((await self._run(self._plans.opened())).indices)
+
     async def without_fields(self) -> list[str]:
         """See `Index.without_fields`."""
         return (await self._run(self._plans.opened())).without_fields

@@ -109,6 +109,11 @@ class Index:
         return self._run(self._plans.documents())
 
     @property
+    def indices(self) -> list[str]:
+        """The indices that the name stood for when it was read: itself, unless it is an alias or a pattern."""
+        return sorted(self._run(self._plans.opened()).indices)
+
+    @property
     def without_fields(self) -> list[str]:
         """The indices behind the name that have no fields for fingerprints; nothing is found in them."""
         return self._run(self._plans.opened()).without_fields

@@ -38,6 +38,9 @@ _METADATA = {
     )
 }
 
+# What the names of the indices behind a data stream begin with, and no other.
+_BACKING = ".ds-"
+
 
 @dataclass
 class Written:
@@ -73,7 +76,8 @@ OnProgress: TypeAlias = Callable[[Written], object]
 class Writer:
     """A writer to an index, which waits up to ``patience`` seconds for an engine that is away or overloaded.
 
-    With ``grouping``, by which near-duplicates are found, documents get their groups as well.
+    With ``grouping``, by which near-duplicates are found, documents get their groups as well. Of the ``indices`` behind
+    the name, each stands for itself.
     """
 
     index: str
@@ -81,7 +85,18 @@ class Writer:
     refresh: bool
     patience: float
     grouping: SearchTerms | None = None
+    indices: frozenset[str] = frozenset()
     _pressure: RequestSize = field(default_factory=RequestSize)
+
+    @property
+    def rolls(self) -> bool:
+        """Whether the name is that of an alias or a data stream, which may stand for another index the next time."""
+        return self.index not in self.indices
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether the name is that of a data stream, which takes nothing but ``create``."""
+        return any(name.startswith(_BACKING) for name in self.indices)
 
     def write(self, actions: Sequence[Document], first: int, written: Written) -> Plan[None]:
         """Perform actions in the form of ``helpers.bulk``, with the fields; ``first`` is the position of the first.
@@ -106,7 +121,8 @@ class Writer:
                 else:
                     written.reject(Rejected(id=result.id, position=positions[place], reason=result.error))
 
-        yield from send(Bulk(self.index, parsed, self.refresh), take, self._pressure, self.patience)
+        rolls = any((action.index or self.index) not in self.indices for action in parsed)
+        yield from send(Bulk(self.index, parsed, self.refresh, rolls), take, self._pressure, self.patience)
 
     def _made(self, actions: Sequence[Document], reject: OnReject) -> Plan[Iterator[Json]]:
         """Return the actions with the fields."""

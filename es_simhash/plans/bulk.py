@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
-from itertools import islice
+from itertools import islice, repeat
 from typing import TypeAlias
 
 from es_simhash._core.json_length import json_length
-from es_simhash.errors import EngineError, TooLargeError, UnavailableError, UnreachableError
+from es_simhash.errors import EngineError, TooLargeError, UnansweredError, UnavailableError, UnreachableError
+from es_simhash.plans.lost_replies import DOUBT, look_up
 from es_simhash.plans.operation_retry import retry_delays
 from es_simhash.plans.operations import Action, ActionResult, Bulk, Plan, Wait
 
@@ -64,26 +65,39 @@ def send(bulk: Bulk, take: Take, pressure: RequestSize, patience: float) -> Plan
 class _Sending:
     """Actions being sent: the positions of those still ``waiting``, and the number of temporary ``refusals``.
 
-    Actions on one document keep their order: ``after`` maps each to the one that it must wait for.
+    Actions on one document keep their order: ``after`` maps each to the one that it must wait for. Of some that are
+    ``_unsure``, an earlier attempt may have been carried out; where the name rolls over, the ``_lost`` ones are looked
+    up before they are sent again.
     """
 
     bulk: Bulk
     take: Take
+    actions: list[Action] = field(init=False)
     waiting: list[int] = field(init=False)
     after: dict[int, int] = field(init=False)
     refusals: int = 0
     _is_answered: bool = False
     _unsure: set[int] = field(default_factory=set)
+    _lost: set[int] = field(default_factory=set)
     _settled: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.waiting = list(range(len(self.bulk.actions)))
+        self.actions = list(self.bulk.actions)
+        self.waiting = list(range(len(self.actions)))
         self.after = dict(_on_one_document(self.bulk))
 
     def request(self, most: int) -> Plan[EngineError | None]:
         """Send the first waiting actions; return why some of them must keep waiting."""
         batch = self._batch(most)
-        request = replace(self.bulk, actions=[self.bulk.actions[place] for place in batch])
+        if lost := self._lost.intersection(batch):
+            try:
+                yield from self._look_up(sorted(lost))
+            except (UnreachableError, UnavailableError) as error:
+                return error
+            batch = [place for place in batch if place not in self._settled]
+            if not batch:
+                return None
+        request = replace(self.bulk, actions=[self.actions[place] for place in batch])
         # Refused actions go to the end, so that one too large for the engine does not hold up the rest.
         chosen = set(batch)
         self.waiting = [place for place in self.waiting if place not in chosen]
@@ -91,14 +105,13 @@ class _Sending:
             results = yield request
         except TooLargeError as error:
             return self._too_large(batch, error)
-        except UnavailableError as error:
-            self.refusals += len(batch)
-            self.waiting += batch
-            return error
-        except UnreachableError as error:
-            if any(map(_adds_each_time, request.actions)):
-                raise
-            self._unsure.update(batch)
+        except (UnreachableError, UnavailableError) as error:
+            if isinstance(error, UnreachableError | UnansweredError):
+                if any(map(_adds_each_time, request.actions)):
+                    raise
+                self._doubt(batch)
+            if isinstance(error, UnavailableError):
+                self.refusals += len(batch)
             self.waiting += batch
             return error
         return self._answered(batch, results)
@@ -108,8 +121,9 @@ class _Sending:
         if isinstance(problem, UnreachableError) or not self._is_answered:
             raise problem
         reason = f"the engine is overloaded, and refused this again and again: {problem}"
+        reasons = [f"{reason} {DOUBT}" if place in self._unsure else reason for place in self.waiting]
         self._settle(
-            self.waiting, [self._refusal(place, HTTPStatus.TOO_MANY_REQUESTS, reason) for place in self.waiting]
+            self.waiting, list(map(self._refusal, self.waiting, repeat(HTTPStatus.TOO_MANY_REQUESTS), reasons))
         )
         self.waiting = []
 
@@ -118,7 +132,7 @@ class _Sending:
         batch: list[int] = []
         length = 0
         for place in islice(filter(self._is_next, self.waiting), most):
-            length += json_length(self.bulk.actions[place].body)
+            length += json_length(self.actions[place].body)
             if batch and length > _MOST_LENGTH:
                 break
             batch.append(place)
@@ -127,6 +141,24 @@ class _Sending:
     def _is_next(self, place: int) -> bool:
         """Return whether no earlier action on the same document is waiting, which would undo this one."""
         return place not in self.after or self.after[place] in self._settled
+
+    def _doubt(self, places: Sequence[int]) -> None:
+        """Note that actions may have been carried out."""
+        self._unsure.update(places)
+        if self.bulk.rolls:
+            self._lost.update(place for place in places if self.actions[place].id is not None)
+
+    def _look_up(self, places: Sequence[int]) -> Plan[None]:
+        """Find out what became of actions; settle those that need not, or must not, be sent again."""
+        found = yield from look_up(self.bulk.index, {place: self.actions[place] for place in places})
+        results = {place: each for place, each in found.items() if isinstance(each, ActionResult)}
+        for place, each in found.items():
+            if isinstance(each, Action):
+                self.actions[place] = each
+        self._lost.difference_update(places)
+        self.waiting = [place for place in self.waiting if place not in results]
+        if results:
+            self._settle(list(results), list(results.values()))
 
     def _settle(self, places: Sequence[int], results: Sequence[ActionResult]) -> None:
         self._settled.update(places)
@@ -150,6 +182,9 @@ class _Sending:
                 self.refusals += 1
                 self.waiting.append(place)
                 busy = result.error
+                if result.status == HTTPStatus.SERVICE_UNAVAILABLE:
+                    # A shard whose node has failed may have done it, and has not said so.
+                    self._doubt([place])
             else:
                 places.append(place)
                 settled.append(self._with_doubt(place, result))
@@ -161,11 +196,10 @@ class _Sending:
         """Return the result, with a warning if an earlier attempt may have done what is refused now."""
         if place not in self._unsure or result.error is None or result.status not in _DONE_BEFORE:
             return result
-        doubt = "An earlier attempt, whose reply was lost, may have done it: look at the document."
-        return replace(result, error=f"{result.error} {doubt}")
+        return replace(result, error=f"{result.error} {DOUBT}")
 
     def _refusal(self, place: int, status: int, reason: str) -> ActionResult:
-        return ActionResult(self.bulk.actions[place].id or "", status, reason)
+        return ActionResult(self.actions[place].id or "", status, reason)
 
 
 def _on_one_document(bulk: Bulk) -> Iterator[tuple[int, int]]:

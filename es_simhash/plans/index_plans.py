@@ -279,7 +279,8 @@ class IndexPlans:
         grouping = None
         if grouped or documents.policy.groups == "online":
             grouping = yield from self._terms_of(documents, request(documents.prefix))
-        return Writer(self.name, documents, refresh, patience, grouping)
+        indices = (yield from self.opened()).indices
+        return Writer(self.name, documents, refresh, patience, grouping, indices)
 
     def bring_tags(self) -> Plan[None]:
         """Add the fields that a gate tags duplicates with to each index behind the name."""

@@ -37,7 +37,7 @@ class ExpectedIndex:
 
 @dataclass(frozen=True)
 class OpenedIndex:
-    """How the documents of an index are fingerprinted, and the indices behind its name ``without_fields``.
+    """How the documents of an index are fingerprinted, and the indices behind its name, also those ``without_fields``.
 
     ``learnt`` is how rare features are, if that is noted.
     """
@@ -45,6 +45,7 @@ class OpenedIndex:
     documents: Documents
     without_fields: list[str]
     learnt: LearntRarity | None
+    indices: frozenset[str]
 
 
 def open_index(index: str, expected: ExpectedIndex) -> Plan[OpenedIndex]:
@@ -61,12 +62,12 @@ def open_index(index: str, expected: ExpectedIndex) -> Plan[OpenedIndex]:
         documents = _agreed_across(index, {name: entry for name, entry in entries.items() if entry}, expected)
         for name in elsewhere(index):
             yield from check_fingerprints(name, documents)
-        return OpenedIndex(documents, without, noted_rarity(mappings, documents))
+        return OpenedIndex(documents, without, noted_rarity(mappings, documents), frozenset(mappings))
     if len(without) == len(entries):
         yield from check_open(index)
         raise no_fields(without[0] if without else index, expected.prefix)
     documents = _agreed({name: entry for name, entry in entries.items() if entry}, expected)
-    return OpenedIndex(documents, without, noted_rarity(mappings, documents))
+    return OpenedIndex(documents, without, noted_rarity(mappings, documents), frozenset(mappings))
 
 
 def _agreed_across(index: str, entries: Mapping[str, Json], expected: ExpectedIndex) -> Documents:

@@ -164,11 +164,16 @@ class ActionResult:
 
 @dataclass(frozen=True)
 class Bulk(Operation[list[ActionResult]]):
-    """Write documents; each has its own result, in order. With ``refresh``, searches see them at once."""
+    """Write documents; each has its own result, in order. With ``refresh``, searches see them at once.
+
+    One that ``rolls`` names an alias or a data stream, which may stand for another index when the same request comes
+    again: a client must not repeat it by itself.
+    """
 
     index: str
     actions: Sequence[Action]
     refresh: bool = False
+    rolls: bool = False
 
 
 @dataclass(frozen=True)

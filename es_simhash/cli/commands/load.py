@@ -110,7 +110,7 @@ def _reporting_failure(loader: Loader, index: str, refresh: Callable[[], object]
         with saying_if_interrupted(
             lambda: (
                 f"{_so_far(_saved(loader, refresh), index)}; a few more may have been under way. "
-                f"Run the command again for the rest: documents with the same ids are {again}."
+                f"Run the command again for the rest{_until(loader, index)}: documents with the same ids are {again}."
             )
         ):
             yield
@@ -121,6 +121,11 @@ def _reporting_failure(loader: Loader, index: str, refresh: Callable[[], object]
         if loader.written.done:
             log.write("warning", "warning", f"{_so_far(saved, index)} until then.")
         raise
+
+
+def _until(loader: Loader, index: str) -> str:
+    """Say until when; an alias or a data stream that has rolled over knows nothing of the ids in older indices."""
+    return f", before {index} rolls over and would take them a second time" if loader.rolls else ""
 
 
 def _saved(loader: Loader, refresh: Callable[[], object], error: BaseException | None = None) -> int:

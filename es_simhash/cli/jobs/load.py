@@ -31,6 +31,7 @@ class DryRun:
 
     def __init__(self, name: str, documents: Documents) -> None:
         self.name = name
+        self.indices = [name]
         self.documents = documents
 
     def add(
@@ -50,7 +51,8 @@ class DryRun:
 class Loader:
     """Writes documents of files to an index, and reports rejected ones with their file and line.
 
-    The ``lowest`` contents of the written ones are there to learn from.
+    The ``lowest`` contents of the written ones are there to learn from. An index that ``rolls`` is an alias or a data
+    stream.
     """
 
     index: Index | DryRun
@@ -61,12 +63,14 @@ class Loader:
     written: Written = field(default_factory=Written)
     absent: AbsentFields = field(init=False)
     lowest: LowestContents = field(default_factory=LowestContents)
+    rolls: bool = False
     _documents: Documents = field(init=False)
     _under_way: dict[int, FileDocument] = field(default_factory=dict)
 
     def load(self, found: Iterable[FileDocument]) -> Written:
         """Write all documents, and return the counts; ``absent`` then has the source fields that no document had."""
         self._documents = self.index.documents
+        self.rolls = self.index.name not in self.index.indices
         self.absent = AbsentFields(self._documents.fields)
         with rarely_collected():
             return self.index.add(

@@ -21,6 +21,7 @@ from es_simhash.errors import (
     ReaderLostError,
     ScriptError,
     TooLargeError,
+    UnansweredError,
     UnavailableError,
     UnreachableError,
 )
@@ -88,7 +89,10 @@ REMEDIES = (
     ),
     Remedy("matches an alias", IndexStateError, "Name the index itself instead of its alias."),
     Remedy(
-        "op_type of create", IndexStateError, "In a data stream, write to the backing index that holds the document."
+        "op_type of create",
+        IndexStateError,
+        "A data stream takes new documents by op_type create (load --create-only); change or delete others in the "
+        "backing index that holds them (_index).",
     ),
     Remedy("resource_already_exists", IndexStateError, "Use the index that is there, or choose another name."),
     Remedy(
@@ -119,6 +123,11 @@ REMEDIES = (
         "A field's type cannot be changed: choose another field name, or reindex into a new index.",
     ),
     Remedy("Failed to parse mapping|No handler for type|mapper type", MappingError, "Correct the mapping."),
+    Remedy(
+        r"data stream timestamp field \[.*\] (is missing|encountered multiple values)",
+        MappingError,
+        "Each document of a data stream has one date in that field: give it one.",
+    ),
     Remedy(
         "(mapper|document)_parsing|immense term",
         MappingError,
@@ -167,7 +176,12 @@ REMEDIES = (
         "Some of the index's shards are not there: look at GET _cat/shards/{index}, and try again when they are.",
     ),
     Remedy(
-        r"^50[234]\b",
+        r"^50[24]\b",
+        UnansweredError,
+        "A proxy before the engine waited for it in vain: look at the logs of both, and try again.",
+    ),
+    Remedy(
+        r"^503\b",
         UnavailableError,
         "The engine, or a proxy before it, is not ready: look at their logs, and try again.",
     ),

@@ -221,10 +221,10 @@ def _bulk(operation: Bulk) -> Conversation[list[ActionResult]]:
         path_of(operation.index, "_bulk"),
         {"filter_path": _OUTCOMES} | ({"refresh": "true"} if operation.refresh else {}),
         [line for action in operation.actions for line in lines_of(action)],
-        repeatable=all(map(_is_repeatable, operation.actions)),
+        repeatable=not operation.rolls and all(map(_is_repeatable, operation.actions)),
     )
     answers = zip(operation.actions, as_many(reply["items"], operation.actions), strict=True)
-    return [_action_result(operation, of_id(_item(action, named), action.id)) for action, named in answers]
+    return [_action_result(operation, action, of_id(_item(action, named), action.id)) for action, named in answers]
 
 
 def _item(action: Action, named: Json) -> Json:
@@ -233,8 +233,13 @@ def _item(action: Action, named: Json) -> Json:
     return typed(named[name], dict)
 
 
-def _action_result(operation: Bulk, item: Json) -> ActionResult:
+def _action_result(operation: Bulk, action: Action, item: Json) -> ActionResult:
     result = ActionResult(item["_id"], typed(item["status"], int), refusal(item))
+    name = action.index or operation.index
+    if result.error and result.status == HTTPStatus.NOT_FOUND and item["_index"] != name:
+        # Of an alias, only the write index is asked.
+        other = f"If another index behind {name!r} holds the document, name that index (_index)."
+        result = replace(result, error=f"{result.error} {item['_index']!r} was asked. {other}")
     if "error" not in item or item["status"] == HTTPStatus.CONFLICT:
         return result
     error = error_in(operation, item["status"], item)

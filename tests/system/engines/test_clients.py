@@ -206,6 +206,7 @@ def test_missing_shards(client: str) -> None:
 ONCE: list[Operation[Any]] = [
     Bulk("index", [Action("index", "1", {}), Action("index", None, {})]),
     Bulk("index", [Action("create", "1", {})]),
+    Bulk("alias", [Action("index", "1", {})], rolls=True),
     Bulk("index", [Action("delete", "1", None)]),
     Bulk("index", [Action("update", "1", {"script": "ctx._source.n += 1"})]),
     Bulk("index", [Action("update", "1", {"doc": {}}, metadata={"if_seq_no": 1, "if_primary_term": 1})]),
