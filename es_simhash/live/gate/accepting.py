@@ -53,13 +53,17 @@ class Event:
 
 @dataclass(frozen=True)
 class Decision:
-    """A verdict; for a document that is remembered, its key and event; and what is to be written where."""
+    """A verdict; for a document that is remembered, its key and event; and what is to be written where.
+
+    It is written ``again`` if one with this key was remembered before.
+    """
 
     verdict: Verdict
     key: Key
     action: Json
     event: Json | None = None
     writes_to: str | None = None
+    again: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,11 +85,12 @@ class Accepting:
         if writes:
             action = self._tagged(action, verdict)
         key = (target, id_)
+        again = self.pending.get(key) is not None
         values = self.pending.seen.terms.values_of(judged.wanted.document)
         accepted = Accepted(verdict, content, values, at, writes)
         self.pending.add(key, accepted, judged.wanted, judged.made)
         event = Event.accepted(key, accepted, action if writes else self._compared(action))
-        return Decision(verdict, key, action, event, target if writes else None)
+        return Decision(verdict, key, action, event, target if writes else None, again)
 
     def _verdict(self, judged: Judged, id_: str, writes: bool) -> Verdict:
         found = Verdict(id_, judged.kind, True, None, judged.duplicates, judged.complete, judged.missing)

@@ -17,7 +17,7 @@ from es_simhash.engines.connect import connect
 from es_simhash.errors import DocumentError, EngineError, UnavailableError, UnreachableError, WritesLostError
 from es_simhash.live.gate.accepting import Accepting, Decision, Event
 from es_simhash.live.gate.clock import now
-from es_simhash.live.gate.incoming import identified
+from es_simhash.live.gate.incoming import has_id, identified
 from es_simhash.live.gate.journal import Journal
 from es_simhash.live.gate.judging import Judge
 from es_simhash.live.gate.known_keys import KnownKeys
@@ -231,7 +231,9 @@ class Gate:
         self._journal.append([each.event for each in decisions.values() if each.event is not None])
         for position, decision in decisions.items():
             answers[position] = decision.verdict
-        self._write({place: each for place, each in decisions.items() if each.writes_to is not None}, answers)
+        named = {str(actions[place]["_id"]) for place in decisions if has_id(asked[place].document, asked[place].id)}
+        writing = {place: each for place, each in decisions.items() if each.writes_to is not None}
+        self._write(writing, named, answers)
         return [answers[position] for position in range(len(asked))]
 
     def _decided(
@@ -255,14 +257,17 @@ class Gate:
                 self._keys.add(found[place].key[1], each.made[0])
         return dict(sorted(found.items()))
 
-    def _write(self, decisions: dict[int, Decision], answers: dict[int, Verdict | EngineError]) -> None:
-        """Write documents; what the engine refuses is forgotten again."""
+    def _write(
+        self, decisions: dict[int, Decision], named: set[str], answers: dict[int, Verdict | EngineError]
+    ) -> None:
+        """Write documents, some with ids that clients have named; what the engine refuses is forgotten again."""
         gone: list[Key] = []
         for target in dict.fromkeys(each.writes_to for each in decisions.values()):
             places = [place for place, each in decisions.items() if each.writes_to == target]
             keys = [decisions[place].key for place in places]
+            again = any(decisions[place].again for place in places)
             try:
-                refused = self._writing.write(str(target), [decisions[place].action for place in places])
+                refused = self._writing.write(str(target), [decisions[place].action for place in places], named, again)
             except EngineError as error:
                 self._doubtful.update(keys)
                 self._doubts_all |= isinstance(error, WritesLostError)

@@ -48,6 +48,11 @@ def identified(document: Any, id_: str | None, index: str) -> Json:
     return {"_id": named or _checked_id(id_) or token_urlsafe(_ID_BYTES), **routed, "_source": body}
 
 
+def has_id(document: Any, id_: str | None) -> bool:
+    """Return whether a client has named a document, so that it may ask again."""
+    return id_ is not None or id_of(document) is not None
+
+
 def _checked_id(named: str | None) -> str | None:
     length = None if named is None else len(named.encode(errors="replace"))
     if length is not None and not 0 < length <= _MOST_BYTES:

@@ -1,7 +1,7 @@
 """What a gate remembers, read again from its journal and its index: when it opens, and after a failure.
 
 A document that others write is remembered until the index shows it, or for its time. Of one that the gate itself was to
-write, the index is asked by id:
+write, the index is asked by id (an alias or a data stream is refreshed first, since a search has to answer):
 
 - It has the document: it was written, and perhaps answered.
 - It lacks the document, and is a server: these keep what they have acknowledged, so nobody was answered, and the
@@ -17,13 +17,14 @@ from itertools import islice
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.rejected import Rejected
-from es_simhash.engines.base import Engine
+from es_simhash.engines.base import Engine, run
 from es_simhash.live.gate.accepting import Event
 from es_simhash.live.gate.clock import now
 from es_simhash.live.gate.journal import Journal
 from es_simhash.live.gate.pending import Accepted, Key, Pending
 from es_simhash.live.gate.writing import Writing
 from es_simhash.plans.check import made_of
+from es_simhash.plans.hits_by_id import hits_by_id
 from es_simhash.plans.operations import GetDocuments
 from es_simhash.plans.query_documents import query_documents
 
@@ -112,12 +113,16 @@ class Recovery:
             keys = [key for key in contents if key[0] == target]
             routings = [events[key]["action"].get("_routing") for key in keys]
             index, ids = self._writing.index_of(target), [id_ for _, id_ in keys]
-            # This reads even what no search shows yet.
-            reading = GetDocuments(index, ids, [f"{prefix}.content"], routings if any(routings) else None)
-            replies: list[Json] = self._engine.perform(reading)
-            for key, reply in zip(keys, replies, strict=True):
-                own = (reply.get("_source") or {}).get(prefix) or {}
-                if not reply["found"] or own.get("content") != contents[key]:
+            source = [f"{prefix}.content"]
+            if self._writing.rolls(target):
+                there = run(hits_by_id(index, ids, source, refresh=True), self._engine)
+            else:
+                # This reads even what no search shows yet.
+                reading = GetDocuments(index, ids, source, routings if any(routings) else None)
+                there = {reply["_id"]: [reply] for reply in self._engine.perform(reading) if reply["found"]}
+            for key in keys:
+                found = ((hit.get("_source") or {}).get(prefix) or {} for hit in there.get(key[1], ()))
+                if not any(own.get("content") == contents[key] for own in found):
                     yield key
 
     def _written_again(self, keys: Sequence[Key], events: dict[Key, Json]) -> list[Key]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
@@ -10,6 +10,7 @@ from es_simhash.engines.base import Engine, run
 from es_simhash.errors import EngineError, InputError
 from es_simhash.live.gate.options import GateOptions
 from es_simhash.live.gate.pending import OWN
+from es_simhash.live.gate.placing import placed, rounds
 from es_simhash.plans.add import Writer, Written
 from es_simhash.plans.index_plans import IndexPlans
 
@@ -40,7 +41,30 @@ class Writing:
         """Return whether the gate writes to an index."""
         return target in self._writers
 
-    def write(self, target: str, actions: Sequence[Json]) -> dict[int, str]:
+    def rolls(self, target: str) -> bool:
+        """Return whether documents come by the name of an alias or a data stream."""
+        return self._writers[target].rolls
+
+    def write(
+        self, target: str, actions: Sequence[Json], sought: Collection[str] = (), again: bool = False
+    ) -> dict[int, str]:
+        """Write documents; return the positions of those that are refused, and why.
+
+        Some ids are ``sought`` where a document may be there already, perhaps since a moment ago (``again``).
+        """
+        if not self.rolls(target):
+            return self._written(target, actions)
+        refused: dict[int, str] = {}
+        for number, places in enumerate(rounds(actions)):
+            plan = placed(self._writers[target], [actions[place] for place in places], sought, again or number > 0)
+            ready = dict(zip(places, run(plan, self._engine), strict=True))
+            refused |= {place: each for place, each in ready.items() if isinstance(each, str)}
+            due = {place: each for place, each in ready.items() if isinstance(each, dict)}
+            answers = self._written(target, list(due.values()))
+            refused |= {list(due)[position]: reason for position, reason in answers.items()}
+        return refused
+
+    def _written(self, target: str, actions: Sequence[Json]) -> dict[int, str]:
         """Write documents; return the positions of those that the engine refuses, and why.
 
         Where it refuses a request as a whole for what is in it, the others are written without that.
@@ -54,6 +78,6 @@ class Writing:
             if len(actions) == 1:
                 return {0: str(error)}
             half = len(actions) // 2
-            first = self.write(target, actions[:half])
-            return first | {half + place: why for place, why in self.write(target, actions[half:]).items()}
+            first = self._written(target, actions[:half])
+            return first | {half + place: why for place, why in self._written(target, actions[half:]).items()}
         return {one.position: one.reason for one in written.rejected}
