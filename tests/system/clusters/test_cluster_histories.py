@@ -11,13 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from tests.support.pytest_nodes import required_cluster
 from tests.system.clusters.drawing import histories
 from tests.system.clusters.nodes import Nodes
-from tests.system.histories.history import Blow, Event, Fault, History, Shape, Start, Upset, Write
+from tests.system.histories.history import Behind, Blow, Event, Fault, History, Shape, Start, Upset, Write
 from tests.system.histories.running import problems_of
 from tests.system.histories.wire import wire
 
 _COUNT, _SOAK = 4, 400
 _SHAPE = Shape(shards=2, replicas=1)
 _SOME = (Start("plain"), Start("stale"), Start("done"), Start("deferred"), Start("plain", routed=True)) * 3
+_ROLLOVERS: dict[Behind, str] = {"alias": "an alias rolls over", "stream": "a data stream rolls over"}
 
 # What must not happen to each command, in one history: `make test` has time for the first.
 KEPT = {
@@ -33,6 +34,22 @@ KEPT = {
     "a gate adds documents, and the primary is killed between a bulk's send and its reply": History(
         "gate", (Start(),) * 9, (Event(2, Fault.FAILOVER, kind="/_bulk"),), _SHAPE
     ),
+    **{
+        f"{what} when the reply to a bulk of a {verb} is lost, while the primary is killed": History(
+            verb,
+            (Start(),) * 9,
+            (
+                Event(1, Fault.FAILOVER, kind="/_bulk"),
+                Event(2, Fault.LOST_REPLY, kind="/_bulk"),
+                # Before the bulk is sent again, or before it is looked up what became of it.
+                Event(3, Upset.ROLLOVER, kind="/_bulk"),
+                Event(1, Upset.ROLLOVER, kind="/_refresh"),
+            ),
+            replace(_SHAPE, behind=behind),
+        )
+        for verb in ("load", "gate")
+        for behind, what in _ROLLOVERS.items()
+    },
     "groups of a data stream that rolls over are written while a node is cut off": History(
         "group",
         (Start("done"),) * 12,

@@ -15,6 +15,7 @@ from es_simhash.documents.documents import Documents
 from es_simhash.index import Index
 from es_simhash.scheme.own_fields import DEFERRED
 from tests.support.commands import Run
+from tests.system.histories.history import Behind
 
 
 @dataclass
@@ -33,7 +34,7 @@ class Added:
         kind, id_ = action["_op_type"], action["_id"]
         if kind == "delete":
             del self.sources[id_]
-        elif kind == "create":
+        elif kind == "create" and id_ in self.sources:
             self.refused.add(id_)
         elif kind == "update":
             self.sources[id_] = {**self.sources[id_], **action["doc"]}
@@ -43,28 +44,40 @@ class Added:
             self.fields[id_] = self.documents.add_fields(action["_source"])[self.documents.prefix]
 
 
-def actions(sources: Iterable[Json]) -> Iterator[Json]:
-    """What is added: each document whose text can be read; then every second is updated, created again, or deleted."""
+def states(documents: Documents, on_one_document: Iterable[Json]) -> Iterator[tuple[Json, Json] | None]:
+    """What a document is after each of its actions: its source and our fields, or None."""
+    added = Added(documents)
+    for action in on_one_document:
+        added.add(action)
+        id_ = action["_id"]
+        yield (added.sources[id_], added.fields[id_]) if id_ in added.sources else None
+
+
+def actions(sources: Iterable[Json], behind: Behind = "index") -> Iterator[Json]:
+    """What is added: each document whose text can be read; then every second is updated, created again, or deleted.
+
+    An alias that rolls over takes as new what an earlier generation has; a data stream takes new documents only.
+    """
     given = [source for source in sources if isinstance(source["title"], str)]
     for source in given:
-        yield {"_op_type": "index", "_id": source["id"], "_source": source}
-    for position, source in enumerate(given):
+        yield {"_op_type": "create" if behind == "stream" else "index", "_id": source["id"], "_source": source}
+    for position, source in enumerate(given if behind != "stream" else ()):
         match position % 6:
             case 1:
                 yield {"_op_type": "update", "_id": source["id"], "doc": {"body": f"{source['body']} again"}}
-            case 3:
+            case 3 if behind == "index":
                 yield {"_op_type": "create", "_id": source["id"], "_source": source}
             case 5:
                 yield {"_op_type": "delete", "_id": source["id"]}
 
 
-def run(index: str, file: str, rejects: str, patience: str, *target: str, **_: object) -> Run:
+def run(index: str, file: str, rejects: str, patience: str, behind: Behind, *target: str, **_: object) -> Run:
     """Add the documents of a file; the arguments and the result are those of a command."""
     url = target[1]
     try:
         with Index(index, url) as opened:
             given = [json.loads(line) for line in Path(file).read_text(encoding="utf-8").splitlines()]
-            written = opened.add(actions(given), patience=float(patience))
+            written = opened.add(actions(given, behind), patience=float(patience))
     except BaseException as error:
         with redirect_stderr(StringIO()) as said:
             code = exits.code_of(error, debug=False)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import TypeAlias, get_args
 
 from hypothesis import strategies as st
 
-from tests.system.histories.history import KINDS, Event, Fault, History, How, Shape, Start, Upset, Write
+from tests.system.histories.history import KINDS, Behind, Event, Fault, History, How, Shape, Start, Upset, Write
+
+Whats: TypeAlias = "st.SearchStrategy[Fault] | st.SearchStrategy[Upset]"
 
 _MOST_DOCUMENTS = 20
 # Most of what others do is of interest where it changes a text under a fingerprint.
@@ -26,6 +28,31 @@ def histories(verb: str, requests: int, states: tuple[str, ...]) -> st.SearchStr
         st.lists(_starts(states), min_size=4, max_size=_MOST_DOCUMENTS).map(tuple),
         st.lists(_events(requests), min_size=3, max_size=12).map(tuple),
         st.builds(Shape, st.sampled_from([1, 1, 2, 3]), _RARELY, st.booleans(), _RARELY),
+    )
+
+
+def rolling_histories(verb: str, requests: int, states: tuple[str, ...], behind: Behind) -> st.SearchStrategy[History]:
+    """Draw histories of a command by the name of an alias or a data stream that rolls over; nobody else writes."""
+    rollovers = _at(requests, st.just(Upset.ROLLOVER), (1,))
+    return st.builds(
+        History,
+        st.just(verb),
+        st.lists(_starts(states), min_size=4, max_size=_MOST_DOCUMENTS).map(tuple),
+        st.tuples(
+            st.lists(rollovers, min_size=1, max_size=4),
+            st.lists(_at(requests, st.sampled_from(_FAULTS), (1, 1, 4)), max_size=5),
+        ).map(lambda parts: (*parts[0], *parts[1])),
+        st.builds(Shape, st.sampled_from([1, 1, 2]), _RARELY, st.booleans(), behind=st.just(behind)),
+    )
+
+
+def _at(requests: int, what: Whats, times: tuple[int, ...]) -> st.SearchStrategy[Event]:
+    places = [(KINDS[:1], requests), (("/_bulk", "/_refresh", "/_search"), 6)]
+    return st.one_of(
+        [
+            st.builds(Event, st.integers(1, most), what, st.sampled_from(times), st.sampled_from(kinds))
+            for kinds, most in places
+        ]
     )
 
 

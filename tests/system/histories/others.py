@@ -13,7 +13,7 @@ from urllib.parse import quote
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from tests.system.histories.generations import TIME, Generations
-from tests.system.histories.history import Blow, How, Start, Upset, Write
+from tests.system.histories.history import Behind, Blow, How, Start, Upset, Write
 from tests.system.histories.target import Target
 
 FIELDS = ("title", "body")
@@ -73,6 +73,13 @@ class Others:
     generations: Generations | None = None
 
     @property
+    def behind(self) -> Behind:
+        """What its name is of."""
+        if self.generations is None:
+            return "index"
+        return "stream" if self.generations.is_stream else "alias"
+
+    @property
     def copy(self) -> str:
         """The name that a copy of the index is to have."""
         return f"{self.index}-copy"
@@ -87,7 +94,7 @@ class Others:
             source |= {"title": None, "body": ""}
         elif start.state == "shared":
             source[self.documents.prefix] = {NOTE: f"note {number}"}
-        if self.generations and self.generations.is_stream:
+        if self.behind == "stream":
             source[TIME] = _MOMENT
         routing = f"place {number % 3}" if start.routed and self.target.is_server else None
         secret = self._secret()
@@ -114,6 +121,8 @@ class Others:
             title = {"en": "a title"} if number == count // 2 else "a title"
             id_ = f"new {number}"
             self.new[id_] = {"id": id_, "title": title, "body": text(self.serial), "number": self.serial}
+            if self.behind == "stream":
+                self.new[id_][TIME] = _MOMENT
         path.write_text("".join(json.dumps(each) + "\n" for each in self.new.values()), encoding="utf-8")
 
     def take(self, hits: Mapping[str, Json]) -> None:

@@ -19,7 +19,8 @@ PREFIX = DOCUMENTS.prefix
 class Outcome:
     """A history that is over: how the index was, how it is, how its copy is, and how the command ended.
 
-    ``unheard`` changes were made without the command having been able to know.
+    ``unheard`` changes were made without the command having been able to know. It ``adds_again`` if it was begun more
+    than once, and knows nothing of what it added before.
     """
 
     others: Others
@@ -29,6 +30,7 @@ class Outcome:
     ended: Ended
     looks: Looks
     unheard: int
+    adds_again: bool = False
 
     def documents(self, state: State | None = None) -> Iterator[tuple[str, Known, Json]]:
         """The documents of the others, as they know them, and as they are in the index, or in another."""
@@ -44,6 +46,14 @@ class Outcome:
             return 0
         gone = sum(known.steps for known in self.others.known.values())
         return gone + sum(hit["_version"] - known.version for _, known, hit in self.documents())
+
+
+def nothing_is_twice(outcome: Outcome) -> Iterator[str]:
+    """No id is there twice; but a run that begins again writes by the name what one wrote in an earlier generation."""
+    may_be = outcome.others.new.keys() if outcome.adds_again else set()
+    for state in (outcome.after, outcome.copy):
+        if state and (twice := set(state.twice) - may_be):
+            yield f"{sorted(twice)} are there twice"
 
 
 def own(hit: Json) -> Json:

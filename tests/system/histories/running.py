@@ -44,12 +44,16 @@ def outcome_of(target: Target, others: Others, history: History, looks: Looks) -
             "file": file,
             "rejects": "{rejects}",
             "patience": "{patience}",
+            "behind": history.shape.behind,
         }
-        arguments = [each.format(**places) for each in (*verb.arguments, "--url", target.url)]
+        more = verb.of_streams if history.shape.behind == "stream" else ()
+        arguments = [each.format(**places) for each in (*verb.arguments, *more, "--url", target.url)]
         ended = commands.run(target, course, Path(folder), looks.begin, verb.program, arguments)
     target.settle(others.index)
     verb.afterwards(others)
-    return Outcome(others, before, index_now(others), state_of(others, others.copy), ended, looks, course.unheard)
+    adds_again = bool(others.generations) and verb.forgets and ended.runs > 1
+    after, copy = index_now(others), state_of(others, others.copy)
+    return Outcome(others, before, after, copy, ended, looks, course.unheard, adds_again)
 
 
 def index_now(others: Others) -> State:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from es_simhash.engines.connect import connect
 from tests.support.nightly import is_nightly
 from tests.support.whole_indices import ENGINES
-from tests.system.histories.drawing import histories
+from tests.system.histories.drawing import histories, rolling_histories
 from tests.system.histories.embedded import Directory
-from tests.system.histories.history import Event, Fault, History, Shape, Start, Write
+from tests.system.histories.history import Behind, Event, Fault, History, Shape, Start, Upset, Write
 from tests.system.histories.running import problems_of
 from tests.system.histories.target import Target
-from tests.system.histories.verbs import VERBS
+from tests.system.histories.verbs import ADDING, ROLLING, VERBS
 from tests.system.histories.wire import Server, wire
 from tools.nodes import Node
 
@@ -63,6 +65,21 @@ KEPT = {
     "actions are refused for now, and others are on the same documents": History(
         "add", (Start(),) * 7, (Event(1, Fault.UNAVAILABLE, times=4, kind="/_bulk"),)
     ),
+    **{
+        f"a {kind} rolls over when the reply to a bulk of a {verb} is lost": History(
+            verb,
+            (Start(),) * 9,
+            # Before the bulk is sent again, or before it is looked up what became of it.
+            (
+                Event(2, Fault.LOST_REPLY, kind="/_bulk"),
+                Event(3, Upset.ROLLOVER, kind="/_bulk"),
+                Event(1, Upset.ROLLOVER, kind="/_refresh"),
+            ),
+            Shape(behind=kind),
+        )
+        for verb in ADDING
+        for kind in get_args(Behind)[1:]
+    },
 }
 
 
@@ -76,18 +93,34 @@ def server(request: pytest.FixtureRequest) -> Iterator[Target]:
 
 
 @pytest.mark.parametrize("history", KEPT.values(), ids=KEPT)
-def test_what_ended_badly_once_ends_well(server: Target, history: History) -> None:
+def test_what_ended_badly_once_ends_well(server: Server, history: History) -> None:
+    skip_if_missing(server, history.shape.behind)
     assert problems_of(server, history) == []
 
 
 @pytest.mark.parametrize("verb", COUNTS)
-def test_a_command_leaves_an_index_as_it_says(server: Target, verb: str, request: pytest.FixtureRequest) -> None:
+def test_a_command_leaves_an_index_as_it_says(server: Server, verb: str, request: pytest.FixtureRequest) -> None:
     hold(server, verb, COUNTS[verb] * times(request.config), is_soak=request.config.getoption("--soak"))
+
+
+@pytest.mark.parametrize("behind", ["alias", "stream"])
+@pytest.mark.parametrize("verb", ROLLING)
+def test_so_it_does_by_a_name_that_rolls_over(
+    server: Server, verb: str, behind: Behind, request: pytest.FixtureRequest
+) -> None:
+    skip_if_missing(server, behind)
+    drawn = rolling_histories(verb, VERBS[verb].requests, VERBS[verb].states, behind)
+    hold(server, verb, times(request.config), is_soak=request.config.getoption("--soak"), drawn=drawn)
 
 
 @pytest.mark.parametrize("verb", [verb for verb in COUNTS if verb not in _NOT_EMBEDDED])
 def test_so_it_does_with_the_embedded_engine(verb: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     hold(Directory(tmp_path), verb, COUNTS[verb] * times(request.config), is_soak=request.config.getoption("--soak"))
+
+
+def skip_if_missing(server: Server, behind: Behind) -> None:
+    if behind == "stream" and not server.has_streams:
+        pytest.skip("this build of Elasticsearch has no data streams")
 
 
 def times(config: pytest.Config) -> int:
@@ -97,8 +130,10 @@ def times(config: pytest.Config) -> int:
     return _NIGHTLY if is_nightly(config) else 1
 
 
-def hold(target: Target, verb: str, count: int, is_soak: bool) -> None:
+def hold(target: Target, verb: str, count: int, is_soak: bool, drawn: st.SearchStrategy[History] | None = None) -> None:
     """Hold that nothing is wrong after each of many histories."""
+    if drawn is None:
+        drawn = histories(verb, VERBS[verb].requests, VERBS[verb].states)
 
     @settings(
         max_examples=count,
@@ -106,7 +141,7 @@ def hold(target: Target, verb: str, count: int, is_soak: bool) -> None:
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow],
     )
-    @given(histories(verb, VERBS[verb].requests, VERBS[verb].states))
+    @given(drawn)
     def is_right(history: History) -> None:
         assert problems_of(target, history) == []
 

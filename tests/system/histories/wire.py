@@ -53,6 +53,11 @@ class Server:
     patience = 0.2
 
     @property
+    def has_streams(self) -> bool:
+        """Whether it has data streams; this build of Elasticsearch has none."""
+        return self.node.release.engine == "opensearch"
+
+    @property
     def url(self) -> str:
         """Where commands find it."""
         return self.wire.url
