@@ -20,6 +20,7 @@ from es_simhash.errors import (
     UnreachableError,
 )
 from es_simhash.index import Index
+from es_simhash.scheme.scheme import Scheme
 from tools.nodes import Node
 
 
@@ -106,6 +107,51 @@ def test_an_alias_of_several_indices_is_read_and_not_written(node: Node, client:
     assert list(index.find(id="1")) == []
     with pytest.raises(IndexStateError, match=name):
         index.add([{"_id": "1", "body": "some text"}])
+
+
+def test_a_data_stream_says_what_it_takes_and_of_which_document(node: Node, client: Any, name: str) -> None:
+    if node.release.engine == "elasticsearch":
+        pytest.skip("this build of Elasticsearch has no data streams")
+    mappings = Scheme.preset("default").mapping("dedup", ["body"])
+    template = {"index_patterns": [name], "data_stream": {}, "template": {"mappings": mappings}}
+    node.request("PUT", f"/_index_template/{name}", template)
+    node.request("PUT", f"/_data_stream/{name}")
+    try:
+        index = Index(name, client)
+        timed = {"@timestamp": "2026-01-01T00:00:00Z", "body": "a text of some length"}
+        created = [{"_op_type": "create", "_id": id_, **timed} for id_ in "ab"]
+        [untimed] = index.add([*created, {"_op_type": "create", "_id": "c", "body": "text"}]).rejected
+        assert untimed.id == "c"
+        assert "@timestamp" in untimed.reason
+        assert untimed.reason.endswith("one date in that field: give it one.")
+        for action in ({"_id": "d", **timed}, {**of("update"), "doc": {}}, of("delete")):
+            with pytest.raises(IndexStateError, match=r"op_type create .*in the backing index that holds them"):
+                index.add([action])
+            [rejected] = index.add([action, {"_op_type": "create", "_id": f"with {action['_id']}", **timed}]).rejected
+            assert "backing index" in rejected.reason
+        node.request("POST", f"/{name}/_rollover")
+        backing = {"_index": index.indices[0]}
+        assert index.add([{**of("update"), **backing, "doc": {"n": 1}}, {**of("delete"), **backing}]).done == 2
+    finally:
+        node.request("DELETE", f"/_data_stream/{name}")
+        node.request("DELETE", f"/_index_template/{name}")
+
+
+def of(op_type: str) -> Any:
+    return {"_op_type": op_type, "_id": "a"}
+
+
+def test_an_alias_that_has_rolled_over_says_where_it_looked(node: Node, client: Any, name: str) -> None:
+    mappings = Scheme.preset("default").mapping("dedup", ["body"])
+    reply = node.request("PUT", f"/{name}-000001", {"mappings": mappings, "aliases": {name: {"is_write_index": True}}})
+    assert reply.status == 200, reply.body
+    index = Index(name, client)
+    assert index.add([{"_id": "a", "body": "a text of some length"}]).done == 1
+    node.request("POST", f"/{name}/_rollover", {"mappings": mappings})
+    for action in ({**of("update"), "doc": {"n": 1}}, of("delete")):
+        [rejected] = index.add([action]).rejected
+        assert f"'{name}-000002' was asked. If another index behind '{name}' holds the document" in rejected.reason
+        assert index.add([{**action, "_index": f"{name}-000001"}]).done == 1
 
 
 def test_a_closed_index_is_named(node: Node, client: Any, name: str) -> None:

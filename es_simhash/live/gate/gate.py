@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import RLock
@@ -92,8 +92,8 @@ class Gate:
         self._repeated = Repeated(self._pending, self.options)
         self._accepting = Accepting(self.options, documents, self._pending, self._repeated)
         self._writing = Writing(self._plans, self._engine, self.options, documents)
-        self._journal = Journal(self._folder.journal, self.options.syncs)
         durable_at_once = run(is_server(), self._engine)
+        self._journal = Journal(self._folder.journal, self.options.syncs)
         self._recovery = Recovery(self._engine, self._pending, self._journal, self._writing, durable_at_once)
         self._settling = Settling(
             self._engine,
@@ -104,7 +104,10 @@ class Gate:
             durable_at_once,
             self._keys.flush if self._keys else lambda: None,
         )
-        self._recovery.recover(None, self.options.remember)
+        with ExitStack() as if_it_fails:
+            if_it_fails.callback(self._journal.close)
+            self._recovery.recover(None, self.options.remember)
+            if_it_fails.pop_all()
         if self._keys:
             self._keys.start()
 

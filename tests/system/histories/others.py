@@ -96,7 +96,9 @@ class Others:
             source[self.documents.prefix] = {NOTE: f"note {number}"}
         if self.behind == "stream":
             source[TIME] = _MOMENT
-        routing = f"place {number % 3}" if start.routed and self.target.is_server else None
+        # A data stream takes no routing values.
+        may_be_routed = self.target.is_server and self.behind != "stream"
+        routing = f"place {number % 3}" if start.routed and may_be_routed else None
         secret = self._secret()
         self.known[number] = Known(source, routing, 1, self.serial, self.serial, secret, as_begun=True)
         return self._as_at_the_start(start.state, source) | _hidden(secret), routing

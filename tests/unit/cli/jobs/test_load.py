@@ -8,15 +8,19 @@ from typing import Any
 
 import pytest
 
+from es_simhash.cli.commands.load import _reporting_failure
 from es_simhash.cli.jobs.load import DryRun, Loader
+from es_simhash.cli.show.exits import Interrupted
 from es_simhash.documents.files import FileDocument
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import run
 from es_simhash.index import Index
 from es_simhash.live.learning import LowestContents, learn
 from es_simhash.live.sweep.document_ref import DocumentRef
-from es_simhash.plans.operations import Bulk, Operation
+from es_simhash.plans.operations import Bulk, CreateIndex, Operation
 from es_simhash.scheme.own_fields import content_hash
+from es_simhash.scheme.scheme import Scheme
+from tests.support.rolling import rolling
 
 
 @pytest.fixture
@@ -55,6 +59,25 @@ def test_a_rejected_document_is_reported_with_its_line_and_the_rest_is_written(i
     loader.load(documents)
     assert progress == [(499, 1), (998, 2), (1098, 2)]
     assert [(each.file, each.line, each.id) for each in rejected] == [("a.jsonl", 4, "3"), ("a.jsonl", 701, "700")]
+
+
+@pytest.mark.parametrize(("name", "until"), [("news", ", before news rolls over"), ("plain", "")])
+def test_until_when_a_load_may_be_run_again_is_said(tmp_path: Path, name: str, until: str) -> None:
+    scheme = Scheme.preset("default")
+    server = rolling(tmp_path, scheme.mapping("dedup", ["text"]), is_stream=False)
+    server.engine.perform(CreateIndex("plain", {"mappings": scheme.mapping("dedup", ["text"])}))
+    index = Index(name, server)
+    assert index.indices == (server.generations if name == "news" else ["plain"])
+
+    def stop(_: object) -> None:
+        raise KeyboardInterrupt
+
+    loader = Loader(index, on_reject=print, on_progress=stop)
+    with pytest.raises(Interrupted, match=rf"for the rest{until}.*: documents") as raised:  # noqa: SIM117
+        with _reporting_failure(loader, name, index.refresh):
+            loader.load(found(1))
+    assert ("a second time" in str(raised.value)) is bool(until)
+    server.close()
 
 
 def test_an_existing_document_is_replaced_or_refused(index: Index) -> None:

@@ -21,6 +21,7 @@ from es_simhash.errors import (
     MissingError,
     ReaderLostError,
     TooLargeError,
+    UnansweredError,
     UnavailableError,
     UnreachableError,
 )
@@ -145,6 +146,48 @@ def test_a_temporary_refusal_concerns_a_document_and_a_block_the_index(
     assert (result.id, result.status) == ("1", status)
     assert reason in result.error
     assert type(result.index_error) is (error or type(None))
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason", "advice"),
+    [
+        (
+            "illegal_argument_exception",
+            "only write ops with an op_type of create are allowed in data streams",
+            "new documents by op_type create (load --create-only); change or delete others in the backing index",
+        ),
+        (
+            "mapper_parsing_exception",
+            "failed to parse; data stream timestamp field [@timestamp] is missing",
+            "Each document of a data stream has one date in that field: give it one.",
+        ),
+    ],
+)
+def test_what_a_data_stream_refuses_comes_with_what_it_takes(kind: str, reason: str, advice: str) -> None:
+    item = {"_index": "logs", "_id": "1", "status": 400, "error": {"type": kind, "reason": reason}}
+    _, [result] = converse(Bulk("logs", [Action("index", "1", {})]), {"items": [{"index": item}]})
+    assert advice in result.error
+
+
+@pytest.mark.parametrize("name", [None, "news-2"])
+def test_what_an_alias_has_not_got_may_be_in_another_of_its_indices(name: str | None) -> None:
+    item = {"_index": "news-2", "_id": "1", "status": 404}
+    _, [result] = converse(Bulk("news", [Action("delete", "1", None, name)]), {"items": [{"delete": item}]})
+    advice = "'news-2' was asked. If another index behind 'news' holds the document, name that index (_index)."
+    assert (advice in result.error) is (name is None)
+
+
+@pytest.mark.parametrize("status", [502, 503, 504])
+def test_a_proxy_that_was_not_answered_knows_not_what_was_done(status: int) -> None:
+    with pytest.raises(UnavailableError, match="try again") as raised:
+        checked(EVERY[Bulk], Reply(status, "<html>"))
+    assert isinstance(raised.value, UnansweredError) is (status != 503)
+
+
+def test_a_name_that_rolls_over_is_never_written_to_by_a_client_s_own_retry() -> None:
+    for rolls in (False, True):
+        bulk = Bulk("news", [Action("index", "1", {})], rolls=rolls)
+        assert next(conversation(bulk)).repeatable is not rolls
 
 
 def test_servers_perform_every_operation_except_file_checks() -> None:

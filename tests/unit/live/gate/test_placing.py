@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -155,6 +157,25 @@ def test_a_reply_that_is_lost_in_a_rollover_writes_nothing_twice(
     with gate_of(engine, tmp_path / "state") as gate:
         assert [each.written_to for each in gate.add([document("a", 0), document("b", 1)])] == ["news", "news"]
     assert server.places() == {"a": server.generations[:1], "b": server.generations[:1]}
+
+
+def test_a_gate_that_cannot_be_opened_leaves_no_file_open(server: Rolling, tmp_path: Path) -> None:
+    engine = Meddler(server)
+
+    def away(operation: object) -> None:
+        if isinstance(operation, Refresh):
+            raise UnreachableError("It is away. Wait.")
+
+    with gate_of(server, tmp_path / "state") as gate:
+        gate.add([document("a", 0)])
+        shutil.copytree(tmp_path / "state", tmp_path / "left")
+    engine.before = away
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with pytest.raises(UnreachableError), gate_of(engine, tmp_path / "left"):
+            pass
+        gc.collect()
+    assert not [each for each in caught if each.category is ResourceWarning]
 
 
 def test_rounds_keep_the_order_of_each_id() -> None:
