@@ -127,7 +127,8 @@ def test_a_data_stream_says_what_it_takes_and_of_which_document(node: Node, clie
         for action in ({"_id": "d", **timed}, {**of("update"), "doc": {}}, of("delete")):
             with pytest.raises(IndexStateError, match=r"op_type create .*in the backing index that holds them"):
                 index.add([action])
-            [rejected] = index.add([action, {"_op_type": "create", "_id": f"with {action['_id']}", **timed}]).rejected
+            other = {"_op_type": "create", "_id": f"with {action}", **timed}
+            [rejected] = index.add([action, other]).rejected
             assert "backing index" in rejected.reason
         node.request("POST", f"/{name}/_rollover")
         backing = {"_index": index.indices[0]}

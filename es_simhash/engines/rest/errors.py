@@ -124,7 +124,7 @@ REMEDIES = (
     ),
     Remedy("Failed to parse mapping|No handler for type|mapper type", MappingError, "Correct the mapping."),
     Remedy(
-        r"data stream timestamp field \[.*\] (is missing|encountered multiple values)",
+        "data stream timestamp field|single-valued timestamp field",
         MappingError,
         "Each document of a data stream has one date in that field: give it one.",
     ),

@@ -55,7 +55,7 @@ class Event:
 class Decision:
     """A verdict; for a document that is remembered, its key and event; and what is to be written where.
 
-    It is written ``again`` if one with this key was remembered before.
+    It is written ``again`` if one with this key was, and no search has shown that yet.
     """
 
     verdict: Verdict
@@ -85,11 +85,12 @@ class Accepting:
         if writes:
             action = self._tagged(action, verdict)
         key = (target, id_)
-        again = self.pending.get(key) is not None
+        earlier = self.pending.get(key)
         values = self.pending.seen.terms.values_of(judged.wanted.document)
         accepted = Accepted(verdict, content, values, at, writes)
         self.pending.add(key, accepted, judged.wanted, judged.made)
         event = Event.accepted(key, accepted, action if writes else self._compared(action))
+        again = earlier is not None and earlier.writes
         return Decision(verdict, key, action, event, target if writes else None, again)
 
     def _verdict(self, judged: Judged, id_: str, writes: bool) -> Verdict:

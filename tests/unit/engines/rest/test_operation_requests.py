@@ -157,8 +157,13 @@ def test_a_temporary_refusal_concerns_a_document_and_a_block_the_index(
             "new documents by op_type create (load --create-only); change or delete others in the backing index",
         ),
         (
+            "document_parsing_exception",
+            "[1:2] data stream timestamp field [@timestamp] is missing",
+            "Each document of a data stream has one date in that field: give it one.",
+        ),
+        (
             "mapper_parsing_exception",
-            "failed to parse; data stream timestamp field [@timestamp] is missing",
+            "documents must contain a single-valued timestamp field '@timestamp' of date type",
             "Each document of a data stream has one date in that field: give it one.",
         ),
     ],
