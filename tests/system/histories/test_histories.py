@@ -104,7 +104,9 @@ def test_a_command_leaves_an_index_as_it_says(server: Server, verb: str, request
 
 
 @pytest.mark.parametrize("behind", ["alias", "stream"])
-@pytest.mark.parametrize("verb", ROLLING)
+@pytest.mark.parametrize(
+    "verb", [pytest.param(verb, marks=() if verb in ADDING else pytest.mark.nightly) for verb in ROLLING]
+)
 def test_so_it_does_by_a_name_that_rolls_over(
     server: Server, verb: str, behind: Behind, request: pytest.FixtureRequest
 ) -> None:
