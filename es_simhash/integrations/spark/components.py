@@ -33,7 +33,7 @@ def components(edges: DataFrame, count: int) -> DataFrame:
     """
     edges = edges.select("first", "second")
     if count <= _AT_ONCE:
-        return materialized(edges.repartition(1).mapInArrow(_roots, "node long, root long"))
+        return edges.repartition(1).mapInArrow(_roots, "node long, root long")
     edges = materialized(edges.repartitionByRange("first").mapInArrow(_stars, "low long, high long"))
     nodes = _nodes(edges)
     while not nodes.filter("below > 1 or (below = 1 and above > 0)").isEmpty():

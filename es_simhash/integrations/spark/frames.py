@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 from pyspark.errors import AnalysisException
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType, DateType, StringType, TimestampNTZType, TimestampType
 
@@ -111,6 +111,14 @@ def materialized(frame: DataFrame) -> DataFrame:
     """
     has_directory = frame.sparkSession.sparkContext.getCheckpointDir() is not None
     return frame.checkpoint() if has_directory else frame.localCheckpoint()
+
+
+def observed(frame: DataFrame, **numbers: Column) -> tuple[DataFrame, dict[str, int]]:
+    """Compute a frame once, and with it counts or sums of its rows, since a query of their own takes long to plan."""
+    seen = Observation()
+    done = materialized(frame.observe(seen, *(number.alias(name) for name, number in numbers.items())))
+    found = seen.get
+    return done, {name: int(found.get(name) or 0) for name in numbers}
 
 
 def few(frame: DataFrame, count: int) -> DataFrame:

@@ -41,20 +41,21 @@ class Grouping:
         linked = self.documents.join(roots.withColumnRenamed("node", "original"), "original", "left")
         connected = linked.filter("root is not null or copies > 1").withColumn("root", sf.coalesce("root", "original"))
         if self.linkage == "single" and RANK not in connected.columns:
-            return materialized(connected.withColumn("head", sf.col("root")).select(*self._columns))
+            return connected.withColumn("head", sf.col("root")).select(*self._columns)
+        connected = materialized(connected)
         rank = sf.col(f"`{RANK}`") if RANK in connected.columns else sf.lit(0.0)
         first = sf.min(sf.struct(rank.alias("rank"), "position"))
         heads = connected.groupBy("root").agg(first.alias("first"), sf.count("*").alias("members"))
         heads = heads.select("root", sf.col("first.position").alias("head"), "members")
         if self.linkage == "single":
-            return materialized(connected.join(heads.drop("members"), "root").select(*self._columns))
-        connected, heads = materialized(connected), materialized(heads)
+            return connected.join(heads.drop("members"), "root").select(*self._columns)
+        heads = materialized(heads)
         self._check(heads)
         # As `groups_among` says, two alone are near each other.
         pairs = connected.join(heads.filter("members = 2").drop("members"), "root")
         several = connected.join(heads.filter("members > 2").select("root"), "root")
         split = self._split(several, around).join(several, "position")
-        return materialized(pairs.select(*self._columns).union(split.select(*self._columns)))
+        return pairs.select(*self._columns).union(split.select(*self._columns))
 
     def nearness(self, members: DataFrame) -> DataFrame:
         """Return how near the texts of members are to that of the canonical one, by their ``original``.

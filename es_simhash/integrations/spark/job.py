@@ -19,7 +19,7 @@ from es_simhash.integrations.spark.candidates import candidates, equal_texts, ma
 from es_simhash.integrations.spark.compare import Comparison, compared, near_by_distance, with_both
 from es_simhash.integrations.spark.components import components
 from es_simhash.integrations.spark.condensing import CondensedColumns
-from es_simhash.integrations.spark.frames import few, materialized, place_columns
+from es_simhash.integrations.spark.frames import few, materialized, observed, place_columns
 from es_simhash.integrations.spark.gathered import Gathering
 from es_simhash.integrations.spark.grouping import Grouping
 from es_simhash.integrations.spark.scoping import SCOPE, are_in_scope
@@ -79,20 +79,18 @@ def find(
     Similarities are those of the texts, if these are given.
     """
     scope = kept.scope
-    numbered, number = _numbered(condensed)
-    documents = materialized(_with_copies(numbered, scope))
-    known, identical, repeated = _tally(documents)
+    condensed, nonempty = observed(condensed, documents=sf.count("*"))
+    documents, (known, identical, repeated) = _numbered(condensed, scope)
     originals = documents.filter("previous is null")
     equal = _equal(originals, kept) if scope and scope.is_by_pairs else None
-    sharing = candidates(originals, number, kept, masks_of_tables(kept, criteria.distance, total))
+    sharing = candidates(originals, known, kept, masks_of_tables(kept, criteria.distance, total))
     found = compared(sharing, originals, Comparison(kept, criteria, _lowest(kept, criteria, texts)))
     if scope:
         found = _in_scope(materialized(found), originals, kept)
-    found = materialized(found)
-    counted = _Compared.of(found, _is_asked(kept, criteria) if texts else sf.lit(False))
+    found, counted = _Compared.of(found, _is_asked(kept, criteria) if texts else sf.lit(False))
     measured, by = _with_estimates(found.filter("first >= 0").drop("others", "left_out"), criteria), None
     if texts:
-        distinct = numbered.dropDuplicates(["content"]) if scope else originals
+        distinct = condensed.dropDuplicates(["content"]) if scope else originals
         by, asked = texts.verifier(distinct, criteria), _is_asked(kept, criteria)
         exact = texts.compared(by, measured.filter(asked), counted.verified, originals, criteria)
         measured = measured.filter(~asked).unionByName(exact.withColumn("is_exact", sf.lit(True)))
@@ -101,32 +99,34 @@ def find(
         copies = few(originals.filter("copies > 1").select("position", "copies"), repeated)
         around = materialized(verdict.surroundings(measured, copies, equal, criteria.crowding))
         around = few(around, 2 * counted.candidates + repeated)
-    near = materialized(verdict.near(measured, around, kept, criteria))
+    near, seen = observed(verdict.near(measured, around, kept, criteria), near=sf.count("*"))
     edges = near.select("first", "second")
-    edges = edges if equal is None else edges.union(equal)
-    links = edges.count()
+    links = seen["near"]
+    if equal is not None:
+        edges, identical = edges.union(equal), equal.count()
+        links += identical
     grouping = Grouping(documents, Gathering(kept, criteria, by), texts, linkage)
     members = grouping.members(few(components(edges, links), 2 * links), around)
-    [(grouped, groups)] = members.agg(sf.count("position"), sf.count_if(sf.expr("position = head"))).collect()
+    members, sizes = observed(members, members=sf.count("*"), groups=sf.count_if(sf.expr("position = head")))
     same = equal
     if same is None:
         same = documents.filter("previous is not null").withColumnsRenamed({"previous": "first", "position": "second"})
     pairs = verdict.identical(same, criteria).unionByName(near)
     counts = Counts(
         documents=total,
-        empty=total - number,
-        unscoped=number - known,
-        identical=identical if equal is None else equal.count(),
-        near=near.count() if equal is not None else links,
-        groups=groups,
-        duplicates=grouped - groups,
+        empty=total - nonempty["documents"],
+        unscoped=nonempty["documents"] - known,
+        identical=identical,
+        near=seen["near"],
+        groups=sizes["groups"],
+        duplicates=sizes["members"] - sizes["groups"],
         compared=counted.others + counted.candidates,
         verified=counted.verified,
         left_out=counted.left_out,
     )
     rarity = by.weights if by and isinstance(by.weights, Rarity) else None
-    near_heads = partial(_with_nearness, grouping, members, groups)
-    own = _groups(members, groups).drop("original")
+    near_heads = partial(_with_nearness, grouping, members, sizes["groups"])
+    own = _groups(members, sizes["groups"]).drop("original")
     return SparkDuplicates(own, _named(pairs, documents), counts, texts is None, rarity, near_heads)
 
 
@@ -140,11 +140,13 @@ class _Compared:
     left_out: int
 
     @classmethod
-    def of(cls, found: DataFrame, is_verified: Column) -> _Compared:
+    def of(cls, found: DataFrame, is_verified: Column) -> tuple[DataFrame, _Compared]:
+        """Compute the pairs that were found, and these numbers."""
         is_pair = sf.col("first") >= 0
-        sums = (sf.coalesce(sf.sum(name), sf.lit(0)) for name in ("others", "left_out"))
-        [row] = found.agg(sf.count_if(is_pair), sf.count_if(is_pair & is_verified), *sums).collect()
-        return cls(*map(int, row))
+        sums = {name: sf.sum(name) for name in ("others", "left_out")}
+        numbers = {"candidates": sf.count_if(is_pair), "verified": sf.count_if(is_pair & is_verified), **sums}
+        found, seen = observed(found, **numbers)
+        return found, cls(**seen)
 
 
 def _in_scope(found: DataFrame, documents: DataFrame, kept: CondensedColumns) -> DataFrame:
@@ -187,46 +189,49 @@ def _lowest_asked(kept: CondensedColumns, criteria: Criteria) -> float:
     return lowest_estimate(criteria, kept.settings.minhash, kept.value_bits)
 
 
-def _numbered(condensed: DataFrame) -> tuple[DataFrame, int]:
-    """Give the documents numbers in the order of their ids, without gaps; return how many they are, too."""
-    condensed = materialized(condensed)  # or Spark would read all texts twice: first to draw bounds for sorting
-    ordered = condensed.orderBy(*place_columns(condensed), "content")
-    numbered = materialized(ordered.withColumn("number", sf.monotonically_increasing_id()))
-    part = sf.shiftright("number", _PART_BITS)
-    sizes = {row["part"]: row["count"] for row in numbered.groupBy(part.alias("part")).count().collect()}
+def _numbered(condensed: DataFrame, scope: Scope | None) -> tuple[DataFrame, list[int]]:
+    """Give the documents whose scope is known numbers in the order of their ids, without gaps.
+
+    Return with them how many they are, how many have a ``previous`` one, and the number of texts that are ``repeated``.
+    """
+    known = condensed.filter(f"`{SCOPE}`.known") if scope else condensed
+    ordered = known.orderBy(*place_columns(known), "content")
+    documents = materialized(_with_copies(ordered.withColumn("position", sf.monotonically_increasing_id()), scope))
+    counts = "count(*)", "count(previous)", "count_if(previous is null and copies > 1)"
+    parts = documents.groupBy(sf.shiftright("position", _PART_BITS).alias("part")).agg(*map(sf.expr, counts)).collect()
+    sizes = {part: size for part, size, *_ in parts}
     starts = list(accumulate((sizes.get(each, 0) for each in range(max(sizes, default=0) + 1)), initial=0))
     if starts[-1] > POSITION_MASK:
         raise InputError(f"{starts[-1]:,} documents are too many to number. Group parts of them.")
-    start = sf.element_at(sf.lit(starts), (part + 1).cast("int"))
-    position = start + sf.col("number").bitwiseAND(sf.lit((1 << _PART_BITS) - 1))
-    return numbered.withColumn("number", position.cast("long")).withColumnRenamed("number", "position"), starts[-1]
+    dense = {name: _dense(name, starts).alias(name) for name in ("position", "original", "previous")}
+    columns = (dense.get(name, sf.col(f"`{name}`")) for name in documents.columns)
+    return documents.select(*columns), [sum(row[place] for row in parts) for place in (1, 2, 3)]
+
+
+def _dense(name: str, starts: Sequence[int]) -> Column:
+    """Return a column of numbers that `monotonically_increasing_id` gave without the gaps between partitions."""
+    start = sf.element_at(sf.lit(starts), (sf.shiftright(name, _PART_BITS) + 1).cast("int"))
+    return start + sf.col(name).bitwiseAND(sf.lit((1 << _PART_BITS) - 1))
 
 
 def _with_copies(numbered: DataFrame, scope: Scope | None) -> DataFrame:
-    """Return the documents whose scope is known, each with those that it stands for.
+    """Return documents with numbers, each with those that it stands for.
 
     Documents with equal texts get the numbers of the first of them (``original``) and of the ``previous`` one, and
     the number of all these ``copies``. They stand for one another only in the same class of a scope.
     """
     if scope and scope.is_by_pairs:
         alone = {"original": sf.col("position"), "previous": sf.lit(None).cast("long"), "copies": sf.lit(1)}
-        return numbered.filter(f"`{SCOPE}`.known").withColumns(alone)
-    known = numbered.filter(f"`{SCOPE}`.known") if scope else numbered
+        return numbered.withColumns(alone)
     texts = ["content", *([sf.col(f"`{SCOPE}`.within")] if scope else [])]
     same = Window.partitionBy(*texts).orderBy("position")
-    return known.select(
-        *(f"`{name}`" for name in known.columns),
-        sf.first("position").over(same).alias("original"),
+    all_same = same.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
+    return numbered.select(
+        "*",
+        sf.first("position").over(all_same).alias("original"),
         sf.lag("position").over(same).alias("previous"),
-        sf.count("position").over(Window.partitionBy(*texts)).alias("copies"),
+        sf.count("position").over(all_same).alias("copies"),
     )
-
-
-def _tally(documents: DataFrame) -> tuple[int, int, int]:
-    """Count documents, those that have a previous one with the same text, and the texts that several have."""
-    repeated = sf.count_if(sf.expr("previous is null and copies > 1"))
-    [(known, identical, texts)] = documents.agg(sf.count("position"), sf.count("previous"), repeated).collect()
-    return known, identical, texts
 
 
 def _equal(documents: DataFrame, kept: CondensedColumns) -> DataFrame:

@@ -24,7 +24,7 @@ from es_simhash.integrations.spark.frames import (
     CHANGED,
     TEXT,
     few,
-    materialized,
+    observed,
     place_columns,
     text_column,
     texts_of,
@@ -47,11 +47,11 @@ class Texts:
     rarity: Rarity | None
     common: float | None
 
-    def verifier(self, originals: DataFrame, criteria: Criteria) -> Verifier:
+    def verifier(self, distinct: DataFrame, criteria: Criteria) -> Verifier:
         """Return what compares texts."""
         scheme = self.documents.scheme
         assert criteria.verification
-        return verifier(scheme, criteria.verification, lambda: self._sample(originals), self.common, self.rarity)
+        return verifier(scheme, criteria.verification, lambda: self._sample(distinct), self.common, self.rarity)
 
     def compared(
         self, by: Verifier, pairs: DataFrame, count: int, originals: DataFrame, criteria: Criteria
@@ -67,8 +67,9 @@ class Texts:
         ordered = together.repartition("first").sortWithinPartitions("first", sf.asc_nulls_first("second"))
         names = ("first", "second", *distance, "least", TEXT)
         schema = f"first long, second long{types(criteria)}, agreement tinyint"
-        found = materialized(ordered.select(*names).mapInArrow(partial(_compare, by, distance), schema))
-        if found.count() != count:
+        exact = ordered.select(*names).mapInArrow(partial(_compare, by, distance), schema)
+        found, seen = observed(exact, pairs=sf.count("*"))
+        if seen["pairs"] != count:
             raise InputError(CHANGED)
         return found
 
@@ -80,11 +81,11 @@ class Texts:
         is_same = sf.startswith(sf.unhex(sf.sha2(sf.col(TEXT), 256)), sf.col("content"))
         return named.join(wanted, places).filter(is_same)
 
-    def _sample(self, originals: DataFrame) -> list[str]:
+    def _sample(self, distinct: DataFrame) -> list[str]:
         """Return the texts with the lowest content hashes (see `es_simhash.scheme.verdict.rarity`)."""
         places = place_columns(self.frame)
-        lowest = originals.select(*places, "position", "content").orderBy("content").limit(SAMPLE)
-        texts = {row["position"]: row[TEXT] for row in self.of(few(lowest, SAMPLE)).select("position", TEXT).collect()}
+        lowest = distinct.select(*places, "content").orderBy("content").limit(SAMPLE)
+        texts = {bytes(row["content"]): row[TEXT] for row in self.of(few(lowest, SAMPLE)).collect()}
         return list(texts.values())
 
 
