@@ -68,8 +68,9 @@ class SparkDeduplicator:
         texts = None
         if criteria.similarity is not None and criteria.verification:
             texts = Texts(frame, self.documents, self._rarity, self.common)
-        condensed = condensing.of_texts(frame, self.documents, kept)
-        return find(condensed, frame.count(), kept, criteria, self.linkage, texts)
+        total = frame.count()
+        condensed = condensing.of_texts(frame, self.documents, kept, total)
+        return find(condensed, total, kept, criteria, self.linkage, texts)
 
     def of_fields(self, frame: DataFrame) -> SparkDuplicates:
         """Find the near-duplicates among documents whose fields are in a column named by the prefix.

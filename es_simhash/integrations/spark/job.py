@@ -19,7 +19,7 @@ from es_simhash.integrations.spark.candidates import candidates, equal_texts, ma
 from es_simhash.integrations.spark.compare import Comparison, compared, near_by_distance, with_both
 from es_simhash.integrations.spark.components import components
 from es_simhash.integrations.spark.condensing import CondensedColumns
-from es_simhash.integrations.spark.frames import few, materialized, observed, place_columns
+from es_simhash.integrations.spark.frames import TEXT, few, materialized, observed, place_columns
 from es_simhash.integrations.spark.gathered import Gathering
 from es_simhash.integrations.spark.grouping import Grouping
 from es_simhash.integrations.spark.scoping import SCOPE, are_in_scope
@@ -90,8 +90,7 @@ def find(
     found, counted = _Compared.of(found, _is_asked(kept, criteria) if texts else sf.lit(False))
     measured, by = _with_estimates(found.filter("first >= 0").drop("others", "left_out"), criteria), None
     if texts:
-        distinct = condensed.dropDuplicates(["content"]) if scope else originals
-        by, asked = texts.verifier(distinct, criteria), _is_asked(kept, criteria)
+        by, asked = texts.verifier(condensed, total, criteria), _is_asked(kept, criteria)
         exact = texts.compared(by, measured.filter(asked), counted.verified, originals, criteria)
         measured = measured.filter(~asked).unionByName(exact.withColumn("is_exact", sf.lit(True)))
     measured, around = _counting(measured, criteria), None
@@ -195,6 +194,7 @@ def _numbered(condensed: DataFrame, scope: Scope | None) -> tuple[DataFrame, lis
     Return with them how many they are, how many have a ``previous`` one, and the number of texts that are ``repeated``.
     """
     known = condensed.filter(f"`{SCOPE}`.known") if scope else condensed
+    known = known.drop(TEXT)
     ordered = known.orderBy(*place_columns(known), "content")
     documents = materialized(_with_copies(ordered.withColumn("position", sf.monotonically_increasing_id()), scope))
     counts = "count(*)", "count(previous)", "count_if(previous is null and copies > 1)"

@@ -19,6 +19,7 @@ from pyspark.sql import functions as sf
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import InputError
 from es_simhash.groups.pairs.text_similarity import verifier
+from es_simhash.integrations.spark import condensing
 from es_simhash.integrations.spark.compare import near_by_distance, types
 from es_simhash.integrations.spark.frames import (
     CHANGED,
@@ -47,11 +48,11 @@ class Texts:
     rarity: Rarity | None
     common: float | None
 
-    def verifier(self, distinct: DataFrame, criteria: Criteria) -> Verifier:
+    def verifier(self, condensed: DataFrame, total: int, criteria: Criteria) -> Verifier:
         """Return what compares texts."""
         scheme = self.documents.scheme
         assert criteria.verification
-        return verifier(scheme, criteria.verification, lambda: self._sample(distinct), self.common, self.rarity)
+        return verifier(scheme, criteria.verification, lambda: self._sample(condensed, total), self.common, self.rarity)
 
     def compared(
         self, by: Verifier, pairs: DataFrame, count: int, originals: DataFrame, criteria: Criteria
@@ -81,12 +82,16 @@ class Texts:
         is_same = sf.startswith(sf.unhex(sf.sha2(sf.col(TEXT), 256)), sf.col("content"))
         return named.join(wanted, places).filter(is_same)
 
-    def _sample(self, distinct: DataFrame) -> list[str]:
+    def _sample(self, condensed: DataFrame, total: int) -> list[str]:
         """Return the texts with the lowest content hashes (see `es_simhash.scheme.verdict.rarity`)."""
-        places = place_columns(self.frame)
-        lowest = distinct.select(*places, "content").orderBy("content").limit(SAMPLE)
-        texts = {bytes(row["content"]): row[TEXT] for row in self.of(few(lowest, SAMPLE)).collect()}
-        return list(texts.values())
+        found = _lowest(condensed.filter(sf.col(TEXT).isNotNull())).collect()
+        if len(found) < SAMPLE and total > condensing.LOWEST:  # there are few texts, which many documents have
+            found = self.of(few(_lowest(condensed).drop(TEXT), SAMPLE)).collect()
+        return list({bytes(row["content"]): row[TEXT] for row in found}.values())
+
+
+def _lowest(condensed: DataFrame) -> DataFrame:
+    return condensed.dropDuplicates(["content"]).orderBy("content").limit(SAMPLE)
 
 
 def _compare(by: Verifier, kept: list[str], batches: Iterator[Any]) -> Iterator[Any]:

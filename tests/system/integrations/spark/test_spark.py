@@ -48,7 +48,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from es_simhash.integrations.spark import blocks, candidates, components
+from es_simhash.integrations.spark import blocks, candidates, components, condensing
 from es_simhash.integrations.spark.deduplicator import SparkDeduplicator
 from es_simhash.integrations.spark.fields import add_fields
 from es_simhash.integrations.spark.frames import materialized, refused
@@ -185,7 +185,11 @@ def frame_of(spark: SparkSession, texts: dict[str, str]) -> DataFrame:
     return spark.createDataFrame(list(texts.items()), "id string, body string").repartition(3)
 
 
-def test_random_documents_are_judged_as_on_one_machine(spark: SparkSession, many: dict[str, str]) -> None:
+@pytest.mark.parametrize("lowest", [condensing.LOWEST, 500], ids=["texts kept", "texts read again"])
+def test_random_documents_are_judged_as_on_one_machine(
+    spark: SparkSession, many: dict[str, str], lowest: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(condensing, "LOWEST", lowest)  # of the texts that rarity may be learnt from
     found = SparkDeduplicator(Documents(SCHEME, "body")).of_texts(frame_of(spark, many))
     groups, pairs, counts = found_here(SCHEME, many, {})
     assert pairs_of(found) == pairs
