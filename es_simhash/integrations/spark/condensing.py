@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 from pyspark.sql.types import BinaryType, DoubleType, StringType, StructField, StructType
@@ -177,14 +176,16 @@ def of_texts(frame: DataFrame, documents: Documents, kept: CondensedColumns, tot
 def _of_texts(kept: CondensedColumns, highest: int, batches: Iterator[Any]) -> Iterator[Any]:
     for batch in batches:
         texts, places = texts_of(batch.column(TEXT)), kept.places(batch.drop_columns(TEXT))
-        done = 0
+        made, done = list[Any](), 0
         for condensed in fingerprinting.in_batches(texts, partial(_condense, kept.settings)):
-            own = batch.column(TEXT).slice(done, len(condensed))
-            made = kept.batch(places.slice(done, len(condensed)), condensed)
-            is_low = pa.array(condensed.contents[:, 0].byteswap() <= np.uint64(highest))
-            made = made.append_column(TEXT, pc.if_else(is_low, own, None))
-            yield made.filter(pa.array(condensed.statuses != _EMPTY))
+            is_high = condensed.contents[:, 0].byteswap() > np.uint64(highest)
+            low = pa.array(np.arange(done, done + len(condensed)), mask=is_high)
+            some = kept.batch(places.slice(done, len(condensed)), condensed)
+            some = some.append_column(TEXT, batch.column(TEXT).take(low))
+            made.append(some.filter(pa.array(condensed.statuses != _EMPTY)))
             done += len(condensed)
+        if made:  # each batch takes Spark a while
+            yield from pa.Table.from_batches(made).combine_chunks().to_batches()
 
 
 def _condense(settings: Settings, texts: list[str]) -> Condensed:
