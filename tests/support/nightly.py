@@ -8,7 +8,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import settings
 
-
 _PROFILE = "nightly"
 settings.register_profile(_PROFILE, deadline=None, max_examples=200)
 
