@@ -223,7 +223,7 @@ def _with_copies(numbered: DataFrame, scope: Scope | None) -> DataFrame:
     if scope and scope.is_by_pairs:
         alone = {"original": sf.col("position"), "previous": sf.lit(None).cast("long"), "copies": sf.lit(1)}
         return numbered.withColumns(alone)
-    texts = ["content", *([sf.col(f"`{SCOPE}`.within")] if scope else [])]
+    texts: list[Column | str] = ["content", *([sf.col(f"`{SCOPE}`.within")] if scope else [])]
     same = Window.partitionBy(*texts).orderBy("position")
     all_same = same.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
     return numbered.select(
