@@ -154,11 +154,11 @@ def read_here(
 @pytest.mark.parametrize(
     ("scheme", "options", "partitions", "shuffled"),
     [
-        (SCHEME, {"estimate": True}, 3, 4),
         (THRESHOLD, {}, 7, 2),
-        (replace(SCHEME, simhash=SimHash(128, 8, 5)), {"by": "simhash"}, 2, 4),
-        (SCHEME, {}, 3, 2),
         (SCHEME, {"distance": 5, "similarity": 0.8, "estimate": True}, 1, 3),
+        pytest.param(SCHEME, {"estimate": True}, 3, 4, marks=pytest.mark.nightly),
+        pytest.param(replace(SCHEME, simhash=SimHash(128, 8, 5)), {"by": "simhash"}, 2, 4, marks=pytest.mark.nightly),
+        pytest.param(SCHEME, {}, 3, 2, marks=pytest.mark.nightly),
     ],
 )
 def test_groups_pairs_and_counts_of_texts_are_those_of_one_machine(
@@ -185,7 +185,13 @@ def frame_of(spark: SparkSession, texts: dict[str, str]) -> DataFrame:
     return spark.createDataFrame(list(texts.items()), "id string, body string").repartition(3)
 
 
-@pytest.mark.parametrize("lowest", [condensing.LOWEST, 500], ids=["texts kept", "texts read again"])
+@pytest.mark.parametrize(
+    "lowest",
+    [
+        pytest.param(condensing.LOWEST, id="texts kept"),
+        pytest.param(500, id="texts read again", marks=pytest.mark.nightly),
+    ],
+)
 def test_random_documents_are_judged_as_on_one_machine(
     spark: SparkSession, many: dict[str, str], lowest: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -279,7 +285,11 @@ def exported(index: Index, path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("layout", "options"), [(Layout(), {}), (Layout("keyword", signature_bits=4), {"distance": 4, "similarity": 0.7})]
+    ("layout", "options"),
+    [
+        pytest.param(Layout(), {}, marks=pytest.mark.nightly),
+        (Layout("keyword", signature_bits=4), {"distance": 4, "similarity": 0.7}),
+    ],
 )
 def test_groups_of_an_exported_index_are_those_of_the_index(
     spark: SparkSession, tmp_path: Path, layout: Layout, options: dict[str, Any]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from subprocess import Popen
 from threading import Event, Thread
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,7 +16,7 @@ import pytest
 from es_simhash import Canonical, Deduplicator, Documents, Scheme
 from tests.support.random_corpus import corpus
 from tests.system.integrations.spark import test_spark as local
-from tests.system.integrations.spark.test_spark_equals import members_of, members_on
+from tests.system.integrations.spark.test_spark_equals import FEW, OF_TEXTS, check_texts, members_of, members_on
 
 from pyspark.sql import SparkSession  # isort: skip - not before it is known to be there
 
@@ -55,6 +56,15 @@ def kill_at_job(spark: SparkSession, number: int, worker: Popen[bytes], is_over:
         if max(tracker.getActiveJobsIds(), default=-1) >= number:
             kill(worker)
             return
+
+
+@pytest.mark.nightly
+@FEW
+@OF_TEXTS
+def test_whatever_is_asked_for_a_cluster_finds_what_one_machine_finds(
+    spark: SparkSession, seed: int, scheme: Scheme, options: dict[str, Any], way: dict[str, Any]
+) -> None:
+    check_texts(spark, seed, scheme, options, way)
 
 
 @pytest.mark.parametrize("killed_at", [pytest.param(6, marks=pytest.mark.nightly), 20])

@@ -17,6 +17,7 @@ from es_simhash import Canonical, Deduplicator, Documents, GroupOptions, Index, 
 from es_simhash._core.json_paths import Json
 from es_simhash.testing.corpus import corpus
 from tests.support import scoped
+from tests.support.fuzzing import examples
 from tests.system.integrations.spark import test_spark as local
 from tests.system.integrations.spark.test_spark_scopes import COLUMNS, typed
 
@@ -48,9 +49,10 @@ TEXTS: dict[str, Any] = {
 WAYS = st.sampled_from(
     [{}, {}, {"estimate": True}, {"common": 0.3}, {"similarity": 0.9}, {"distance": 5}, {"by": "simhash"}]
 )
+OF_TEXTS = given(st.integers(0, 10**6), st.sampled_from(SCHEMES), st.fixed_dictionaries(TEXTS), WAYS)
 # A failing example says enough; smaller ones would take many minutes.
 FEW = settings(
-    max_examples=4,
+    examples(4),
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -86,11 +88,8 @@ def members_on(found: Any) -> Groups:
     return members_of(row.asDict() for row in found.members.collect())
 
 
-@FEW
-@given(st.integers(0, 10**6), st.sampled_from(SCHEMES), st.fixed_dictionaries(TEXTS), WAYS)
-def test_groups_of_texts_are_those_of_files(
-    spark: SparkSession, seed: int, scheme: Scheme, options: dict[str, Any], way: dict[str, Any]
-) -> None:
+def check_texts(spark: SparkSession, seed: int, scheme: Scheme, options: dict[str, Any], way: dict[str, Any]) -> None:
+    """Compare the groups of texts, all that is shown of them, and the counts."""
     known = documents(seed)
     canonical = options["canonical"]
     found = SparkDeduplicator(Documents(scheme, "body"), **options, **way).of_texts(frame_of(spark, known))
@@ -102,6 +101,14 @@ def test_groups_of_texts_are_those_of_files(
         _, pairs, counts = local.read_here(here)
     assert local.pairs_of(found) == pairs
     assert found.counts == counts
+
+
+@FEW
+@OF_TEXTS
+def test_groups_of_texts_are_those_of_files(
+    spark: SparkSession, seed: int, scheme: Scheme, options: dict[str, Any], way: dict[str, Any]
+) -> None:
+    check_texts(spark, seed, scheme, options, way)
 
 
 @FEW

@@ -63,7 +63,10 @@ KNOWN = documents()
 
 @pytest.mark.parametrize(
     ("scope", "options"),
-    [*((scope, {}) for scope in scoped.SCOPES[::2]), (scoped.SCOPES[-2], {"by": "simhash", "distance": 4})],
+    [
+        (scoped.SCOPES[-2], {"by": "simhash", "distance": 4}),
+        *(pytest.param(scope, {}, marks=pytest.mark.nightly) for scope in scoped.SCOPES[::2]),
+    ],
 )
 def test_groups_pairs_and_counts_in_a_scope_are_those_of_one_machine(
     spark: SparkSession, scope: Scope, options: dict[str, Any]
