@@ -109,7 +109,7 @@ def test_an_alias_of_several_indices_is_read_and_not_written(node: Node, client:
         index.add([{"_id": "1", "body": "some text"}])
 
 
-def test_a_data_stream_says_what_it_takes_and_of_which_document(node: Node, client: Any, name: str) -> None:
+def test_a_data_stream_names_the_document_that_it_refuses_and_what_it_takes(node: Node, client: Any, name: str) -> None:
     if node.release.engine == "elasticsearch":
         pytest.skip("this build of Elasticsearch has no data streams")
     mappings = Scheme.preset("default").mapping("dedup", ["body"])
