@@ -63,7 +63,7 @@ class Loader:
     written: Written = field(default_factory=Written)
     absent: AbsentFields = field(init=False)
     lowest: LowestContents = field(default_factory=LowestContents)
-    rolls: bool = False
+    rolls: bool = field(init=False, default=False)
     _documents: Documents = field(init=False)
     _under_way: dict[int, FileDocument] = field(default_factory=dict)
 
