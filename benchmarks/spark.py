@@ -2,7 +2,7 @@
 
 Texts are of 1.3 kB, one in six a near copy of another with 1 to 10% of its words replaced. Skew is measured among
 documents given by their fields, a tenth near copies of another, once as they are, and once where {shared:.0%} share
-one key and nothing else. Two partitions a core. Runs are processes with their start; medians of {rounds}.
+one key and nothing else. Runs are processes with their start; medians of {rounds}.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SPARK: dict[str, bool | float | int | str | None] = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "4g",
-    "spark.sql.shuffle.partitions": "4",
+    "spark.sql.shuffle.partitions": "16",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
