@@ -26,10 +26,9 @@ CLIENT8_INSTALLED := $(CLIENT8)/.installed
 
 .PHONY: demo test quick native native-check native-miri test-all fuzz coverage mutants test-dist test-min test-extras dist release-check lint types pytest pytest-all pytest-client8 pytest-spark soak soak-hours docs docs-pictures bench bench-check node-opensearch node-elasticsearch clean
 
-# Types are checked by one processor while the kernels are compiled by the other.
+# Types are checked beside all else.
 test: lint
-	$(MAKE) --jobs=2 types native
-	$(MAKE) pytest
+	$(MAKE) --jobs=2 types pytest
 
 # Tests in another order: make test SHUFFLED=7
 ORDER := $(if $(SHUFFLED),--shuffled $(SHUFFLED))
@@ -93,7 +92,7 @@ quick: $(INSTALLED)
 	ES_SIMHASH_TEST_NODES=none $(BIN)/python -m pytest -n 2 tests/unit
 
 # What the compiled kernels do is tested by numpy's way, too, with half of the examples of each law.
-BOTH_WAYS := $(addprefix tests/unit/,text sketches scheme documents groups quality test_golden.py)
+BOTH_WAYS := $(addprefix tests/unit/,text sketches scheme documents groups test_golden.py)
 
 # In two processes (tests/support/sharing_out.py), since each often waits for its node.
 pytest: $(NATIVE_INSTALLED)
@@ -107,7 +106,7 @@ test-all: lint types pytest-all pytest-client8 pytest-spark test-dist test-min t
 
 pytest-all: $(NATIVE_INSTALLED)
 	$(BIN)/python -m pytest -n 2 --all-nodes --nightly $(ORDER)
-	ES_SIMHASH_NATIVE=0 $(BIN)/python -m pytest -n 2 --hypothesis-profile=nightly $(BOTH_WAYS)
+	ES_SIMHASH_NATIVE=0 $(BIN)/python -m pytest -n 2 --hypothesis-profile=nightly $(BOTH_WAYS) tests/unit/quality
 
 pytest-client8: $(CLIENT8_INSTALLED)
 	$(CLIENT8)/bin/python -m pytest --all-nodes --nightly tests/system/test_index_conformance.py tests/system/engines tests/unit/engines -k 'lasticsearch'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from functools import cache
 from pathlib import Path
@@ -21,14 +22,31 @@ class ByServer(LoadScopeScheduling):  # type: ignore[misc]
 
 
 def belongs_to(root: Path, test: str) -> str:
-    """Guess from its name the kind of server that a test is on; without a hint, return its file."""
+    """Return the kind of server that a test is on, by its name or else its fixtures; without one, its file."""
     file, _, name = test.partition("::")
     if _names("secured_node", root / file):
         return "opensearch with logins"
     if _names("guarded_node", root / file) and "opensearch_node" not in name:
         return "elasticsearch"  # whose node with logins it is, whatever client a test names
-    servers = _SERVERS.findall(name)
+    servers = _SERVERS.findall(name) or _nodes_of(root / file, name.partition("[")[0].rpartition("::")[2] or name)
     return servers[-1].lower() if servers else file
+
+
+def _nodes_of(path: Path, test: str) -> list[str]:
+    """Return the servers whose nodes a test asks for, by itself or through fixtures of its file."""
+    arguments, asked, found = _arguments(path), [test], set[str]()
+    while asked:
+        new = arguments.get(asked.pop(), set()) - found
+        found |= new
+        asked += new
+    return [server for server in ("elasticsearch", "opensearch") if f"{server}_node" in found]
+
+
+@cache
+def _arguments(path: Path) -> dict[str, set[str]]:
+    """Return the names of the arguments of each function in a file, without those of methods."""
+    functions = (each for each in ast.parse(path.read_bytes()).body if isinstance(each, ast.FunctionDef))
+    return {each.name: {argument.arg for argument in each.args.args} for each in functions}
 
 
 @cache

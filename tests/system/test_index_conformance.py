@@ -38,8 +38,8 @@ async def _collected(result: Awaitable[Any] | AsyncIterator[Any]) -> Any:
     return [item async for item in result] if isinstance(result, AsyncIterator) else await result
 
 
-class AwaitedSuite(IndexSuite, BackfillSuite):
-    """The suite through `AsyncIndex`; ``target`` is what it connects to."""
+class Waiting:
+    """Opens indices as an `AsyncIndex`; ``target`` is what it connects to."""
 
     @pytest.fixture(autouse=True)
     def loop(self, target: Any) -> Iterator[None]:
@@ -117,7 +117,7 @@ class TestOpenSearch2(IndexSuite, BackfillSuite):
             yield client
 
 
-class TestAsyncElasticsearch(AwaitedSuite):
+class OverAsyncElasticsearch(Waiting):
     @pytest.fixture
     def engine(self, elasticsearch_node: Node) -> str:
         return elasticsearch_node.url
@@ -130,7 +130,7 @@ class TestAsyncElasticsearch(AwaitedSuite):
         return client
 
 
-class TestAsyncOpenSearch(AwaitedSuite):
+class OverAsyncOpenSearch(Waiting):
     @pytest.fixture
     def engine(self, opensearch_node: Node) -> str:
         return opensearch_node.url
@@ -141,3 +141,21 @@ class TestAsyncOpenSearch(AwaitedSuite):
             return AsyncOpenSearch(opensearch_node.url)
 
         return client
+
+
+class TestAsyncElasticsearch(OverAsyncElasticsearch, IndexSuite):
+    pass
+
+
+class TestAsyncOpenSearch(OverAsyncOpenSearch, IndexSuite):
+    pass
+
+
+@pytest.mark.nightly
+class TestAsyncElasticsearchBackfills(OverAsyncElasticsearch, BackfillSuite):
+    pass
+
+
+@pytest.mark.nightly
+class TestAsyncOpenSearchBackfills(OverAsyncOpenSearch, BackfillSuite):
+    pass

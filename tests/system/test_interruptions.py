@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import uuid
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
@@ -32,6 +32,7 @@ from es_simhash.testing.corpus import corpus
 from tests.support.commands import run_alone
 from tests.support.http_server import Moment, Then, proxy
 from tests.support.interruptions import interrupted_at, interrupting_itself
+from tests.support.nightly import rest_at_night
 from tests.support.whole_indices import ENGINES
 from tools.nodes import Node
 
@@ -103,11 +104,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("moment", range(SOAK_MOMENTS if metafunc.config.getoption("--soak") else MOMENTS))
 
 
-def verbs(quick: Collection[str]) -> list[Any]:
-    """All verbs, those that are not quick for the night."""
-    return [pytest.param(name, marks=() if name in quick else pytest.mark.nightly) for name in VERBS]
-
-
 @pytest.fixture(scope="module")
 def filled() -> list[Json]:
     """The documents with their fingerprints."""
@@ -170,7 +166,7 @@ def counts(where: Path | Node, name: str) -> dict[str, int]:
         return found
 
 
-@pytest.mark.parametrize("command", verbs(QUICK))
+@pytest.mark.parametrize("command", rest_at_night(VERBS, QUICK))
 def test_an_interrupted_command_ends_within_a_second_and_leaves_nothing(
     command: str, where: Path | Node, name: str, moment: int, filled: list[Json], tmp_path: Path
 ) -> None:
@@ -200,7 +196,7 @@ def write_inputs(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("where", ENGINES[1:], indirect=True)
-@pytest.mark.parametrize("command", verbs(QUICK_REFUSED))
+@pytest.mark.parametrize("command", rest_at_night(VERBS, QUICK_REFUSED))
 def test_a_command_that_is_refused_everything_ends_within_a_second(
     command: str, where: Node, name: str, moment: int, filled: list[Json], tmp_path: Path
 ) -> None:

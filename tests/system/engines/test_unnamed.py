@@ -140,8 +140,9 @@ def test_errors_of_a_login_or_server_are_still_reported(answer: Answer) -> None:
         engine.close()
 
 
-def test_real_servers_are_known_by_their_urls(elasticsearch_node: Node, opensearch_node: Node) -> None:
-    for node in (elasticsearch_node, opensearch_node):
-        engine = connect(node.url)
-        assert engine.perform(GetInfo()).distribution == node.release.engine
-        engine.close()
+@pytest.mark.parametrize("server", ["elasticsearch_node", "opensearch_node"])
+def test_a_real_server_is_known_by_its_url(server: str, request: pytest.FixtureRequest) -> None:
+    node: Node = request.getfixturevalue(server)
+    engine = connect(node.url)
+    assert engine.perform(GetInfo()).distribution == node.release.engine
+    engine.close()

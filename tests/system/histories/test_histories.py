@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from es_simhash.engines.connect import connect
-from tests.support.nightly import is_nightly
+from tests.support.nightly import is_nightly, rest_at_night
 from tests.support.whole_indices import ENGINES
 from tests.system.histories.drawing import histories, rolling_histories
 from tests.system.histories.embedded import Directory
@@ -104,9 +104,7 @@ def test_a_command_leaves_an_index_as_it_says(server: Server, verb: str, request
 
 
 @pytest.mark.parametrize("behind", ["alias", "stream"])
-@pytest.mark.parametrize(
-    "verb", [pytest.param(verb, marks=() if verb in ADDING else pytest.mark.nightly) for verb in ROLLING]
-)
+@pytest.mark.parametrize("verb", rest_at_night(ROLLING, quick=ADDING))
 def test_so_it_does_by_a_name_that_rolls_over(
     server: Server, verb: str, behind: Behind, request: pytest.FixtureRequest
 ) -> None:

@@ -16,6 +16,7 @@ from es_simhash.engines.connect import connect
 from es_simhash.index import Index
 from tests import ROOT
 from tests.support.commands import run, run_alone
+from tests.support.nightly import rest_at_night
 from tools.nodes import Node
 
 PAGE = (ROOT / "docs" / "how-to" / "security.md").read_text(encoding="utf-8")
@@ -59,6 +60,7 @@ LINES = {
     "scripts --install": f"scripts {INDEX} --install",
 }
 
+READING = ("group", "group --write", "backfill", "remove", "reindex", "find", "check")
 
 # What the privilege `write` is, but for changes of the mapping, which Elasticsearch 9 still lets it make.
 WRITE = ["indices:data/write/*", "indices:admin/mapping/auto_put"]
@@ -84,8 +86,16 @@ def rights() -> list[Rights]:
     ]
 
 
+def first_of_rows(table: list[Rights]) -> list[Rights]:
+    """Return the first of the commands that need the same rights."""
+    return [*{str(given[1:]): given for given in reversed(table)}.values()]
+
+
 def named(cell: str) -> list[str]:
     return re.findall(r"`([\w -]+)`", cell)
+
+
+RIGHTS = rights()
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +117,7 @@ def node(guarded_node: Node) -> Iterator[Node]:
     node.request("DELETE", f"/{INDEX}")
 
 
-@pytest.mark.parametrize("given", rights(), ids=lambda given: given.command)
+@pytest.mark.parametrize("given", rest_at_night(RIGHTS, quick=first_of_rows(RIGHTS)), ids=lambda given: given.command)
 def test_the_privileges_of_the_page_are_enough(
     node: Node, given: Rights, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,10 +145,10 @@ def test_no_copy_is_made_by_a_login_that_may_not_fill_it(node: Node, tmp_path: P
 
 
 def test_every_command_that_needs_a_login_is_listed() -> None:
-    assert sorted(given.command for given in rights()) == sorted(LINES)
+    assert sorted(given.command for given in RIGHTS) == sorted(LINES)
 
 
-@pytest.mark.parametrize("command", ["group", "group --write", "backfill", "remove", "reindex", "find", "check"])
+@pytest.mark.parametrize("command", rest_at_night(READING, quick=["backfill", "find"]))
 def test_a_command_whose_login_may_not_read_ends_with_that_error(node: Node, command: str, tmp_path: Path) -> None:
     """In a process of its own, which would not end while a thread waited for the engine."""
     (tmp_path / "new.jsonl").write_text('{"_id": "9", "body": "' + STORM + '"}\n', encoding="utf-8")

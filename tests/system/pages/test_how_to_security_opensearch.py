@@ -13,7 +13,7 @@ import pytest
 from es_simhash.index import Index
 from tests.support.commands import Run, run
 from tests.support.secured import PASSWORD, add_user, engine_of, grant
-from tests.system.pages.test_how_to_security import COPY, INDEX, LINES, PAGE, STORM, Rights, rights
+from tests.system.pages.test_how_to_security import COPY, INDEX, LINES, PAGE, STORM, Rights, first_of_rows, rights
 from tools.nodes import Node
 
 USER = "page"
@@ -49,13 +49,13 @@ def wanted(given: Rights) -> Rights:
 
 
 COMMANDS = [wanted(given) for given in rights()]
-FIRST_OF_ROWS = {str(given[1:]): given.command for given in reversed(COMMANDS)}.values()
+FIRST_OF_ROWS = first_of_rows(COMMANDS)
 LESS = [
     pytest.param(
         given,
         right,
         id=f"{given.command}-{right}",
-        marks=() if given.command in FIRST_OF_ROWS else pytest.mark.nightly,
+        marks=() if given in FIRST_OF_ROWS else pytest.mark.nightly,
     )
     for given in COMMANDS
     for right in [*given.own, *given.cluster]

@@ -243,8 +243,12 @@ def test_a_mapping_that_does_not_search_the_keys_is_reported(engine: Engine, nam
     assert not index.find(id="a")
 
 
-def test_asynchronous_clients_explain_the_same(elasticsearch_node: Node, opensearch_node: Node) -> None:
-    async def explained(node: Node, name: str) -> Explanation:
+@pytest.mark.parametrize("server", ["elasticsearch_node", "opensearch_node"])
+def test_an_asynchronous_client_explains_the_same(server: str, request: pytest.FixtureRequest) -> None:
+    node: Node = request.getfixturevalue(server)
+    name = "explained-async"
+
+    async def explained() -> Explanation:
         index = AsyncIndex(name, node.url, fields=FIELDS)
         try:
             await index.init()
@@ -253,11 +257,10 @@ def test_asynchronous_clients_explain_the_same(elasticsearch_node: Node, opensea
         finally:
             await index.close()
 
-    found = []
-    for node in (elasticsearch_node, opensearch_node):
-        found.append(asyncio.run(explained(node, "explained-async")))
-        node.request("DELETE", "/explained-async")
-    assert found[0].verdict == found[1].verdict
-    assert found[0].evidence == found[1].evidence
-    assert found[0].evidence.bands
-    assert found[0].evidence.bands.engine == found[0].evidence.bands.agree
+    found = asyncio.run(explained())
+    with Index(name, node.url) as index:
+        same = index.explain("0", "0/é 4", similarity=0.5)
+    node.request("DELETE", f"/{name}")
+    assert (found.verdict, found.evidence) == (same.verdict, same.evidence)
+    assert found.evidence.bands
+    assert found.evidence.bands.engine == found.evidence.bands.agree

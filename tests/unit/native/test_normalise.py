@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from es_simhash.text.normalise import Normalisation
+from tests.support.nightly import rest_at_night
 from tests.support.normalization_cases import normalization_cases
 from tests.support.texts import any_text
 from tests.unit.native.made import kernels
@@ -44,14 +45,17 @@ def test_the_official_cases_are_normalised_to_their_form_kc() -> None:
     assert kernels.normalise(list(texts), (True, False, False)) == list(forms)
 
 
-@pytest.mark.parametrize("steps", EVERY_CHOICE)
+@pytest.mark.parametrize("steps", rest_at_night(EVERY_CHOICE, quick=[(True, True, True), (False, True, False)]))
 def test_every_character_is_normalised_as_defined(steps: Steps) -> None:
     assert wrong(characters(), steps) == []
 
 
-@pytest.mark.parametrize(("before", "after"), NEIGHBOURS)
-def test_every_character_of_unicode_13_is_normalised_as_defined_beside_others(before: str, after: str) -> None:
+@pytest.mark.parametrize(
+    "around", rest_at_night(NEIGHBOURS, quick=[("ậ", "\u0345"), ("가", "\u1161"), ("か", "\u3099")])
+)
+def test_every_character_of_unicode_13_is_normalised_as_defined_beside_others(around: tuple[str, str]) -> None:
     """What follows the third plane is unassigned or changed by nothing."""
+    before, after = around
     assert wrong([f"{before}{character}{after}" for character in characters(0x30000)], (True, True, True)) == []
 
 

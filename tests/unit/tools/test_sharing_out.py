@@ -18,6 +18,10 @@ from tests.support.sharing_out import belongs_to
         ("tests/system/live/test_doctor_security.py::test_a[read-opensearch]", "elasticsearch"),
         ("tests/system/nodes/test_secured.py::test_a", "opensearch with logins"),
         ("tests/system/test_index_faults.py::test_a[opensearch_node]", "opensearch"),
+        (
+            "tests/system/live/test_erase.py::test_copies_in_a_data_stream_are_deleted_in_the_indices_behind_it",
+            "opensearch",
+        ),
         ("tests/unit/core/test_humanize.py::test_a", "tests/unit/core/test_humanize.py"),
     ],
 )
