@@ -48,7 +48,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     folder = session.config.stash.get(FOLDER, None)
     if folder is None:
         return
-    found = [*processes_of(folder, time.monotonic() + _PATIENCE), *map(str, sorted(folder.iterdir()))]
+    found = [*processes_of(folder, time.monotonic() + _PATIENCE), *map(str, sorted(folder.rglob("*")))]
     session.config.stash[FOUND] = found
     if found and is_nightly(session.config) and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
