@@ -26,7 +26,7 @@ from es_simhash.plans.closed_indices import closed_index, closed_ones
 from es_simhash.plans.foreign_values import REMEDY, foreign_in
 from es_simhash.plans.index_rarity import forget_rarity
 from es_simhash.plans.mapping_notes import note
-from es_simhash.plans.operation_retry import retry
+from es_simhash.plans.operation_retry import retry, retry_each
 from es_simhash.plans.operations import Action, Count, GetInfo, GetMappings, Plan, Refresh
 from es_simhash.scheme.mapping import entries
 
@@ -167,7 +167,8 @@ class Removal:
         self._options = options or UpdateOptions()
         self._stop = stop or Stop()
         with stage("survey"):
-            self.survey = run(survey(index, documents, self._options), StoppableEngine(engine, self._stop))
+            plan = retry_each(survey(index, documents, self._options), self._options.patience)
+            self.survey = run(plan, StoppableEngine(engine, self._stop))
         self.progress = Progress.of(index, self.survey.parts, self.survey.left_out)
 
     def run(self, on_progress: OnProgress | None = None, on_reject: OnReject | None = None) -> Removed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from es_simhash.errors import EngineError, UnavailableError, UnreachableError
 from es_simhash.plans.operations import Operation, Plan, Wait
@@ -48,6 +48,25 @@ def retry_all(begin: Callable[[], Plan[Result]], patience: float) -> Plan[Result
             if (delay := next(waits, None)) is None:
                 raise
         yield Wait(delay)
+
+
+def retry_each(plan: Plan[Result], patience: float) -> Plan[Result]:
+    """Return the result of a plan, each operation of which is retried for up to ``patience`` seconds.
+
+    A plan that only looks can wait so for others to take over the shards of a node that is away.
+    """
+    reply: Any = None
+    send = plan.send
+    while True:
+        try:
+            operation = send(reply)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+        try:
+            reply, send = (yield from retry(operation, patience)), plan.send
+        except Exception as error:
+            reply, send = error, plan.throw
 
 
 def attempt(step: Operation[Result] | Plan[Result]) -> Plan[Result | None]:

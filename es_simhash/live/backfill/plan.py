@@ -13,7 +13,7 @@ from es_simhash.live.sweep.progress import Progress
 from es_simhash.live.sweep.runner import Pass
 from es_simhash.live.sweep.survey import Part
 from es_simhash.live.sweep.temporary_settings import change, set_back
-from es_simhash.plans.operation_retry import retry
+from es_simhash.plans.operation_retry import retry, retry_each
 from es_simhash.plans.operations import Count, GetMappings, Plan, Refresh
 
 # The most passes over an index for documents left out or changed meanwhile; the rest is for the next run. One of
@@ -42,12 +42,12 @@ def _begun_and_ended(part: Part, documents: Documents, options: BackfillOptions,
         return
     index = part.index
     watch = Watch(index, part.changes, progress, progress.changes, options.patience)
-    before = begun((yield GetMappings(index))[index], documents)
+    before = begun((yield from retry(GetMappings(index), options.patience))[index], documents)
     if before:
-        own = (yield from fingerprints(index, documents)) - before.fingerprints
+        own = (yield from retry_each(fingerprints(index, documents), options.patience)) - before.fingerprints
         watch = replace(watch, seen=before.changes, made=progress.changes - own)
     else:
-        yield from begin(index, documents, part.changes)
+        yield from retry_each(begin(index, documents, part.changes), options.patience)
     ends = options.is_alone and not (before and options.filters)
     yield from _watched(part, watch, ends, documents, options)
 

@@ -18,6 +18,7 @@ from es_simhash.live.learning import LowestContents, learn, learn_once, now
 from es_simhash.live.sweep.progress import OnProgress, Progress, Tally
 from es_simhash.live.sweep.runner import Runner
 from es_simhash.live.sweep.temporary_settings import all_set_back
+from es_simhash.plans.operation_retry import retry_each
 from es_simhash.plans.operations import Plan
 
 
@@ -47,7 +48,7 @@ class Backfill:
         self._options = options or BackfillOptions()
         self._stop = stop or Stop()
         with stage("survey"):
-            plan = survey(index, documents, self._options, brings_fields)
+            plan = retry_each(survey(index, documents, self._options, brings_fields), self._options.patience)
             self.survey = run(plan, StoppableEngine(engine, self._stop))
         self.progress = Progress.of(index, self.survey.parts, self.survey.left_out)
 

@@ -12,6 +12,7 @@ from es_simhash.live.reindex.plan import Reindexed, reindex
 from es_simhash.live.reindex.survey import ReindexSurvey, survey
 from es_simhash.live.sweep.progress import OnProgress, Progress, Tally
 from es_simhash.live.sweep.runner import Runner
+from es_simhash.plans.operation_retry import retry_each
 from es_simhash.plans.operations import Plan
 
 
@@ -33,7 +34,7 @@ class Reindexing:
         self._engine = engine
         self._options = options or ReindexOptions()
         self._stop = stop or Stop()
-        plan = survey(source, destination, documents, self._options)
+        plan = retry_each(survey(source, destination, documents, self._options), self._options.patience)
         with stage("survey"):
             self.survey: ReindexSurvey = run(plan, StoppableEngine(engine, self._stop))
         self.progress = Progress(self.survey.source, self.survey.due)

@@ -32,6 +32,7 @@ from es_simhash.plans.operations import (
     Operation,
     PutSettings,
     ReadPage,
+    Refresh,
 )
 from tests.support.meddling import Meddler, StopsEarly, once
 from tests.support.rest_engines import Pair, engine_over, new_name, parametrize_pairs
@@ -271,7 +272,7 @@ def test_a_document_that_changes_again_and_again_is_rejected(engine: Engine, med
 # --- the engine is away, or has too much to do
 
 
-@pytest.mark.parametrize("kind", [OpenReader, ReadPage, Bulk])
+@pytest.mark.parametrize("kind", [Refresh, OpenReader, ReadPage, Bulk])
 @pytest.mark.parametrize("error", [UnreachableError, UnavailableError])
 def test_an_engine_that_is_away_is_waited_for(
     engine: Engine, meddler: Meddler, index: Index, waited: list[float], kind: Any, error: type[Exception]

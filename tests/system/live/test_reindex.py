@@ -23,6 +23,7 @@ from es_simhash.errors import (
     MappingError,
     MissingError,
     SchemeMismatchError,
+    UnreachableError,
 )
 from es_simhash.index import AsyncIndex, Index
 from es_simhash.live.reindex import copied_settings
@@ -246,6 +247,17 @@ def test_a_second_run_reads_only_what_was_changed_since(
     assert (done.progress.written, done.is_whole) == (2, True)
     assert done.progress.total < COUNT / 2
     assert_copied(engine, copy, DOCUMENTS | changed)
+
+
+def test_shards_that_are_taken_over_when_it_begins_are_waited_for(
+    engine: Engine, meddler: Meddler, index: Index, copy: str
+) -> None:
+    def fail(operation: Count) -> None:
+        raise UnreachableError("operation primary term [1] is too old (current [2])")
+
+    meddler.before = once(Count, fail)
+    assert index.reindex(copy).is_whole
+    assert_copied(engine, copy, DOCUMENTS)
 
 
 def test_what_is_changed_meanwhile_is_caught_up_with(

@@ -10,11 +10,11 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import Engine
-from es_simhash.errors import IndexStateError, MappingError
+from es_simhash.errors import IndexStateError, MappingError, UnreachableError
 from es_simhash.index import Index
 from es_simhash.live.removal import Removing
 from es_simhash.live.sweep.options import UpdateOptions
-from es_simhash.plans.operations import Action, Bulk, CreateIndex, GetMappings
+from es_simhash.plans.operations import Action, Bulk, CreateIndex, GetMappings, Refresh
 from es_simhash.scheme.scheme import Scheme
 from tests.support.meddling import Meddler, StopsEarly, once
 from tests.support.whole_indices import COUNT, DOCUMENTS, FIELDS, contents, create, delete, fill, fingerprinted, servers
@@ -62,6 +62,14 @@ def test_what_others_keep_in_our_object_stays_and_so_does_another_scheme(engine:
     index.remove_fields()
     assert contents(engine, index.name, ["own"]) == {"own": document}
     assert other.documents.scheme.name == "short"
+
+
+def test_shards_that_are_taken_over_when_it_begins_are_waited_for(meddler: Meddler, index: Index) -> None:
+    def fail(operation: Refresh) -> None:
+        raise UnreachableError("operation primary term [1] is too old (current [2])")
+
+    meddler.before = once(Refresh, fail)
+    assert index.remove_fields().left == 0
 
 
 @pytest.mark.parametrize("slices", [2, 5])

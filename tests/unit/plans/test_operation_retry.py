@@ -1,0 +1,79 @@
+"""Plans whose operations are retried while an engine is away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from es_simhash.errors import MissingError, UnavailableError, UnreachableError
+from es_simhash.plans.operation_retry import retry_each
+from es_simhash.plans.operations import Count, GetMappings, Operation, Plan, Refresh, Wait
+
+
+class Away:
+    """Replies to operations, each of which fails some times before."""
+
+    def __init__(self, failures: int) -> None:
+        self._failures = failures
+        self.asked: list[Operation[Any]] = []
+
+    def perform(self, operation: Operation[Any]) -> Any:
+        self.asked.append(operation)
+        if isinstance(operation, GetMappings):
+            raise MissingError("no such index")
+        if self.asked.count(operation) <= self._failures:
+            raise UnavailableError("its shards are taken over")
+        return len(self.asked)
+
+
+def carried_out(plan: Plan[Any], engine: Away) -> tuple[Any, float]:
+    """The result of a plan, and the seconds that it would wait."""
+    send, reply, waited = plan.send, None, 0.0
+    while True:
+        try:
+            operation = send(reply)
+        except StopIteration as end:
+            return end.value, waited
+        try:
+            send, reply = plan.send, None
+            if isinstance(operation, Wait):
+                waited += operation.seconds
+            else:
+                reply = engine.perform(operation)
+        except Exception as error:
+            send, reply = plan.throw, error
+
+
+def look() -> Plan[tuple[int, bool]]:
+    """Count, once there is such an index or not."""
+    yield Refresh("articles")
+    try:
+        yield GetMappings("articles")
+    except MissingError:
+        return (yield Count("articles", {})), True
+    return 0, False
+
+
+def test_each_operation_is_repeated_and_none_that_was_done() -> None:
+    engine = Away(failures=2)
+    (number, is_missing), waited = carried_out(retry_each(look(), 60), engine)
+    assert [type(each) for each in engine.asked] == [Refresh] * 3 + [GetMappings] + [Count] * 3
+    assert (number, is_missing) == (7, True)
+    assert 1 < waited < 4
+
+
+def test_an_engine_that_stays_away_ends_it() -> None:
+    with pytest.raises(UnavailableError):
+        carried_out(retry_each(look(), 60), Away(failures=1000))
+
+
+def test_what_the_plan_raises_itself_is_not_repeated() -> None:
+    def refuse() -> Plan[None]:
+        yield Refresh("articles")
+        raise UnreachableError("ours")
+
+    engine = Away(failures=0)
+    with pytest.raises(UnreachableError, match="ours"):
+        carried_out(retry_each(refuse(), 60), engine)
+    assert len(engine.asked) == 1
