@@ -51,7 +51,7 @@ def retry_all(begin: Callable[[], Plan[Result]], patience: float) -> Plan[Result
 
 
 def retry_each(plan: Plan[Result], patience: float) -> Plan[Result]:
-    """Return the result of a plan, each operation of which is retried for up to ``patience`` seconds.
+    """Return the result of a plan whose operations are each retried for up to ``patience`` seconds.
 
     A plan that only looks can wait so for others to take over the shards of a node that is away.
     """

@@ -12,7 +12,7 @@ from es_simhash.plans.operations import Count, GetMappings, Operation, Plan, Ref
 
 
 class Away:
-    """Replies to operations, each of which fails some times before."""
+    """Replies to an operation only after it has failed some times."""
 
     def __init__(self, failures: int) -> None:
         self._failures = failures
