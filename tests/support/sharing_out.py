@@ -11,6 +11,8 @@ import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
+from tests.support.by_turns import SERVERS
+
 _SERVERS = re.compile("(elasticsearch|opensearch)(?! client)", re.IGNORECASE)
 
 
@@ -28,7 +30,7 @@ def belongs_to(root: Path, test: str) -> str:
         return "opensearch with logins"
     if _names("guarded_node", root / file) and "opensearch_node" not in name:
         return "elasticsearch"  # whose node with logins it is, whatever client a test names
-    servers = _SERVERS.findall(name) or _nodes_of(root / file, name.partition("[")[0].rpartition("::")[2] or name)
+    servers = _SERVERS.findall(name) or _nodes_of(root / file, name.partition("[")[0])
     return servers[-1].lower() if servers else file
 
 
@@ -39,7 +41,7 @@ def _nodes_of(path: Path, test: str) -> list[str]:
         new = arguments.get(asked.pop(), set()) - found
         found |= new
         asked += new
-    return [server for server in ("elasticsearch", "opensearch") if f"{server}_node" in found]
+    return [server for server in SERVERS if f"{server}_node" in found]
 
 
 @cache

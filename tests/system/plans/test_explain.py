@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -244,7 +246,7 @@ def test_a_mapping_that_does_not_search_the_keys_is_reported(engine: Engine, nam
 
 
 @pytest.mark.parametrize("server", ["elasticsearch_node", "opensearch_node"])
-def test_an_asynchronous_client_explains_the_same(server: str, request: pytest.FixtureRequest) -> None:
+def test_an_asynchronous_client_explains_the_same(server: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     node: Node = request.getfixturevalue(server)
     name = "explained-async"
 
@@ -261,6 +263,15 @@ def test_an_asynchronous_client_explains_the_same(server: str, request: pytest.F
     with Index(name, node.url) as index:
         same = index.explain("0", "0/é 4", similarity=0.5)
     node.request("DELETE", f"/{name}")
+    with Index(name, str(tmp_path), fields=FIELDS) as index:
+        index.init()
+        index.add([{"_id": id_, "_source": each} for id_, each in TEXTS.items()], refresh=True)
+        embedded = index.explain("0", "0/é 4", similarity=0.5)
     assert (found.verdict, found.evidence) == (same.verdict, same.evidence)
-    assert found.evidence.bands
-    assert found.evidence.bands.engine == found.evidence.bands.agree
+    blocks, bands = found.evidence.blocks, found.evidence.bands
+    assert blocks
+    assert bands
+    assert (blocks.engine, bands.engine) == (blocks.agree, bands.agree)
+    # The embedded engine does not say which keys it found by.
+    unsaid = replace(found.evidence, blocks=replace(blocks, engine=None), bands=replace(bands, engine=None))
+    assert (found.verdict, unsaid) == (embedded.verdict, embedded.evidence)
