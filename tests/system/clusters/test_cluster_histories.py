@@ -62,6 +62,12 @@ KEPT = {
     "distinct hits are read while a node joins, and the one with a primary is killed": History(
         "distinct", (Start("done"),) * 12, (Event(1, Blow.JOIN), Event(4, Blow.KILL, kind="/_search")), _SHAPE
     ),
+    "documents are added while a node does not hear another": History(
+        "add",
+        (Start("plain", False),) * 6,
+        (Event(4, Blow.SILENCE, kind="/"),),
+        Shape(1, False, replicas=1, behind="index"),
+    ),
     "an alias rolls over in a backfill, and the primary is killed between a bulk's send and its reply": History(
         "backfill",
         _SOME,

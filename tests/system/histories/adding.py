@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import redirect_stderr
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
+from typing import TypeAlias
 
 from es_simhash._core.json_paths import Json
 from es_simhash.cli.show import exits
@@ -17,17 +19,21 @@ from es_simhash.scheme.own_fields import DEFERRED
 from tests.support.commands import Run
 from tests.system.histories.history import Behind
 
+# A document after each of the actions on it: its source and our fields, or None where it is not there.
+States: TypeAlias = list[tuple[Json, Json] | None]
+
 
 @dataclass
 class Added:
     """What actions come to, one after the other: the documents that are there then, and those that are refused, since
-    there is such a document already.
+    there is such a document already; ``states`` are those of each document after the actions on it.
     """
 
     documents: Documents
     sources: dict[str, Json] = field(default_factory=dict)
     fields: dict[str, Json] = field(default_factory=dict)
     refused: set[str] = field(default_factory=set)
+    states: defaultdict[str, States] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, action: Json) -> None:
         """Do the next action."""
@@ -42,15 +48,15 @@ class Added:
         else:
             self.sources[id_] = action["_source"]
             self.fields[id_] = self.documents.add_fields(action["_source"])[self.documents.prefix]
+        self.states[id_].append((self.sources[id_], self.fields[id_]) if id_ in self.sources else None)
 
 
-def states(documents: Documents, on_one_document: Iterable[Json]) -> Iterator[tuple[Json, Json] | None]:
-    """What a document is after each of its actions: its source and our fields, or None."""
-    added = Added(documents)
-    for action in on_one_document:
-        added.add(action)
-        id_ = action["_id"]
-        yield (added.sources[id_], added.fields[id_]) if id_ in added.sources else None
+def added(documents: Documents, actions: Iterable[Json]) -> Added:
+    """What actions come to."""
+    all_ = Added(documents)
+    for action in actions:
+        all_.add(action)
+    return all_
 
 
 def actions(sources: Iterable[Json], behind: Behind = "index") -> Iterator[Json]:

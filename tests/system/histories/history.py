@@ -129,3 +129,8 @@ class History:
     documents: tuple[Start, ...]
     events: tuple[Event, ...] = ()
     shape: Shape = Shape()
+
+    @property
+    def parts_nodes(self) -> bool:
+        """Whether nodes do not hear each other for a while."""
+        return any(event.what in (Blow.ISOLATE, Blow.SILENCE) for event in self.events)

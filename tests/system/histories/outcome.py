@@ -20,7 +20,8 @@ class Outcome:
     """A history that is over: how the index was, how it is, how its copy is, and how the command ended.
 
     ``unheard`` changes were made without the command having been able to know. It ``adds_again`` if it was begun more
-    than once, and knows nothing of what it added before.
+    than once, and knows nothing of what it added before. Where nodes were ``parted``, a server may have repeated a bulk
+    that it had answered, after later ones (see `clusters.test_repeated_bulks`).
     """
 
     others: Others
@@ -31,6 +32,7 @@ class Outcome:
     looks: Looks
     unheard: int
     adds_again: bool = False
+    parted: bool = False
 
     def documents(self, state: State | None = None) -> Iterator[tuple[str, Known, Json]]:
         """The documents of the others, as they know them, and as they are in the index, or in another."""

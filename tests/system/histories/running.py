@@ -53,7 +53,7 @@ def outcome_of(target: Target, others: Others, history: History, looks: Looks) -
     verb.afterwards(others)
     adds_again = bool(others.generations) and verb.forgets and ended.runs > 1
     after, copy = index_now(others), state_of(others, others.copy)
-    return Outcome(others, before, after, copy, ended, looks, course.unheard, adds_again)
+    return Outcome(others, before, after, copy, ended, looks, course.unheard, adds_again, history.parts_nodes)
 
 
 def index_now(others: Others) -> State:
