@@ -16,7 +16,7 @@ from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.live.sweep.reading import Reading
 from es_simhash.plans.index_rarity import fingerprinted, note_rarity, noted_rarity
 from es_simhash.plans.mapping_notes import check_may_note
-from es_simhash.plans.operation_retry import retry
+from es_simhash.plans.operation_retry import retry, retry_each
 from es_simhash.plans.operations import GetDocuments, GetMappings, Plan
 from es_simhash.scheme.mapping import entries
 from es_simhash.scheme.verdict.learnt import LearntRarity
@@ -74,10 +74,11 @@ def learn(
 
     ``when`` is the present time, in ISO 8601. The documents are read, unless as many as there are ``known`` already.
     """
-    own = entries((yield GetMappings(name)), documents.prefix)
+    own = entries((yield from retry(GetMappings(name), patience)), documents.prefix)
     indices = [index for index, entry in sorted(own.items()) if entry]
     lowest = known
-    if not (lowest and lowest.lie_in(indices) and lowest.met == (yield from fingerprinted(name, documents))):
+    made = yield from retry_each(fingerprinted(name, documents), patience)
+    if not (lowest and lowest.lie_in(indices) and lowest.met == made):
         lowest = LowestContents()
         for index in indices:
             yield from _add_those_of(index, documents, patience, lowest)
@@ -89,7 +90,7 @@ def learn(
         )
     learnt = LearntRarity(rarity_of(documents.scheme, texts), when, lowest.met)
     for index in indices:
-        yield from note_rarity(index, documents, learnt)
+        yield from retry_each(note_rarity(index, documents, learnt), patience)
     return learnt
 
 
@@ -112,18 +113,18 @@ def learn_once(
 def _learn_if_missing(
     name: str, documents: Documents, when: str, patience: float, lowest: LowestContents | None
 ) -> Plan[LearntRarity | None]:
-    mappings = yield GetMappings(name)
+    mappings = yield from retry(GetMappings(name), patience)
     own = {index: mappings[index] for index, entry in entries(mappings, documents.prefix).items() if entry}
     known = noted_rarity(own, documents)
     lacking = [index for index in sorted(own) if noted_rarity({index: own[index]}, documents) is None]
-    if not lacking or (known is None and (yield from fingerprinted(name, documents)) < SAMPLE):
+    if not lacking or (known is None and (yield from retry_each(fingerprinted(name, documents), patience)) < SAMPLE):
         return None
     for index in lacking:
-        yield from check_may_note(index)
+        yield from retry_each(check_may_note(index), patience)
     if known is None:
         return (yield from learn(name, documents, when, patience, lowest))
     for index in lacking:
-        yield from note_rarity(index, documents, known)
+        yield from retry_each(note_rarity(index, documents, known), patience)
     return None
 
 

@@ -147,8 +147,8 @@ def _remove(survey: RemovalSurvey, patience: float, removed: Removed) -> Plan[Re
             left = yield from retry(Count(part.index, query), patience)
         removed.left += left
         if not left:
-            yield from note(part.index, documents.prefix, None)
-            yield from forget_rarity(part.index, documents)
+            yield from retry_each(note(part.index, documents.prefix, None), patience)
+            yield from retry_each(forget_rarity(part.index, documents), patience)
     return removed
 
 

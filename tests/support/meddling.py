@@ -9,7 +9,8 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from es_simhash.engines.base import Engine
-from es_simhash.plans.operations import ActionResult, Bulk, Operation
+from es_simhash.errors import UnavailableError
+from es_simhash.plans.operations import ActionResult, Bulk, CloseReader, OpenReader, Operation, ReadPage
 
 Result = TypeVar("Result")
 
@@ -65,6 +66,21 @@ def once(kind: type[Operation[Any]], do: Callable[[Any], Any], after: int = 0) -
             met += 1
             if met == after + 1:
                 do(operation)
+
+    return before
+
+
+def each_at_a_second_try() -> Callable[[Operation[Any]], None]:
+    """What no worker does can be done at a second try only."""
+    tried: list[Operation[Any]] = []
+
+    def before(operation: Operation[Any]) -> None:
+        if isinstance(operation, Bulk | OpenReader | ReadPage | CloseReader):
+            return
+        if operation not in tried:
+            tried.append(operation)
+            raise UnavailableError("a node has just gone away")
+        tried.remove(operation)
 
     return before
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from es_simhash._core.json_paths import Json
+from es_simhash._core.prefetch import Stop
 from es_simhash.engines.base import Engine
 from es_simhash.engines.connect import connect
 from es_simhash.engines.embedded import EmbeddedEngine
@@ -107,6 +108,12 @@ def names(engine: Engine) -> Iterator[Callable[[], str]]:
 @pytest.fixture
 def meddler(engine: Engine) -> Meddler:
     return Meddler(engine)
+
+
+@pytest.fixture
+def no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs wait as often as ever, which takes no time."""
+    monkeypatch.setattr(Stop, "sleep", lambda stop, _: stop.check())
 
 
 def create(engine: Engine, name: str, **more: Any) -> None:

@@ -213,7 +213,7 @@ def whole(operation: Operation[Any], reply: Json) -> Json:
 
 def acknowledged(operation: Operation[Any], reply: Json) -> None:
     if not reply["acknowledged"]:
-        raise EngineError(
+        raise UnavailableError(
             f"{doing(operation)} was begun, but not every node has confirmed it in time. "
             "Look at the health of the cluster (GET _cluster/health), then at the index itself."
         )

@@ -23,9 +23,9 @@ _MOST, _MOST_SHARED = 5, 1
 
 def settings_for(part: Part, options: BackfillOptions) -> Plan[None]:
     """Set back settings that a killed run has left changed, and change those of this run."""
-    yield from set_back(part.index)
+    yield from retry_each(set_back(part.index), options.patience)
     if part.due and options.settings:
-        yield from change(part.index, options.settings)
+        yield from retry_each(change(part.index, options.settings), options.patience)
 
 
 def passes(parts: list[Part], documents: Documents, options: BackfillOptions, progress: Progress) -> Plan[None]:
@@ -85,7 +85,7 @@ def _watched(part: Part, watch: Watch, ends: bool, documents: Documents, options
         elif not ends:
             return
         else:
-            yield from end(index, documents)
+            yield from retry_each(end(index, documents), options.patience)
             # These were not read yet, so they may be stale.
             if not (unseen := (yield from _noted_again(watch, documents))):
                 return
@@ -100,7 +100,7 @@ def _noted_again(watch: Watch, documents: Documents) -> Plan[int]:
     """Count the changes of others since the last look; if there are any, note where the next run must start."""
     unseen = max(0, (yield from watch.others()))
     if unseen:
-        yield from begin(watch.index, documents, watch.seen)
+        yield from retry_each(begin(watch.index, documents, watch.seen), watch.patience)
     return unseen
 
 

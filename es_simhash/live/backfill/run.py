@@ -75,7 +75,7 @@ class Backfill:
             self.is_set_back = not self._options.settings or leave(all_set_back(indices), self._engine)
             raise
         try:
-            run(all_set_back(indices), runner)
+            run(retry_each(all_set_back(indices), self._options.patience), runner)
         except EngineError:
             self.is_set_back = False
         with stage("learn"):

@@ -23,7 +23,7 @@ from es_simhash.live.sweep.temporary_settings import are_changed, change, set_ba
 from es_simhash.plans.index_rarity import note_rarity, noted_rarity
 from es_simhash.plans.init import make_index
 from es_simhash.plans.mapping_notes import note
-from es_simhash.plans.operation_retry import retry
+from es_simhash.plans.operation_retry import retry, retry_each
 from es_simhash.plans.operations import (
     Count,
     DeleteIndex,
@@ -67,9 +67,9 @@ def reindex(survey: ReindexSurvey, options: ReindexOptions, progress: Progress, 
     """Do the whole reindexing, and hand documents without a correct copy to ``on_reject``."""
     done = Reindexed(progress)
     source, destination, patience = survey.source, survey.destination, options.patience
-    is_made = bool(survey.create) and (yield from _make(survey, options))
+    is_made = bool(survey.create) and (yield from retry_each(_make(survey, options), patience))
     try:
-        yield from _begin(survey)
+        yield from retry_each(_begin(survey), patience)
         changes = yield from _copy(survey, patience, survey.since, progress)
     except EngineError as error:
         if is_made and not isinstance(error, UnreachableError):
@@ -82,10 +82,10 @@ def reindex(survey: ReindexSurvey, options: ReindexOptions, progress: Progress, 
             break
         # The source changed during the comparison.
         changes = yield from _copy(survey, patience, changes, progress)
-    yield from set_back(destination)
+    yield from retry_each(set_back(destination), patience)
     if not done.is_verified:
         # Documents that count as copied may not be: the next run reads all of them.
-        yield from note(destination, ORIGIN, survey.origin)
+        yield from retry_each(note(destination, ORIGIN, survey.origin), patience)
         yield from _report_differences(survey, done.verified, patience, on_reject)
         return done
     with stage("learn"):
@@ -166,7 +166,8 @@ def _passes(
         if since is None:
             break
         if not progress.rejected:
-            yield from note(survey.destination, ORIGIN, {**survey.origin, "changes": since})
+            seen = {**survey.origin, "changes": since}
+            yield from retry_each(note(survey.destination, ORIGIN, seen), patience)
     return since
 
 

@@ -60,7 +60,7 @@ def _sample(index: str, size: int, documents: int, patience: float) -> Plan[list
     """Draw documents of an index at random, without their source."""
     if not size:
         return []
-    if (yield GetInfo()).distribution == "embedded":
+    if (yield from retry(GetInfo(), patience)).distribution == "embedded":
         return (yield from _sample_by_share(index, size, documents, patience))
     drawn = {"random_score": {"seed": random.getrandbits(31), "field": "_seq_no"}}
     query = {"function_score": {"query": _EVERYTHING, **drawn}}

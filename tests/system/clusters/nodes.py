@@ -87,7 +87,8 @@ class Nodes:
         if blow is Blow.JOIN:
             self.cluster.join()
             return
-        health = self.cluster.request("GET", f"/_cluster/health/{index}?timeout=1s")
+        # A copy of the index is named after it, as are its generations.
+        health = self.cluster.request("GET", f"/_cluster/health/{index}*?timeout=1s")
         if not self.cluster.is_whole or health.status != HTTPStatus.OK or health.body["status"] != "green":
             return
         hit = self.cluster.primary(index)

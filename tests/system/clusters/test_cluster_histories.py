@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Verbosity, given, settings
 
 from tests.support.pytest_nodes import required_cluster
 from tests.system.clusters.drawing import histories
@@ -113,6 +113,7 @@ def test_a_command_leaves_an_index_as_it_says_on_a_cluster_that_fails(
         max_examples=_SOAK if is_soak else _COUNT,
         derandomize=not is_soak,
         deadline=None,
+        verbosity=Verbosity.verbose if is_soak else Verbosity.normal,
         suppress_health_check=[HealthCheck.too_slow],
     )
     @given(histories(nodes.has_streams))

@@ -34,7 +34,7 @@ from es_simhash.plans.operations import (
     ReadPage,
     Refresh,
 )
-from tests.support.meddling import Meddler, StopsEarly, once
+from tests.support.meddling import Meddler, StopsEarly, each_at_a_second_try, once
 from tests.support.rest_engines import Pair, engine_over, new_name, parametrize_pairs
 from tools.nodes import Node
 
@@ -287,6 +287,13 @@ def test_an_engine_that_is_away_is_waited_for(
     index.backfill()
     assert len(waited) == 6
     assert waited[0] < waited[-1]
+    assert_right(engine, index)
+
+
+def test_what_cannot_be_done_at_first_is_tried_again(engine: Engine, meddler: Meddler, index: Index) -> None:
+    assert index.documents  # the index is opened
+    meddler.before = each_at_a_second_try()
+    assert index.backfill(BackfillOptions(without_refresh=True)).unsettled == 0
     assert_right(engine, index)
 
 

@@ -23,7 +23,6 @@ from es_simhash.errors import (
     MappingError,
     MissingError,
     SchemeMismatchError,
-    UnreachableError,
 )
 from es_simhash.index import AsyncIndex, Index
 from es_simhash.live.reindex import copied_settings
@@ -47,7 +46,7 @@ from es_simhash.plans.operations import (
     UpdateAliases,
 )
 from es_simhash.scheme.scheme import Scheme
-from tests.support.meddling import Meddler, StopsEarly, once
+from tests.support.meddling import Meddler, StopsEarly, each_at_a_second_try, once
 from tests.support.whole_indices import (
     COUNT,
     DOCUMENTS,
@@ -249,14 +248,12 @@ def test_a_second_run_reads_only_what_was_changed_since(
     assert_copied(engine, copy, DOCUMENTS | changed)
 
 
-def test_shards_that_are_taken_over_when_it_begins_are_waited_for(
-    engine: Engine, meddler: Meddler, index: Index, copy: str
+@pytest.mark.usefixtures("no_time")
+def test_what_cannot_be_done_at_first_is_tried_again(
+    engine: Engine, kind: str, meddler: Meddler, index: Index, copy: str
 ) -> None:
-    def fail(operation: Count) -> None:
-        raise UnreachableError("operation primary term [1] is too old (current [2])")
-
-    meddler.before = once(Count, fail)
-    assert index.reindex(copy).is_whole
+    meddler.before = each_at_a_second_try()
+    assert index.reindex(copy, ReindexOptions(fast=kind != "embedded")).is_whole
     assert_copied(engine, copy, DOCUMENTS)
 
 

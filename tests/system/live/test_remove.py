@@ -10,13 +10,13 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import Engine
-from es_simhash.errors import IndexStateError, MappingError, UnreachableError
+from es_simhash.errors import IndexStateError, MappingError
 from es_simhash.index import Index
 from es_simhash.live.removal import Removing
 from es_simhash.live.sweep.options import UpdateOptions
-from es_simhash.plans.operations import Action, Bulk, CreateIndex, GetMappings, Refresh
+from es_simhash.plans.operations import Action, Bulk, CreateIndex, GetMappings
 from es_simhash.scheme.scheme import Scheme
-from tests.support.meddling import Meddler, StopsEarly, once
+from tests.support.meddling import Meddler, StopsEarly, each_at_a_second_try, once
 from tests.support.whole_indices import COUNT, DOCUMENTS, FIELDS, contents, create, delete, fill, fingerprinted, servers
 from tools.nodes import Node
 
@@ -64,12 +64,12 @@ def test_what_others_keep_in_our_object_stays_and_so_does_another_scheme(engine:
     assert other.documents.scheme.name == "short"
 
 
-def test_shards_that_are_taken_over_when_it_begins_are_waited_for(meddler: Meddler, index: Index) -> None:
-    def fail(operation: Refresh) -> None:
-        raise UnreachableError("operation primary term [1] is too old (current [2])")
-
-    meddler.before = once(Refresh, fail)
+@pytest.mark.usefixtures("no_time")
+def test_what_cannot_be_done_at_first_is_tried_again(engine: Engine, meddler: Meddler, index: Index) -> None:
+    assert index.documents  # the index is opened
+    meddler.before = each_at_a_second_try()
     assert index.remove_fields().left == 0
+    assert contents(engine, index.name, list(DOCUMENTS)) == DOCUMENTS
 
 
 @pytest.mark.parametrize("slices", [2, 5])

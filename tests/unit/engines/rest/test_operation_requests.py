@@ -307,7 +307,7 @@ def test_searches_ask_for_whole_answers() -> None:
 
 @pytest.mark.parametrize("kind", [CreateIndex, PutMapping, DeleteIndex])
 def test_an_unconfirmed_change_is_reported(kind: type[Operation[Any]]) -> None:
-    with pytest.raises(EngineError, match="not every node has confirmed"):
+    with pytest.raises(UnavailableError, match="not every node has confirmed"):
         converse(EVERY[kind], {"acknowledged": False})
     _, result = converse(EVERY[kind], {"acknowledged": True})
     assert result is None
