@@ -1,4 +1,4 @@
-"""What tests leave behind: files, folders and processes that are still there in the end are listed; at night they fail.
+"""What tests leave behind: files, folders and processes that are still there in the end are listed, and fail the run.
 
 A run has a temporary folder of its own, so that what others leave meanwhile is none of its business. Its processes are
 those that have the folder's name in their command line or environment.
@@ -13,8 +13,6 @@ import time
 from pathlib import Path
 
 import pytest
-
-from tests.support.nightly import is_nightly
 
 # What Python, pytest and all programs take for temporary files.
 _VARIABLES = ("TMPDIR", "TEMP", "TMP")
@@ -50,7 +48,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         return
     found = [*processes_of(folder, time.monotonic() + _PATIENCE), *map(str, sorted(folder.rglob("*")))]
     session.config.stash[FOUND] = found
-    if found and is_nightly(session.config) and session.exitstatus == pytest.ExitCode.OK:
+    if found and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 

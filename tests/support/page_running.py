@@ -10,6 +10,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
@@ -154,8 +155,8 @@ def holds(reply: Any, expected: Any) -> bool:
 @contextmanager
 def _at_a_desk(folder: Path, node: Node | None) -> Iterator[None]:
     """In an empty directory, with the command installed, no settings but the node's, and a terminal of 100 columns."""
-    work, home, programs = (folder / name for name in ("work", "home", "bin"))
-    for each in (work, home, programs):
+    work, home, programs, temporary = (folder / name for name in ("work", "home", "bin", "temporary"))
+    for each in (work, home, programs, temporary):
         each.mkdir()
     program = programs / "es-simhash"
     program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m es_simhash "$@"\n', encoding="utf-8")
@@ -172,6 +173,8 @@ def _at_a_desk(folder: Path, node: Node | None) -> Iterator[None]:
     target = {"ES_SIMHASH_URL": node.url} if node else {}
     with patch.dict(os.environ, {**others, **own, **target}, clear=True), pytest.MonkeyPatch.context() as here:
         here.chdir(work)
+        # Pages leave there what a reader's system removes some day.
+        here.setattr(tempfile, "tempdir", str(temporary))
         yield
 
 

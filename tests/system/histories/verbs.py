@@ -66,7 +66,7 @@ def problems(history: History, outcome: Outcome) -> Iterator[str]:
     On a cluster, a command goes on by itself.
     """
     if outcome.others.target.is_cluster:
-        yield from (f"a run gave up: {said}" for said in outcome.ended.given_up)
+        yield from (f"a run gave up: {said}" for said in outcome.ended.given_up if not _has_rolled(outcome, said))
     yield from nothing_is_twice(outcome)
     if not (outcome.others.has_secrets and outcome.ended.code == REFUSED and "_source" in outcome.ended.said):
         yield from VERBS[history.verb].check(outcome)
@@ -129,8 +129,7 @@ def _check_copy(outcome: Outcome) -> Iterator[str]:
     yield from nothing_of_others_is_changed(outcome)
     if outcome.steps:
         yield f"the source was changed {outcome.steps} times"
-    if ended.code == REFUSED and outcome.others.generations and "one index is copied at a time" in ended.said:
-        # The name had rolled over before it was asked which index it stands for.
+    if ended.code == REFUSED and _has_rolled(outcome, ended.said):
         return
     if copy is None:
         yield f"there is no copy: {ended.said}"
@@ -149,6 +148,11 @@ def _check_copy(outcome: Outcome) -> Iterator[str]:
     missing = {id_ for id_, known in outcome.others.by_id() if known.source is not None} - copy.hits.keys()
     if ended.code == 0 and (wrong := (missing | found.keys()) - late):
         yield f"{sorted(wrong)} are in one of the two only, and the exit code is 0"
+
+
+def _has_rolled(outcome: Outcome, said: str) -> bool:
+    """Whether a name had rolled over before it was asked which index, to be copied, it stands for."""
+    return outcome.others.generations is not None and "one index is copied at a time" in said
 
 
 # --- group

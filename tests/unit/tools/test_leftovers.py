@@ -1,4 +1,4 @@
-"""A run of tests that leaves something behind says what, and fails at night."""
+"""A run of tests that leaves something behind says what, and fails."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests import ROOT
-from tests.support import leftovers, nightly
+from tests.support import leftovers
 
 pytest_plugins = ["pytester"]
 
@@ -22,10 +22,9 @@ def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Py
     return pytester
 
 
-def result_of(run: pytest.Pytester, test: str, *options: str) -> pytest.RunResult:
+def result_of(run: pytest.Pytester, test: str) -> pytest.RunResult:
     run.makepyfile(f"import tempfile\n\n\ndef test_a():\n    {test}\n")
-    plugins = [name for each in (nightly, leftovers) for name in ("-p", each.__name__)]
-    return run.runpytest_subprocess(*plugins, "-p", "no:cacheprovider", *options)
+    return run.runpytest_subprocess("-p", leftovers.__name__, "-p", "no:cacheprovider")
 
 
 def test_a_run_that_leaves_nothing_passes(run: pytest.Pytester) -> None:
@@ -34,16 +33,9 @@ def test_a_run_that_leaves_nothing_passes(run: pytest.Pytester) -> None:
     result.stdout.no_fnmatch_line("*left behind*")
 
 
-@pytest.mark.parametrize(
-    ("options", "code"),
-    [((), pytest.ExitCode.OK), (("--nightly",), pytest.ExitCode.TESTS_FAILED)],
-    ids=["day", "night"],
-)
-def test_a_folder_that_is_left_is_named_and_removed(
-    run: pytest.Pytester, options: tuple[str, ...], code: pytest.ExitCode
-) -> None:
-    result = result_of(run, "tempfile.mkdtemp(prefix='forgotten-')", *options)
-    assert result.ret == code
+def test_a_folder_that_is_left_is_named_and_removed(run: pytest.Pytester) -> None:
+    result = result_of(run, "tempfile.mkdtemp(prefix='forgotten-')")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.assert_outcomes(passed=1)
     [left] = [line for line in result.outlines if "forgotten-" in line]
     assert not Path(left).exists()
