@@ -91,12 +91,15 @@ types: $(INSTALLED)
 quick: $(INSTALLED)
 	ES_SIMHASH_TEST_NODES=none $(BIN)/python -m pytest -n 2 tests/unit
 
-# What the compiled kernels do is tested by numpy's way, too, with half of the examples of each law.
-BOTH_WAYS := $(addprefix tests/unit/,text sketches scheme documents groups test_golden.py)
+# What the compiled kernels do is tested by numpy's way, too, with half of the examples of each law. Each kernel is also
+# compared with it (tests/unit/native), so that what stands on both need be tested at night only.
+BOTH_WAYS := $(addprefix tests/unit/,text sketches documents test_golden.py)
+BOTH_WAYS_AT_NIGHT := $(BOTH_WAYS) $(addprefix tests/unit/,scheme groups quality)
 
-# In two processes (tests/support/sharing_out.py), since each often waits for its node.
+# In one more process than there are cores on a small machine (tests/support/sharing_out.py), since each often waits for
+# its node.
 pytest: $(NATIVE_INSTALLED)
-	$(BIN)/python -m pytest -n 2 $(ORDER)
+	$(BIN)/python -m pytest -n 3 $(ORDER)
 	ES_SIMHASH_NATIVE=0 $(BIN)/python -m pytest -n 2 --hypothesis-profile=again $(BOTH_WAYS)
 
 # Each on both servers (tests/support/by_turns.py), also on those before the current ones, through the client of
@@ -106,7 +109,7 @@ test-all: lint types pytest-all pytest-client8 pytest-spark test-dist test-min t
 
 pytest-all: $(NATIVE_INSTALLED)
 	$(BIN)/python -m pytest -n 2 --all-nodes --nightly $(ORDER)
-	ES_SIMHASH_NATIVE=0 $(BIN)/python -m pytest -n 2 --hypothesis-profile=nightly $(BOTH_WAYS) tests/unit/quality
+	ES_SIMHASH_NATIVE=0 $(BIN)/python -m pytest -n 2 --hypothesis-profile=nightly $(BOTH_WAYS_AT_NIGHT)
 
 pytest-client8: $(CLIENT8_INSTALLED)
 	$(CLIENT8)/bin/python -m pytest --all-nodes --nightly tests/system/test_index_conformance.py tests/system/engines tests/unit/engines -k 'lasticsearch'
