@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
 
 # By their length; 0 stands for any digit.
 _FORMS = {len(form): form for form in ("0000-00-00", "0000-00-00T00:00:00Z", "0000-00-00T00:00:00.000Z")}
-_FIRST_YEAR = np.datetime64("0001", "ms")
+# Where the year stands in them, and so on down to thousandths of a second.
+_PARTS = tuple(map(slice, (0, 5, 8, 11, 14, 17, 20), (4, 7, 10, 13, 16, 19, 23)))
 # Up to here, a number stays the same if it is divided by a thousand and multiplied again.
 _EXACT = 1 << 51
 
@@ -34,12 +36,18 @@ def milliseconds_in(values: Sequence[Any]) -> Integers | None:
 def _of_form(texts: bytes, form: str) -> Integers | None:
     characters, shape = np.frombuffer(texts, np.uint8).reshape(-1, len(form)), np.frombuffer(form.encode(), np.uint8)
     # What stands before a digit wraps around to large numbers.
-    most = np.where(shape == ord("0"), 9, 0)
-    if (characters - shape > most).any():
+    digits = characters - shape
+    if (digits > np.where(shape == ord("0"), 9, 0)).any():
         return None
-    without_zone = np.frombuffer(texts, f"S{len(form)}").astype(f"S{len(form.rstrip('Z'))}")
-    try:
-        found = without_zone.astype("datetime64[ms]")
-    except ValueError:
+    year, month, day, hour, minute, second, thousandths = (_number(digits[:, part]) for part in _PARTS)
+    months = (12 * (year - 1970) + month - 1).astype("datetime64[M]")
+    first, next_first = (each.astype("datetime64[D]").astype(np.int64) for each in (months, months + 1))
+    is_date = (year > 0) & (month > 0) & (month <= 12) & (day > 0) & (day <= next_first - first)
+    if not (is_date & (hour < 24) & (minute < 60) & (second < 60)).all():
         return None
-    return None if (found < _FIRST_YEAR).any() else found.astype(np.int64)
+    return (((first + day - 1) * 24 + hour) * 60 + minute) * 60_000 + second * 1_000 + thousandths
+
+
+def _number(digits: npt.NDArray[np.uint8]) -> Integers:
+    """Return the number of each row of digits; 0 where there are none."""
+    return digits @ 10 ** np.arange(digits.shape[1])[::-1]
