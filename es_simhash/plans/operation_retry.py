@@ -1,13 +1,14 @@
-"""Operations that may fail: retried while an engine is away or overloaded, and attempted where it may refuse."""
+"""Operations that may fail: retried while an engine is away or overloaded, or attempted where it may refuse."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from es_simhash.errors import EngineError, UnavailableError, UnreachableError
-from es_simhash.plans.operations import Operation, Plan, Wait
+from es_simhash.plans.operations import CloseReader, Operation, Plan, Reader, Wait
 
 Result = TypeVar("Result")
 
@@ -67,6 +68,13 @@ def retry_each(plan: Plan[Result], patience: float) -> Plan[Result]:
             reply, send = (yield from retry(operation, patience)), plan.send
         except Exception as error:
             reply, send = error, plan.throw
+
+
+def close(reader: Reader | None) -> Plan[None]:
+    """Close a reader; an engine that is away forgets it by itself."""
+    if reader:
+        with suppress(EngineError):
+            yield CloseReader(reader)
 
 
 def attempt(step: Operation[Result] | Plan[Result]) -> Plan[Result | None]:

@@ -140,6 +140,12 @@ class ReaderSuite(EngineBase):
         query = {"range": {"_seq_no": {"gt": last}}}
         assert [hit["_id"] for hit in self.read(engine, engine.perform(OpenReader(many)), query=query)] == ["id7"]
 
+    def test_a_reader_may_be_closed_again(self, engine: Engine, many: str) -> None:
+        reader = engine.perform(OpenReader(many))
+        page = engine.perform(ReadPage(reader, EVERYTHING, 10, True))
+        for _ in range(2):
+            assert engine.perform(CloseReader(page.reader)) is None
+
     def test_a_reader_that_was_closed_is_lost(self, engine: Engine, many: str) -> None:
         reader = engine.perform(OpenReader(many))
         page = engine.perform(ReadPage(reader, EVERYTHING, 5, True))

@@ -107,6 +107,10 @@ def engine_info() -> Conversation[EngineInfo]:
     )
 
 
+# What they are about need not be there.
+_MAY_LACK = (GetResource, CloseReader)
+
+
 def known(request: Request, reply: Reply, distribution: str | None) -> Reply:
     """Return the reply; if it does not identify the engine, one with the known ``distribution`` and no version."""
     if request is not ABOUT or distribution is None:
@@ -121,7 +125,7 @@ def checked(operation: Operation[Any], reply: Reply) -> Json:
     """Return the body of a reply; raise if it reports an error or is not a JSON object."""
     if reply.status < 300 and isinstance(reply.body, dict):
         return reply.body
-    if isinstance(operation, GetResource) and reply.status == HTTPStatus.NOT_FOUND and _is_no_error(reply.body):
+    if isinstance(operation, _MAY_LACK) and reply.status == HTTPStatus.NOT_FOUND and _is_no_error(reply.body):
         return dict(reply.body)
     raise error_in(operation, reply.status, reply.body)
 

@@ -125,7 +125,9 @@ class _State:
 
     def next_failure(self) -> float:
         """Draw when a node fails next."""
-        return self.now + self.random.expovariate(self.failures.a_day / _DAY) if self.failures.a_day else inf
+        a_day = self.failures.a_day
+        # A rate that is almost zero is not divided by: it would be zero per second.
+        return self.now + self.random.expovariate(1) * (_DAY / a_day) if a_day else inf
 
     def step(self) -> None:
         """Go on to the next shard that is done, node that is lost or back, or copied shards."""

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from es_simhash._core.json_length import json_length
 from es_simhash._core.json_paths import Json
-from es_simhash.errors import EngineError, ReaderLostError, TooLargeError, UnavailableError, UnreachableError
+from es_simhash.errors import ReaderLostError, TooLargeError, UnavailableError, UnreachableError
 from es_simhash.live.sweep.options import RunOptions
-from es_simhash.plans.operation_retry import retry
+from es_simhash.plans.operation_retry import close, retry
 from es_simhash.plans.operations import (
-    CloseReader,
     HitPage,
     OpenReader,
     Plan,
@@ -166,10 +164,3 @@ def close_all(readings: Sequence[Reading], common: Reader | None) -> Plan[None]:
     for reading in readings:
         yield from reading.close()
     yield from close(common)
-
-
-def close(reader: Reader | None) -> Plan[None]:
-    """Close a reader; an engine that is away forgets it by itself."""
-    if reader:
-        with suppress(EngineError):
-            yield CloseReader(reader)

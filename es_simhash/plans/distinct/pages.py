@@ -14,7 +14,8 @@ from es_simhash.errors import EngineError, InputError, ReaderLostError, TooLarge
 from es_simhash.plans.distinct.cursor import Cursor
 from es_simhash.plans.distinct.search_body import SearchBody
 from es_simhash.plans.find_options import MOST_CANDIDATES, FindRequest
-from es_simhash.plans.operations import CloseReader, OpenReader, Plan, Reader, Search
+from es_simhash.plans.operation_retry import close
+from es_simhash.plans.operations import OpenReader, Plan, Reader, Search
 from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.scheme.folding import Apart, Folding, GroupRule
 from es_simhash.scheme.folding_rule import FoldingRule
@@ -173,14 +174,14 @@ def _page(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Plan[D
         done = yield from _read_on(terms.index, asked, folding, last, reader)
     except EngineError:
         if reader and request.cursor is None:
-            yield CloseReader(reader)
+            yield from close(reader)
         raise
     rest = folding.shown[last:]
     end = rest[0].rank if rest else folding.read
     is_last = not rest and (done.at_end or done.limit is not None)
     next_page = None
     if done.reader and is_last:
-        yield CloseReader(done.reader)
+        yield from close(done.reader)
     elif done.reader:
         shown = [each.name[:2] for each in folding.compared if each.rank < end]
         next_page = Cursor(done.reader, end, shown).to_text(search)

@@ -201,6 +201,11 @@ def test_servers_perform_every_operation_except_file_checks() -> None:
         converse(CheckFiles("index"))
 
 
+def test_a_reader_that_is_gone_is_closed() -> None:
+    gone = {"succeeded": False, "num_freed": 0}
+    assert checked(EVERY[CloseReader], Reply(404, gone)) == gone
+
+
 def test_a_missing_resource_is_empty_and_no_error() -> None:
     assert checked(GetResource("/_ingest/pipeline/none"), Reply(404, {})) == {}
     assert checked(GetResource("/_scripts/none"), Reply(404, {"found": False})) == {"found": False}
