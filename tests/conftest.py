@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 
@@ -31,8 +32,17 @@ settings.load_profile("es_simhash")
 if (_in_memory := memory_folder()) is not None:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_in_memory))
 
+# Of ten thousand collected tests nothing is garbage, neither while they are collected nor later.
+gc.disable()
+
 # A shell that begins this in the background lets interruptions be ignored, also by the commands under test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

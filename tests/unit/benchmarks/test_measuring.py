@@ -22,6 +22,7 @@ def latency(*rounds: list[float]) -> Latency:
 # ---- intervals
 
 
+@pytest.mark.nightly
 def test_an_interval_holds_the_true_quantile_about_as_often_as_it_says() -> None:
     held = 0
     for _ in range(100):
