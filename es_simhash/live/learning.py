@@ -76,9 +76,8 @@ def learn(
     """
     own = entries((yield from retry(GetMappings(name), patience)), documents.prefix)
     indices = [index for index, entry in sorted(own.items()) if entry]
-    lowest = known
-    made = yield from retry_each(fingerprinted(name, documents), patience)
-    if not (lowest and lowest.lie_in(indices) and lowest.met == made):
+    lowest = known if known and known.lie_in(indices) else None
+    if lowest is None or lowest.met != (yield from retry_each(fingerprinted(name, documents), patience)):
         lowest = LowestContents()
         for index in indices:
             yield from _add_those_of(index, documents, patience, lowest)

@@ -111,9 +111,16 @@ def meddler(engine: Engine) -> Meddler:
 
 
 @pytest.fixture
-def no_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs wait as often as ever, which takes no time."""
-    monkeypatch.setattr(Stop, "sleep", lambda stop, _: stop.check())
+def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How long was waited, which takes no time here."""
+    seconds: list[float] = []
+
+    def sleep(stop: Stop, wait: float) -> None:
+        stop.check()
+        seconds.append(wait)
+
+    monkeypatch.setattr(Stop, "sleep", sleep)
+    return seconds
 
 
 def create(engine: Engine, name: str, **more: Any) -> None:

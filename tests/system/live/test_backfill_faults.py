@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 import pytest
 
 from es_simhash._core.json_paths import Json
-from es_simhash._core.prefetch import Stop
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import Engine
 from es_simhash.errors import IndexStateError, TooLargeError, UnavailableError, UnreachableError
@@ -46,21 +45,11 @@ DOCUMENTS: dict[str, Json] = {
 }
 
 
+pytestmark = pytest.mark.usefixtures("waited")
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     parametrize_pairs(metafunc)
-
-
-@pytest.fixture(autouse=True)
-def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """How long was waited, which takes no time here."""
-    seconds: list[float] = []
-
-    def sleep(stop: Stop, wait: float) -> None:
-        stop.check()
-        seconds.append(wait)
-
-    monkeypatch.setattr(Stop, "sleep", sleep)
-    return seconds
 
 
 @pytest.fixture(scope="module")

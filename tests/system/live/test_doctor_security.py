@@ -100,9 +100,7 @@ def test_the_privileges_that_the_doctor_asks_for_are_enough(client: str, node: N
         assert reported(found, "stop") == {}
         assert set(reported(found, "warning")) == {"changes-unknown"}
         assert "privileges" in reported(found, "ok")
-        done = index.backfill(BackfillOptions(refresh_stale=True))
-        assert (done.done, done.rejected) == (done.total, 0)
-        assert done.total > 0
+        assert index.backfill(BackfillOptions(refresh_stale=True)).done == 1
 
 
 @every_client
@@ -132,3 +130,5 @@ def test_the_first_update_reports_what_the_role_of_an_api_key_hides(client: str,
         with pytest.raises(AccessError, match="if field or document level security is enabled"):
             index.backfill()
     assert node.request("GET", f"/{INDEX}/_source/2").body["secret"] == "s"
+    # The other tests are of an index with one document.
+    node.request("DELETE", f"/{INDEX}/_doc/2?refresh=true")

@@ -248,7 +248,7 @@ def test_a_second_run_reads_only_what_was_changed_since(
     assert_copied(engine, copy, DOCUMENTS | changed)
 
 
-@pytest.mark.usefixtures("no_time")
+@pytest.mark.usefixtures("waited")
 def test_what_cannot_be_done_at_first_is_tried_again(
     engine: Engine, kind: str, meddler: Meddler, index: Index, copy: str
 ) -> None:

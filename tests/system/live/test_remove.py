@@ -64,7 +64,7 @@ def test_what_others_keep_in_our_object_stays_and_so_does_another_scheme(engine:
     assert other.documents.scheme.name == "short"
 
 
-@pytest.mark.usefixtures("no_time")
+@pytest.mark.usefixtures("waited")
 def test_what_cannot_be_done_at_first_is_tried_again(engine: Engine, meddler: Meddler, index: Index) -> None:
     assert index.documents  # the index is opened
     meddler.before = each_at_a_second_try()
