@@ -25,8 +25,9 @@ ENOUGH = ("read", "view_index_metadata", "index", "maintenance")
 every_client = pytest.mark.parametrize("client", ["elasticsearch", "opensearch"])
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def node(guarded_node: Node) -> Iterator[Node]:
+    """A node with an index of one document, made anew for each test."""
     mapping = {"properties": {"body": {"type": "text"}, "secret": {"type": "keyword"}}}
     guarded_node.request("PUT", f"/{INDEX}", {"mappings": mapping, "settings": {"number_of_replicas": 0}})
     guarded_node.request("PUT", f"/{INDEX}/_doc/1?refresh=true", {"body": "a text", "secret": "s"})
@@ -39,6 +40,12 @@ def index_with(client: str, login: Json) -> Iterator[Index]:
     """The index as a login has it."""
     with engine_over(client, login["url"], headers=login["headers"]) as engine:
         yield Index(INDEX, engine, fields=["body"])
+
+
+def init(client: str, node: Node) -> None:
+    """Add the fields for fingerprints as somebody who may do everything."""
+    with engine_over(client, node.url, **login_of(node)) as engine:
+        Index(INDEX, engine, fields=["body"]).init()
 
 
 def login_of(node: Node) -> Json:
@@ -72,8 +79,7 @@ def reported(found: list[Finding], level: str) -> dict[str, str]:
 @every_client
 @pytest.mark.parametrize("missing", ["read", "index", "maintenance"])
 def test_a_privilege_that_is_missing_is_named_and_stops_a_backfill(client: str, node: Node, missing: str) -> None:
-    with engine_over(client, node.url, **login_of(node)) as engine:
-        Index(INDEX, engine, fields=["body"]).init()
+    init(client, node)
     with index_with(client, key(node, *(name for name in ENOUGH if name != missing))) as index:
         stop = reported(index.doctor(), "stop")["privileges"]
         assert stop.endswith(f"Have these privileges granted: {missing}.")
@@ -124,11 +130,9 @@ def test_who_does_not_see_everything_is_stopped_and_the_server_would_do_so_too(
 
 @every_client
 def test_the_first_update_reports_what_the_role_of_an_api_key_hides(client: str, node: Node) -> None:
-    node.request("PUT", f"/{INDEX}/_doc/2?refresh=true", {"body": "a text that is still to be done", "secret": "s"})
+    init(client, node)
     with index_with(client, key(node, "all", field_security={"grant": ["*"], "except": ["secret"]})) as index:
         assert reported(index.doctor(), "stop") == {}
         with pytest.raises(AccessError, match="if field or document level security is enabled"):
             index.backfill()
-    assert node.request("GET", f"/{INDEX}/_source/2").body["secret"] == "s"
-    # The other tests are of an index with one document.
-    node.request("DELETE", f"/{INDEX}/_doc/2?refresh=true")
+    assert node.request("GET", f"/{INDEX}/_source/1").body == {"body": "a text", "secret": "s"}
