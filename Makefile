@@ -122,7 +122,7 @@ $(CLIENT8_INSTALLED): $(INSTALLED)
 # PySpark is half a gigabyte, so that it is not installed for the other tests.
 pytest-spark: $(INSTALLED)
 	$(UV) --editable '.[spark]'
-	$(BIN)/python -m pytest $(NIGHTLY) tests/system/integrations/spark/test_spark*.py
+	$(BIN)/python -m pytest -n 2 $(NIGHTLY) tests/system/integrations/spark/test_spark*.py
 
 # The parts for frameworks, each beside its framework in an environment of its own.
 test-extras: $(FRAMEWORKS:%=test-extra-%)
