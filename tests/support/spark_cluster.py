@@ -43,7 +43,9 @@ class Cluster:
 
     def _start(self, name: str, main: str, *arguments: str) -> subprocess.Popen[bytes]:
         java = [str(Path(os.environ["JAVA_HOME"], "bin", "java"))] if "JAVA_HOME" in os.environ else ["java"]
-        command = [*java, "-Xmx256m", "-cp", f"{_HOME}/jars/*", f"org.apache.spark.deploy.{main}", *arguments]
+        # What a killed worker leaves lies in the directory of the cluster.
+        java += ["-Xmx256m", f"-Djava.io.tmpdir={self._directory}"]
+        command = [*java, "-cp", f"{_HOME}/jars/*", f"org.apache.spark.deploy.{main}", *arguments]
         [core] = _HOME.glob("jars/spark-core_*.jar")
         own: dict[str, Any] = {
             "SPARK_HOME": str(_HOME),

@@ -23,9 +23,9 @@ from pyspark.sql import SparkSession  # isort: skip - not before it is known to 
 from es_simhash.integrations.spark import SparkDeduplicator
 from tests.support.spark_cluster import Cluster, kill
 
+EXECUTOR = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 SETTINGS = local.SETTINGS | {
     "spark.executor.memory": "512m",
-    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.shuffle.io.maxRetries": "0",  # who is dead does not answer later
 }
 
@@ -42,6 +42,7 @@ def spark(cluster: Cluster, tmp_path: Path) -> Iterator[SparkSession]:
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
         builder = SparkSession.builder.master(cluster.url).config(map=SETTINGS)
+        builder.config("spark.executor.extraJavaOptions", f"{EXECUTOR} -Djava.io.tmpdir={tmp_path}")
         session = builder.config("spark.local.dir", str(tmp_path / "local")).getOrCreate()
         session.sparkContext.setLogLevel("OFF")
         session.sparkContext.setCheckpointDir(str(tmp_path / "checkpoints"))
