@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator
 from functools import cache
 
@@ -47,8 +46,7 @@ def authorized(node: Node, *privileges: str) -> dict[str, dict[str, str]]:
     """The options for a client whose API key has these privileges on the index."""
     role = {"only": {"index": [{"names": [INDEX], "privileges": privileges}]}}
     key = node.request("POST", "/_security/api_key", {"name": "test", "role_descriptors": role}).body
-    encoded = base64.b64encode(f"{key['id']}:{key['api_key']}".encode()).decode()
-    return {"headers": {"authorization": f"ApiKey {encoded}"}}
+    return {"headers": {"authorization": f"ApiKey {key['encoded']}"}}
 
 
 @every_client

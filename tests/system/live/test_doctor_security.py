@@ -44,14 +44,14 @@ def index_with(client: str, login: Json) -> Iterator[Index]:
 
 def init(client: str, node: Node) -> None:
     """Add the fields for fingerprints as somebody who may do everything."""
-    with engine_over(client, node.url, **login_of(node)) as engine:
-        Index(INDEX, engine, fields=["body"]).init()
+    with index_with(client, basic(node, "elastic", str(node.password))) as index:
+        index.init()
 
 
-def login_of(node: Node) -> Json:
-    """The options for a client of somebody who may do everything."""
-    encoded = base64.b64encode(f"elastic:{node.password}".encode()).decode()
-    return {"headers": {"authorization": f"Basic {encoded}"}}
+def basic(node: Node, name: str, password: str) -> Json:
+    """The login of a user with a password."""
+    encoded = base64.b64encode(f"{name}:{password}".encode()).decode()
+    return {"url": node.url, "headers": {"authorization": f"Basic {encoded}"}}
 
 
 def key(node: Node, *privileges: str, **role: object) -> Json:
@@ -59,8 +59,7 @@ def key(node: Node, *privileges: str, **role: object) -> Json:
     index = {"names": [INDEX], "privileges": privileges, **role}
     role = {"only": {"cluster": ["monitor"], "index": [index]}}
     made = node.request("POST", "/_security/api_key", {"name": "test", "role_descriptors": role}).body
-    encoded = base64.b64encode(f"{made['id']}:{made['api_key']}".encode()).decode()
-    return {"url": node.url, "headers": {"authorization": f"ApiKey {encoded}"}}
+    return {"url": node.url, "headers": {"authorization": f"ApiKey {made['encoded']}"}}
 
 
 def user(node: Node, name: str, **role: object) -> Json:
@@ -68,8 +67,7 @@ def user(node: Node, name: str, **role: object) -> Json:
     index = {"names": ["guard*"], "privileges": ["all"], **role}
     node.request("PUT", f"/_security/role/{name}", {"cluster": ["monitor"], "indices": [index]})
     node.request("PUT", f"/_security/user/{name}", {"password": "a-long-word", "roles": [name]})
-    encoded = base64.b64encode(f"{name}:a-long-word".encode()).decode()
-    return {"url": node.url, "headers": {"authorization": f"Basic {encoded}"}}
+    return basic(node, name, "a-long-word")
 
 
 def reported(found: list[Finding], level: str) -> dict[str, str]:
