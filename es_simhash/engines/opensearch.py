@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from es_simhash._core.foreign_json import parse_json
 from es_simhash.engines.rest.engine import AsyncRestEngine, Dumps, RestEngine, content_type, dumps_of
 from es_simhash.engines.rest.errors import no_connection, timed_out, unreadable
 from es_simhash.engines.rest.kernel_replies import is_for_kernels, with_kernel_replies
@@ -146,7 +146,7 @@ def _arguments(request: Request, body: bytes | None) -> dict[str, Any]:
 def _decoded(text: Any) -> Any:
     """Decode the text of an error reply, which the asynchronous client leaves undecoded."""
     try:
-        return json.loads(text)
+        return parse_json(text)
     except (TypeError, ValueError):
         return text
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import closing
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
+
+from es_simhash._core.foreign_json import parse_json
 
 Distribution: TypeAlias = Literal["elasticsearch", "opensearch"]
 
@@ -45,7 +46,7 @@ def _kind_of(headers: dict[str, str], body: bytes) -> Distribution | None:
     # Without credentials, OpenSearch's security only names itself.
     if "opensearch" in named.get("www-authenticate", "").lower():
         return "opensearch"
-    match json.loads(body):
+    match parse_json(body):
         case {"version": {"distribution": "opensearch"}}:
             return "opensearch"
     return None

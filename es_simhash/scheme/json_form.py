@@ -9,6 +9,7 @@ from dataclasses import asdict, fields
 from hashlib import sha256
 from typing import Any, TypeAlias
 
+from es_simhash._core.foreign_json import parse_json
 from es_simhash.errors import FormatError, SchemeError
 from es_simhash.scheme.settings import Layout, MinHash, Passages, Settings, SimHash
 from es_simhash.scheme.verdict.verification import Crowding, Verification
@@ -113,13 +114,13 @@ def is_identity(text: object) -> bool:
 def _read(text: str) -> dict[str, Any]:
     names = {setting.name for setting in fields(Settings)}
     try:
-        form = json.loads(text)
+        form = parse_json(text)
         written_as = form.pop("format")
         form.pop("$schema", None)
         for name in LATER_PARTS:
             form.setdefault(name, None)
         unknown, missing = sorted(set(form) - names), sorted(names - set(form))
-    except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
+    except (ValueError, KeyError, AttributeError, TypeError):
         raise FormatError("This is not the JSON form of a scheme. Make it with Scheme.to_json.") from None
     if written_as != FORMAT:
         raise FormatError("This scheme is of another format. Make it again with this version of es_simhash.")

@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from es_simhash._core.arrays import distinct_numbers
 from es_simhash._core.bit_codes import Codes
+from es_simhash._core.foreign_json import parse_json
 from es_simhash.errors import FormatError, InputError
 from es_simhash.text.features import FeatureBatch, distinct
 
@@ -116,7 +117,7 @@ class IdfTable:
             if not data.startswith(MAGIC):
                 raise ValueError
             line, arrays = data[len(MAGIC) :].split(b"\n", 1)
-            header = json.loads(line)
+            header = parse_json(line)
             documents, features, unseen = (int(header[key]) for key in ("documents", "features", "unseen"))
             hashes = np.frombuffer(arrays, "<u8", features).astype(np.uint64)
             weights = np.frombuffer(arrays, "<u4", features, offset=8 * features).astype(np.uint32)

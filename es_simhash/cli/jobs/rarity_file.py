@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from es_simhash._core.foreign_json import parse_json
 from es_simhash.cli.show.learning import sample
 from es_simhash.documents.files import whole_file
 from es_simhash.errors import InputError, SchemeMismatchError
@@ -19,7 +20,7 @@ def known_rarity(path: str | None, scheme: Scheme) -> LearntRarity | None:
     if path is None or not Path(path).exists():
         return None
     try:
-        return LearntRarity.from_json(json.loads(Path(path).read_text(encoding="utf-8")), scheme)
+        return LearntRarity.from_json(parse_json(Path(path).read_bytes()), scheme)
     except (InputError, SchemeMismatchError, ValueError) as error:
         raise InputError(f"{path} cannot be read: {error}") from error
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from es_simhash._core.foreign_json import parse_json
 from es_simhash.cli.show.output import Advance, Output
 
 if TYPE_CHECKING:
@@ -113,11 +113,16 @@ text_file_option = click.option(
 
 def text_in(path: str) -> str:
     """Read the text of a file, or with ``-`` of standard input."""
-    raw = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    from es_simhash.documents.files.reader import MAX_LINE
+
+    name = "Standard input" if path == "-" else path
+    with nullcontext(sys.stdin.buffer) if path == "-" else Path(path).open("rb") as file:
+        raw = file.read(MAX_LINE + 1)
+    if len(raw) > MAX_LINE:
+        raise click.UsageError(f"{name} has more than {MAX_LINE:,} bytes. Give one that is shorter.")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        name = "Standard input" if path == "-" else path
         raise click.UsageError(f"{name} is not UTF-8. Convert it to this encoding.") from None
 
 
@@ -129,8 +134,8 @@ def json_object_in(path: str) -> dict[str, Any]:
 def json_object(text: str, name: str, example: str) -> dict[str, Any]:
     """Parse a JSON object; errors call it by ``name``."""
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):  # also where an integer has thousands of digits
+        value = parse_json(text)
+    except ValueError:  # also where an integer has thousands of digits
         value = None
     if not isinstance(value, dict):
         raise click.UsageError(f"{name} is not a JSON object. Give one such as {example}.")

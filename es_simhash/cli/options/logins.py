@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -18,6 +17,8 @@ from es_simhash.cli.options.setting_origins import URL_PASSWORD, URL_USER, Given
 USERS = ("user", URL_USER)
 WAYS = (*USERS, "api_key", "api_key_file", "aws_sigv4")
 PASSWORDS = ("password", URL_PASSWORD, "password_file")
+# Characters of a secret in a file. Tokens have a few thousand at most.
+_LONGEST = 1 << 16
 
 Options = Mapping[str, Any]
 
@@ -134,9 +135,10 @@ def _password(user: str, address: str, *origins: Given) -> str:
 def secret_in(path: str) -> str:
     """Read the only line of a file."""
     try:
-        secret = Path(path).read_text(encoding="utf-8").rstrip("\r\n")
+        with open(path, encoding="utf-8") as file:
+            secret = file.read(_LONGEST + 2).rstrip("\r\n")
     except UnicodeDecodeError:
         secret = ""
-    if not secret or "\n" in secret:
+    if not 0 < len(secret) <= _LONGEST or "\n" in secret:
         raise click.UsageError(f"{path} is not one line of text. Write the secret into it, and nothing else.")
     return secret

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
+from es_simhash._core.foreign_json import parse_json
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import InputError, StorageError
 from es_simhash.groups.of_index.document_refs import RefColumns
@@ -76,17 +79,19 @@ class SavedParts:
         return KeptStages(self._directory / f"{self._name}-{name}-links", {"parts": parts, **of})
 
     def load(self, index: str, part: Slice) -> tuple[FingerprintRows, list[int] | None] | None:
-        """Load a saved part, and the changes of the index's shards before it was read; None if it is missing."""
+        """Load a saved part, and the changes of the index's shards before it was read.
+
+        None if it is missing, or damaged, as by a power cut: then it is read from the index again.
+        """
         path = self._path(index, part)
         if not path.exists():
             return None
+        try:
+            found = _read(path)
+        except (OSError, EOFError, ValueError, KeyError, TypeError, BadZipFile, zlib.error):
+            return None
         self._files.append(path)
-        with np.load(path, allow_pickle=False) as arrays:
-            documents, others, changes = json.loads(arrays["documents"].tobytes())
-            found: dict[str, Any] = dict.fromkeys(_ARRAYS) | {name: arrays[name] for name in arrays if name in _ARRAYS}
-            scope = {name.removeprefix(_SCOPE): arrays[name] for name in arrays if name.startswith(_SCOPE)}
-        scopes = ScopeRows(**scope) if scope else None
-        return FingerprintRows(RefColumns.from_json(documents), Condensed(**found), others, scopes), changes
+        return found
 
     def save(self, index: str, part: Slice, rows: FingerprintRows, changes: list[int] | None) -> None:
         """Save a part completely, or not at all."""
@@ -120,3 +125,12 @@ class SavedParts:
 
     def _path(self, index: str, part: Slice) -> Path:
         return self._directory / f"{self._prefix(index)}-{part.number}of{part.count}.npz"
+
+
+def _read(path: Path) -> tuple[FingerprintRows, list[int] | None]:
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        documents, others, changes = parse_json(arrays["documents"].tobytes())
+        found: dict[str, Any] = dict.fromkeys(_ARRAYS) | {name: arrays[name] for name in arrays if name in _ARRAYS}
+        scope = {name.removeprefix(_SCOPE): arrays[name] for name in arrays if name.startswith(_SCOPE)}
+    scopes = ScopeRows(**scope) if scope else None
+    return FingerprintRows(RefColumns.from_json(documents), Condensed(**found), others, scopes), changes

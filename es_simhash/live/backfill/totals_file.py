@@ -8,6 +8,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from es_simhash._core.foreign_json import parse_json
 from es_simhash.live.sweep.progress import Progress
 
 _SECONDS_BETWEEN_WRITES = 2.0
@@ -34,8 +35,10 @@ class TotalsFile:
 
     def _read(self) -> Totals:
         try:
-            found = json.loads(self._path.read_text(encoding="utf-8"))
-            return Totals(**found["totals"]) if found["key"] == self._key else Totals()
+            found = parse_json(self._path.read_bytes())
+            kept = Totals(**found["totals"])
+            is_sound = all(isinstance(each, int | float) and 0 <= each < float("inf") for each in vars(kept).values())
+            return kept if found["key"] == self._key and is_sound else Totals()
         except (OSError, ValueError, KeyError, TypeError):
             # Only rates and totals are lost.
             return Totals()

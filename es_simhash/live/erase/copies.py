@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from hashlib import sha256
 from typing import Any, Literal, TypeAlias
 
+from es_simhash._core.foreign_json import parse_json
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import FormatError
 from es_simhash.live.erase.options import EraseOptions
@@ -160,8 +161,8 @@ class Copies:
 
 def _object(number: int, line: str) -> Json:
     try:
-        form = json.loads(line)
-    except (ValueError, RecursionError):
+        form = parse_json(line)
+    except ValueError:
         form = None
     if not isinstance(form, dict):
         raise FormatError(f"Line {number} of the list is not a JSON object. Remove it, or make the list again.")

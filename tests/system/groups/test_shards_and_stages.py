@@ -70,6 +70,18 @@ def test_what_a_missing_shard_should_have_read_is_read(index: Index, tmp_path: P
     assert groups(index, GroupOptions(state=tmp_path)) == groups(index, GroupOptions())
 
 
+@pytest.mark.parametrize("damage", ["empty", "short", "changed"])
+def test_a_damaged_part_is_read_again(index: Index, tmp_path: Path, damage: str) -> None:
+    whole = groups(index, GroupOptions())
+    index.group(GroupOptions(state=tmp_path, shard=(0, 1))).close()
+    for path in tmp_path.glob("*.npz"):
+        content = path.read_bytes()
+        middle = len(content) // 2
+        changed = content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+        path.write_bytes({"empty": b"", "short": content[:middle], "changed": changed}[damage])
+    assert groups(index, GroupOptions(state=tmp_path)) == whole
+
+
 def test_parts_that_do_not_fit_together_are_refused(
     index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

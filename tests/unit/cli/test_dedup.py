@@ -51,6 +51,12 @@ def test_an_order_says_which_document_is_kept(tmp_path: Path, keep: str, expecte
     assert [json.loads(line)["id"] for line in kept] == sorted([expected, "other"], key=[*_ids()].index)
 
 
+@pytest.mark.parametrize("content", ["", "[" * 100_000, "[]", '{"rarity": {}}', "\0"], ids=range(5))
+def test_a_file_of_rarity_that_is_damaged_is_named(tmp_path: Path, content: str) -> None:
+    (tmp_path / "rarity.json").write_text(content)
+    assert "rarity.json cannot be read" in dedup(tmp_path, "--rarity", "rarity.json", code=2)
+
+
 def _ids() -> list[str]:
     return [each["id"] for each in DOCUMENTS]
 

@@ -22,6 +22,7 @@ KINDS: list[tuple[Answer, Any]] = [
     (Answer("Forbidden", 403, "text/plain", product="none"), None),
     (Answer([1], product="none"), None),
     (Answer(b"\xff\x00", product="none"), None),
+    (Answer(b"[" * 60_000, product="none"), None),
 ]
 
 

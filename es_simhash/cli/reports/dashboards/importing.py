@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import ssl
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +14,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import HTTPRedirectHandler, HTTPSHandler, Request, build_opener
 from uuid import uuid4
 
+from es_simhash._core.foreign_json import parse_json
 from es_simhash._core.json_paths import Json
 from es_simhash.cli.reports.dashboards.kibana import Kibana
 from es_simhash.cli.reports.dashboards.saved_objects import ndjson
@@ -33,6 +33,8 @@ _PATH = "/api/saved_objects/_import?overwrite=true"
 _HEADERS = {"kbn-xsrf": "es-simhash", "osd-xsrf": "es-simhash"}
 _TIMEOUT = 120.0
 _LONGEST_REASON = 300
+# Bytes of an answer. One about each of a thousand objects has less.
+_MOST = 8 << 20
 _MOST_FAILURES = 3
 
 
@@ -161,7 +163,7 @@ class _Server:
 
     def _answer(self, request: Request) -> Any:
         with self._opened(request) as reply:
-            return _parsed(reply.read())
+            return _parsed(reply.read(_MOST))
 
     @contextmanager
     def _opened(self, request: Request) -> Iterator[Any]:
@@ -203,8 +205,8 @@ def _tls(ca_certs: str | None, insecure: bool) -> ssl.SSLContext:
 
 def _parsed(body: bytes) -> Any:
     try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
+        return parse_json(body)
+    except ValueError:
         return None
 
 
@@ -217,7 +219,7 @@ def _refused(kibana: Kibana, error: HTTPError) -> EngineError:
             "in common; or log in, if it leads to a login."
         )
     kind, advice = _ERRORS.get(error.code, (EngineError, "Look at its log, or that of the proxy before it."))
-    return kind(f"{kibana.path('')} refused the import: {error.code} {_reason(_parsed(error.read()))}. {advice}")
+    return kind(f"{kibana.path('')} refused the import: {error.code} {_reason(_parsed(error.read(_MOST)))}. {advice}")
 
 
 def _reason(body: Any) -> str:

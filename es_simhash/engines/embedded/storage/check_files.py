@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 from zlib import crc32
 
+from es_simhash._core.foreign_json import parse_json
 from es_simhash.engines.embedded.storage import mapping_file, seal
 from es_simhash.engines.embedded.storage.seal import Seal
 from es_simhash.engines.embedded.storage.tantivy_files import LIST, META, DamagedError, living_files, verify_footer
@@ -144,7 +144,7 @@ def _check_meta(sealed: Seal | None, path: Path) -> None:
 def _check_list(sealed: Seal | None, path: Path) -> None:
     content = path.read_bytes()
     try:
-        json.loads(content)
+        parse_json(content)
     except ValueError as error:
         raise DamagedError(f"it is not JSON: {error}") from None
     _compare(sealed, path, content)

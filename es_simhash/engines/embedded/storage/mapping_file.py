@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeAlias
 from zlib import crc32
 
+from es_simhash._core.foreign_json import parse_json
 from es_simhash.engines.embedded.mapping.index_mapping import IndexMapping
 from es_simhash.engines.embedded.storage import durable_files
 from es_simhash.engines.embedded.storage.tantivy_files import DamagedError
@@ -53,7 +54,7 @@ def load(path: Path) -> StoredMapping:
     """Read the mapping in a file; raise `DamagedError` if it is damaged or missing."""
     content = path.read_bytes()
     try:
-        stored = json.loads(content)
+        stored = parse_json(content)
         if sum_ := _SUM.search(content):
             is_as_written = int(sum_[1]) == crc32(content[: sum_.start()])
         else:

@@ -7,12 +7,13 @@ little-endian.
 
 from __future__ import annotations
 
-import json
 import os
 import struct
 from pathlib import Path
 from typing import Any, BinaryIO
 from zlib import crc32
+
+from es_simhash._core.foreign_json import parse_json
 
 META = "meta.json"
 # The files that the library created, and so may remove.
@@ -47,7 +48,7 @@ def _names(segment: dict[str, Any]) -> tuple[str, str]:
 
 def _meta(directory: Path) -> dict[str, Any]:
     try:
-        meta = json.loads((directory / META).read_bytes())
+        meta = parse_json((directory / META).read_bytes())
     except ValueError as error:
         raise DamagedError(f"it is not JSON: {error}") from None
     if not isinstance(meta, dict) or not isinstance(meta.get("opstamp"), int):
@@ -77,7 +78,7 @@ def verify_footer(path: Path) -> bytes:
     with path.open("rb") as file:
         end = _footer(file)
         try:
-            expected = json.loads(end[: -_END.size])["crc"]
+            expected = parse_json(end[: -_END.size])["crc"]
         except (ValueError, KeyError, TypeError):
             raise DamagedError("its footer cannot be read") from None
         left = file.seek(0, 2) - len(end)

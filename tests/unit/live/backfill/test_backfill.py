@@ -182,10 +182,24 @@ def test_totals_go_on_from_run_to_run_until_all_is_done(tmp_path: Path) -> None:
     assert TotalsFile(path, "articles").before.written == 0
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{", '{"key": "articles"}', '{"key": "articles", "totals": {"x": 1}}'])
+DAMAGED = [
+    "",
+    "[]",
+    "{",
+    "[" * 100_000,
+    '{"key": "articles"}',
+    '{"key": "articles", "totals": {"x": 1}}',
+    '{"key": "articles", "totals": {"written": "4"}}',
+    '{"key": "articles", "totals": {"seconds": Infinity}}',
+]
+
+
+@pytest.mark.parametrize("content", DAMAGED, ids=range(len(DAMAGED)))
 def test_a_damaged_file_of_totals_costs_nothing_but_the_totals(tmp_path: Path, content: str) -> None:
     (tmp_path / "file.json").write_text(content)
-    assert TotalsFile(tmp_path / "file.json", "articles").before.written == 0
+    totals_file = TotalsFile(tmp_path / "file.json", "articles")
+    assert totals_file.totals(Progress("articles", 10, written=4)).written == 4
+    assert totals_file.before.seconds == 0
 
 
 def test_totals_of_another_backfill_are_not_taken(tmp_path: Path) -> None:

@@ -123,6 +123,12 @@ def test_a_refusal_says_what_to_do(status: int, body: Any, error: type[EngineErr
     assert type(raised.value) is error
 
 
+@pytest.mark.parametrize("body", ["[" * 100_000, {"message": "x" * (9 << 20)}], ids=["deep", "long"])
+def test_an_answer_that_is_too_large_is_not_read(body: Any) -> None:
+    with kibana(answer=(500, body)) as fake, pytest.raises(EngineError, match="without a reason that can be read"):
+        imported(fake.url)
+
+
 def test_objects_that_were_not_imported_are_listed() -> None:
     failures = [
         {"type": "dashboard", "id": "1", "title": "Near-duplicates", "error": {"type": "conflict"}},
