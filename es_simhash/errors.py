@@ -75,7 +75,12 @@ class FormatError(InputError):
 
 
 class EngineError(EsSimhashError):
-    """An engine, or an index in it, cannot do what was asked."""
+    """An engine, or an index in it, cannot do what was asked.
+
+    If it ``is_of_request``, a server has found a mistake in that, and will again.
+    """
+
+    is_of_request = False
 
 
 class UnreachableError(EngineError, ConnectionError):

@@ -19,6 +19,7 @@ from es_simhash.plans.mapping_notes import check_may_note
 from es_simhash.plans.operation_retry import retry, retry_each
 from es_simhash.plans.operations import GetDocuments, GetMappings, Plan
 from es_simhash.scheme.mapping import entries
+from es_simhash.scheme.own_fields import object_in
 from es_simhash.scheme.verdict.learnt import LearntRarity
 from es_simhash.scheme.verdict.rarity import SAMPLE
 from es_simhash.scheme.verdict.verifier import is_by_rarity, rarity_of
@@ -133,7 +134,7 @@ def _add_those_of(index: str, documents: Documents, patience: float, lowest: Low
     query: Json = {"bool": {"filter": [{"term": {f"{documents.prefix}.scheme": documents.scheme.id}}]}}
     reading = Reading(index, query, [field], None, patience)
     while hits := (yield from reading.next()):
-        sources = ((hit.get("_source") or {}).get(documents.prefix) or {} for hit in hits)
+        sources = (object_in(hit.get("_source"), documents.prefix) for hit in hits)
         lowest.add((own.get("content"), DocumentRef.of(hit)) for own, hit in zip(sources, hits, strict=True))
 
 

@@ -26,6 +26,7 @@ from es_simhash.plans.text_comparison import (
 )
 from es_simhash.scheme import query, rerank
 from es_simhash.scheme.fingerprint import Fingerprint
+from es_simhash.scheme.own_fields import object_in
 from es_simhash.scheme.rerank import NOTHING, Compared, Matches, Measured
 from es_simhash.scheme.verdict.surroundings import Around
 from es_simhash.scheme.verdict.verifier import Verifier
@@ -131,7 +132,7 @@ class TextSearch(ScopedText):
     def cannot_be_outdone(self, hits: Sequence[Json]) -> bool:
         """Return whether enough hits have the identical text: no other hit can be nearer."""
         content, prefix = self.fields["content"], self.terms.documents.prefix
-        copies = [hit for hit in hits if ((hit.get("_source") or {}).get(prefix) or {}).get("content") == content]
+        copies = [hit for hit in hits if object_in(hit.get("_source"), prefix).get("content") == content]
         wanted = self.terms.options.size
         return len(copies) >= wanted and sum(self.compared(copies).same_texts) >= wanted
 

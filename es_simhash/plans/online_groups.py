@@ -38,6 +38,7 @@ from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.plans.shared_candidates import shared_candidates
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.group_fields import GROUP, NAME_BYTES, NAMES, new_name, of_member, stored_in
+from es_simhash.scheme.own_fields import object_in
 from es_simhash.scheme.rerank import Match, nearest_first
 
 # The index, where an action names it, and the id.
@@ -269,7 +270,7 @@ class _Leaders:
         replies: list[Json] = yield GetDocuments(index, ids, [f"{prefix}.{name}" for name in ("content", GROUP)])
         actions, done = [], set[str]()
         for name, id_, reply in zip(names, ids, replies, strict=True):
-            own = (reply.get("_source") or {}).get(prefix) or {}
+            own = object_in(reply.get("_source"), prefix)
             if own.get(GROUP) == name:  # another writer has just done so
                 done.add(name)
             elif own.get(GROUP) is None and new_name(index, id_, str(own.get("content"))) == name:
@@ -281,5 +282,4 @@ class _Leaders:
         return done | {name for name, result in zip(begun, results, strict=True) if result.error is None}
 
     def _own(self, match: Match) -> Json:
-        own = (match.source or {}).get(self._prefix)
-        return own if isinstance(own, dict) else {}
+        return object_in(match.source, self._prefix)

@@ -92,7 +92,7 @@ def divided(prefix: str, searches: Sequence[KeyedSearch], hits: Sequence[Json]) 
     wanted = _keys_of(searches)
     by_key: dict[tuple[str, str], list[int]] = defaultdict(list)
     for place, hit in enumerate(hits):
-        for name, keys in own_fields.keys_in((hit.get("_source") or {}).get(prefix) or {}, "band").items():
+        for name, keys in own_fields.keys_in(own_fields.object_in(hit.get("_source"), prefix), "band").items():
             for key in wanted[name].intersection(keys):
                 by_key[name, key].append(place)
     sharing = (own_fields.terms_in(search.fields, "band") for search in searches)

@@ -135,9 +135,19 @@ def terms_in(fields: Json, kind: Literal["block", "band"]) -> list[tuple[str, st
 
 
 def keys_in(fields: Json, kind: Literal["block", "band"]) -> dict[str, list[str]]:
-    """Return the keys of one kind in the fields of a document, by field."""
+    """Return the keys of one kind in the fields of a document, by field; what others wrote there is no key."""
     found = {name: keys for name, keys in fields.items() if name.startswith(kind)}
-    return {name: keys if isinstance(keys, list) else keys.split() for name, keys in found.items()}
+    return {name: keys.split() if isinstance(keys, str) else _texts_in(keys) for name, keys in found.items()}
+
+
+def object_in(source: Json | None, prefix: str) -> Json:
+    """Return our object in a document of an index; without one, or with something of others there, an empty one."""
+    own = (source or {}).get(prefix)
+    return own if isinstance(own, dict) else {}
+
+
+def _texts_in(values: Any) -> list[str]:
+    return [each for each in values if isinstance(each, str)] if isinstance(values, list) else []
 
 
 def content_hash(text: str) -> str:

@@ -105,6 +105,12 @@ def command(
             # What is remembered lives for long, and is in no cycle.
             rarely_collected(),
         ):
+            if gate.set_aside:
+                records = counted(gate.set_aside, "record was", "records were")
+                output.warn(
+                    f"{records} of the journal set aside: {gate.set_aside_in} says why of each. Correct those "
+                    "documents and send them again; then move the file away."
+                )
             if by_lines:
                 from es_simhash.cli.jobs.gate_lines import answer_lines
 
@@ -151,7 +157,8 @@ def _serve(
     with listening(host, port, token is not None) as at:
 
         def started(address: str) -> None:
-            output.result({"address": address, "index": gate.name, "mode": gate.options.mode, "pending": gate.pending})
+            form = {"address": address, "index": gate.name, "mode": gate.options.mode, "pending": gate.pending}
+            output.result({**form, "set_aside": gate.set_aside})
             output.line(f"The gate of {gate.name} listens at {address}")
 
         serve(made, at, started)

@@ -196,7 +196,10 @@ def error_of(what: str, index: str, status: int, body: Any) -> EngineError | Inp
     error = _error_in(body)
     reason = _excerpt(status, body) if error is None else reason_of(error)
     remedy = _remedy(f"{status} {reason}")
-    return remedy.error(f"{what} failed: {reason.rstrip('.')}. {remedy.advice.format(index=_index_in(body) or index)}")
+    found = remedy.error(f"{what} failed: {reason.rstrip('.')}. {remedy.advice.format(index=_index_in(body) or index)}")
+    if isinstance(found, EngineError):
+        found.is_of_request = status == HTTPStatus.BAD_REQUEST
+    return found
 
 
 def _error_in(body: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, get_args
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
@@ -14,9 +14,9 @@ from es_simhash.live.gate.judging import Judged
 from es_simhash.live.gate.options import GateOptions
 from es_simhash.live.gate.pending import OWN, Accepted, Key, Pending
 from es_simhash.live.gate.repeated import Repeated
-from es_simhash.live.gate.verdict import Verdict
+from es_simhash.live.gate.verdict import Kind, Verdict
 from es_simhash.scheme.group_fields import GROUP
-from es_simhash.scheme.own_fields import DUPLICATE_OF
+from es_simhash.scheme.own_fields import DUPLICATE_OF, object_in
 from es_simhash.scheme.rerank import Match
 
 _DUPLICATES = ("near-duplicate", "equal")
@@ -38,6 +38,19 @@ class Event:
     def gone(keys: Iterable[Key]) -> Json:
         """Note documents that are no longer remembered."""
         return {"gone": [list(key) for key in keys]}
+
+    @staticmethod
+    def problem_of(event: Json) -> str | None:
+        """Return why what a journal holds is no event; None if it is one."""
+        match event:
+            case {"gone": [*keys]} if all(
+                isinstance(key, list) and len(key) == 2 and all(isinstance(part, str) for part in key) for key in keys
+            ):
+                return None
+            case {"to": str(), "at": int() | float(), "writes": bool(), "action": {"_id": str(), "_source": dict()}}:
+                is_judged = event.get("kind", "new") in get_args(Kind) and isinstance(event.get("tags") or {}, dict)
+                return None if is_judged else "It is an event with another kind or tags than a gate writes."
+        return "It is no event of a gate: one accepts a document, or names some that are gone."
 
     @staticmethod
     def key_of(event: Json) -> Key:
@@ -109,9 +122,8 @@ class Accepting:
         return self.options.divert_to if writes else None
 
     def _tags(self, original: Match) -> Json:
-        own = (original.source or {}).get(self.documents.prefix) or {}
-        group = {} if own.get(GROUP) is None else {GROUP: own[GROUP]}
-        return {DUPLICATE_OF: original.id, **group}
+        group = object_in(original.source, self.documents.prefix).get(GROUP)
+        return {DUPLICATE_OF: original.id, **({GROUP: group} if isinstance(group, str) else {})}
 
     def _tagged(self, action: Json, verdict: Verdict) -> Json:
         """Add the tag; the group is given when the document is written."""

@@ -20,7 +20,7 @@ from es_simhash.live.gate.bodies import MOST_OF_ONE, Bodies, RefusedError
 from es_simhash.live.gate.gate import Gate
 from es_simhash.live.gate.incoming import NoDocument
 from es_simhash.live.gate.measures import Measures
-from es_simhash.live.gate.requests import ID_FIELD, Answer, answers_as_json, asked_of, line_of, parsed
+from es_simhash.live.gate.requests import ID_FIELD, Answer, answers_as_json, asked_of, encoded, line_of, parsed
 from es_simhash.live.gate.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -118,6 +118,7 @@ class _Service:
             problem = str(batcher.problem)
         form: Json = {"live": True, "ready": problem is None, "pending": self.gate.pending}
         form |= {"waiting": batcher.waiting if batcher else 0, "expired": self.gate.expired, "warm": self.gate.is_warm}
+        form["set_aside"] = self.gate.set_aside
         return _json(form | ({} if problem is None else {"reason": problem}), 200 if problem is None else 503)
 
     async def live(self, _: Request) -> Response:
@@ -237,9 +238,9 @@ def _refused(error: Exception) -> Response:
 
 
 def _json(form: Any, status: int, seconds: int | None = None) -> Response:
-    from starlette.responses import JSONResponse
+    from starlette.responses import Response
 
     headers = {} if seconds is None else {"retry-after": str(seconds)}
     if status == 401:
         headers["www-authenticate"] = "Bearer"
-    return JSONResponse(form, status, headers=headers)
+    return Response(encoded(form), status, headers, "application/json")

@@ -10,11 +10,18 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from es_simhash._core.json_paths import Json
-from es_simhash.documents.actions import Document
+from es_simhash.documents.actions import Document, id_of
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import run
 from es_simhash.engines.connect import connect
-from es_simhash.errors import DocumentError, EngineError, UnavailableError, UnreachableError, WritesLostError
+from es_simhash.errors import (
+    DocumentError,
+    EngineError,
+    InputError,
+    UnavailableError,
+    UnreachableError,
+    WritesLostError,
+)
 from es_simhash.live.gate.accepting import Accepting, Decision, Event
 from es_simhash.live.gate.clock import now
 from es_simhash.live.gate.incoming import has_id, identified
@@ -25,6 +32,7 @@ from es_simhash.live.gate.options import GateOptions
 from es_simhash.live.gate.pending import OWN, Key, Pending
 from es_simhash.live.gate.recovery import Recovery
 from es_simhash.live.gate.repeated import Repeated
+from es_simhash.live.gate.set_aside import SetAside, is_for_good
 from es_simhash.live.gate.settling import Settling
 from es_simhash.live.gate.state_folder import StateFolder
 from es_simhash.live.gate.verdict import Verdict
@@ -93,8 +101,11 @@ class Gate:
         self._accepting = Accepting(self.options, documents, self._pending, self._repeated)
         self._writing = Writing(self._plans, self._engine, self.options, documents)
         durable_at_once = run(is_server(), self._engine)
+        self._aside = SetAside(self._folder.rejected)
         self._journal = Journal(self._folder.journal, self.options.syncs)
-        self._recovery = Recovery(self._engine, self._pending, self._journal, self._writing, durable_at_once)
+        self._recovery = Recovery(
+            self._engine, self._pending, self._journal, self._writing, self._aside, durable_at_once
+        )
         self._settling = Settling(
             self._engine,
             self.name,
@@ -103,6 +114,7 @@ class Gate:
             self.options.remember,
             durable_at_once,
             self._keys.flush if self._keys else lambda: None,
+            self._recovery.set_aside,
         )
         with ExitStack() as if_it_fails:
             if_it_fails.callback(self._journal.close)
@@ -125,6 +137,16 @@ class Gate:
     def expired(self) -> int:
         """The number of accepted documents that were forgotten before the index showed them."""
         return self._settling.expired
+
+    @property
+    def set_aside(self) -> int:
+        """The number of records that the journal held and no gate can use: lines of the file ``set_aside_in``."""
+        return self._aside.count
+
+    @property
+    def set_aside_in(self) -> Path:
+        """The file of records that no gate can use, each with the reason."""
+        return self._aside.path
 
     @property
     def is_warm(self) -> bool:
@@ -229,8 +251,9 @@ class Gate:
             try:
                 actions[position] = identified(each.document, each.id, self.name)
             except DocumentError as error:
-                answers[position] = Verdict(each.id, "rejected", reason=error.problem)
-        decisions = self._decided(asked, actions, answers)
+                own = id_of(each.document)
+                answers[position] = Verdict(each.id if own is None else own, "rejected", reason=error.problem)
+        decisions = self._decided(asked, actions, answers) if actions else {}
         self._journal.append([each.event for each in decisions.values() if each.event is not None])
         for position, decision in decisions.items():
             answers[position] = decision.verdict
@@ -240,6 +263,31 @@ class Gate:
         return [answers[position] for position in range(len(asked))]
 
     def _decided(
+        self, asked: Sequence[Asked], actions: dict[int, Json], answers: dict[int, Verdict | EngineError]
+    ) -> dict[int, Decision]:
+        """Decide about documents; where the engine refuses to search for all at once, about each alone."""
+        try:
+            return self._decided_at_once(asked, actions, answers)
+        except (EngineError, InputError) as error:
+            if len(actions) == 1 or not is_for_good(error):
+                raise
+        decisions: dict[int, Decision] = {}
+        failed: dict[int, EngineError] = {}
+        for place, action in actions.items():
+            try:
+                decisions |= self._decided_at_once(asked, {place: action}, answers)
+            except (EngineError, InputError) as error:
+                if not is_for_good(error):
+                    # Some may be remembered, and are not noted.
+                    self._doubts_all = True
+                    raise
+                failed[place] = error if isinstance(error, EngineError) else EngineError(str(error))
+        if len(failed) == len(actions):
+            raise next(iter(failed.values()))
+        answers |= failed
+        return decisions
+
+    def _decided_at_once(
         self, asked: Sequence[Asked], actions: dict[int, Json], answers: dict[int, Verdict | EngineError]
     ) -> dict[int, Decision]:
         """Decide about documents in order, and remember those that are accepted; reject the unreadable."""

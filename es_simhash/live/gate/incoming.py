@@ -9,10 +9,9 @@ from typing import Any
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.actions import id_of
 from es_simhash.errors import DocumentError
+from es_simhash.live.gate.sendable import check_sendable
 
 _ROUTING = "_routing"
-# A server refuses a whole request, with the documents of others, for the sake of one longer id.
-_MOST_BYTES = 512
 # Bytes of a random id.
 _ID_BYTES = 15
 
@@ -39,22 +38,19 @@ def identified(document: Any, id_: str | None, index: str) -> Json:
         raise DocumentError("A gate takes whole documents, and no updates or deletes. Leave _op_type out.")
     if document.get("_index", index) != index:
         raise DocumentError(f"This is the gate of {index!r}, not of {document['_index']!r:.80}. Leave _index out.")
-    named, body = _checked_id(id_of(document)), document.get("_source")
+    named, body = id_of(document), document.get("_source")
     if body is None:
         body = {name: value for name, value in document.items() if name not in ("_id", "_index", "_op_type", _ROUTING)}
     elif not isinstance(body, Mapping):
         raise DocumentError(f"The fields of a document are an object, not {type(body).__name__}. Send them in _source.")
     routed = {} if document.get(_ROUTING) is None else {_ROUTING: document[_ROUTING]}
-    return {"_id": named or _checked_id(id_) or token_urlsafe(_ID_BYTES), **routed, "_source": body}
+    if named is None:
+        named = token_urlsafe(_ID_BYTES) if id_ is None else id_
+    action = {"_id": named, **routed, "_source": body}
+    check_sendable(action)
+    return action
 
 
 def has_id(document: Any, id_: str | None) -> bool:
     """Return whether a client has named a document, so that it may ask again."""
     return id_ is not None or id_of(document) is not None
-
-
-def _checked_id(named: str | None) -> str | None:
-    length = None if named is None else len(named.encode(errors="replace"))
-    if length is not None and not 0 < length <= _MOST_BYTES:
-        raise DocumentError(f"An id has 1 to {_MOST_BYTES} bytes, not {length:,}. Send a shorter one.")
-    return named

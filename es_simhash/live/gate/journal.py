@@ -14,9 +14,9 @@ import json
 import os
 import struct
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from es_simhash._core.batched import chunks
 from es_simhash._core.json_paths import Json
@@ -65,11 +65,19 @@ class Journal:
         if self._file.tell() > self.size:
             self._file.truncate(self.size)
 
-    def events(self) -> Iterator[Json]:
-        """Read all events from the beginning."""
+    def events(self, reject: Callable[[Any, str], object] = lambda record, reason: None) -> Iterator[Json]:
+        """Read all events from the beginning; ``reject`` gets what is none, or the payload that holds none, and why."""
         accepted = 0
         for payload in _payloads(self.path):
-            events = _decoded(payload)
+            try:
+                found = _decoded(payload)
+            except (ValueError, RecursionError, zlib.error) as error:
+                reject(payload, f"It is no list of events as deflated JSON: {error}.")
+                continue
+            for event in found:
+                if not isinstance(event, dict):
+                    reject(event, f"An event is an object, not {type(event).__name__}.")
+            events = [event for event in found if isinstance(event, dict)]
             accepted += _accepted_in(events)
             yield from events
         self._accepted = accepted
@@ -133,7 +141,7 @@ def end_of_records(path: Path) -> int:
 
 
 def _record(events: Sequence[Json]) -> bytes:
-    text = json.dumps(list(events), ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(list(events), ensure_ascii=False, separators=(",", ":"), default=str)
     payload = zlib.compress(text.encode("utf-8", "surrogatepass"), _LEVEL)
     return _HEAD.pack(len(payload), zlib.crc32(payload)) + payload
 
@@ -142,8 +150,11 @@ def _accepted_in(events: Iterable[Json]) -> int:
     return sum("gone" not in event for event in events)
 
 
-def _decoded(payload: bytes) -> list[Json]:
-    found: list[Json] = json.loads(zlib.decompress(payload).decode("utf-8", "surrogatepass"))
+def _decoded(payload: bytes) -> list[Any]:
+    text = zlib.decompressobj().decompress(payload, _LONGEST)
+    found = json.loads(text.decode("utf-8", "surrogatepass"))
+    if not isinstance(found, list):
+        raise ValueError(f"it is {type(found).__name__}")
     return found
 
 

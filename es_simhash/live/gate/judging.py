@@ -13,6 +13,7 @@ from es_simhash.plans.find import FetchCandidates, SearchResult, find_fingerprin
 from es_simhash.plans.operations import Plan
 from es_simhash.plans.query_documents import QueryDocument
 from es_simhash.scheme.fingerprint import Fingerprint
+from es_simhash.scheme.own_fields import object_in
 from es_simhash.scheme.rerank import NOTHING, Match, matches_of, nearest_first
 from es_simhash.scheme.verdict.surroundings import Around
 from es_simhash.scheme.verdict.verifier import Verifier
@@ -94,4 +95,4 @@ def _each_judged(
 
 
 def _is_shown(pending: Pending, hit: Json, prefix: str) -> bool:
-    return pending.shown(hit["_id"], ((hit.get("_source") or {}).get(prefix) or {}).get("content"))
+    return pending.shown(hit["_id"], object_in(hit.get("_source"), prefix).get("content"))

@@ -26,8 +26,11 @@ JOURNAL = Metric("es_simhash_gate_journal_bytes", "gauge", "Size of the journal.
 EXPIRED = Metric(
     "es_simhash_gate_expired_documents_total", "counter", "Accepted documents forgotten before the index had them."
 )
+SET_ASIDE = Metric(
+    "es_simhash_gate_set_aside_records", "gauge", "Records in rejected.jsonl, which the gate cannot use."
+)
 
-METRICS = (DOCUMENTS, REQUESTS, BATCHES, PENDING, WAITING, JOURNAL, EXPIRED)
+METRICS = (DOCUMENTS, REQUESTS, BATCHES, PENDING, WAITING, JOURNAL, EXPIRED, SET_ASIDE)
 
 
 def metrics_of(index: str) -> Metrics:
@@ -75,5 +78,6 @@ class Measures:
         self._metrics.set(PENDING, self._gate.pending)
         self._metrics.set(WAITING, waiting)
         self._metrics.set(JOURNAL, self._gate.journal_bytes)
+        self._metrics.set(SET_ASIDE, self._gate.set_aside)
         self._metrics.reach(EXPIRED, self._gate.expired)
         return self._metrics.exposition()

@@ -13,6 +13,7 @@ from es_simhash.plans.add import Writer
 from es_simhash.plans.hits_by_id import hits_by_id
 from es_simhash.plans.lost_replies import holds
 from es_simhash.plans.operations import Plan
+from es_simhash.scheme.own_fields import object_in
 
 
 def rounds(actions: Sequence[Json]) -> Iterator[list[int]]:
@@ -52,6 +53,5 @@ def _placed(writer: Writer, action: Json, hits: Sequence[Json]) -> Json | str | 
 
 def _is_as_given(writer: Writer, action: Json, source: Json) -> bool:
     """Return whether a document is there with all that is given, and with a fingerprint."""
-    own = source.get(writer.documents.prefix)
-    is_ours = isinstance(own, dict) and own.get("scheme") == writer.documents.scheme.id
+    is_ours = object_in(source, writer.documents.prefix).get("scheme") == writer.documents.scheme.id
     return is_ours and holds(source, action["_source"])

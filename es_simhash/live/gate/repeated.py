@@ -12,7 +12,7 @@ from es_simhash.live.gate.pending import OWN, Pending
 from es_simhash.live.gate.verdict import Verdict
 from es_simhash.plans.operations import GetDocuments, Plan
 from es_simhash.scheme.group_fields import GROUP
-from es_simhash.scheme.own_fields import DUPLICATE_OF
+from es_simhash.scheme.own_fields import DUPLICATE_OF, object_in
 
 
 @dataclass
@@ -49,12 +49,12 @@ class Repeated:
             if known and known.content == content and known.values == values:
                 return known.verdict
         stored = self._stored.get(id_, {})
-        own = stored.get(self.pending.seen.terms.documents.prefix) or {}
+        own = object_in(stored, self.pending.seen.terms.documents.prefix)
         if not judged.duplicates or own.get("content") != content:
             return None
         if own.get("scheme") != judged.made[1]["scheme"] or self.pending.seen.terms.values_of(stored) != values:
             return None
-        tags = {name: own[name] for name in (DUPLICATE_OF, GROUP) if own.get(name) is not None}
+        tags = {name: own[name] for name in (DUPLICATE_OF, GROUP) if isinstance(own.get(name), str)}
         if DUPLICATE_OF not in tags:
             return Verdict(id_, "new", True)
         return Verdict(id_, judged.kind, True, None, judged.duplicates, judged.complete, (), tags)

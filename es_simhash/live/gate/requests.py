@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -19,6 +20,7 @@ Answer: TypeAlias = Verdict | EngineError
 BATCH = 100
 # The field with the id of a document that has no _id.
 ID_FIELD = "id"
+_HALVES = re.compile("[\ud800-\udfff]")
 
 
 def parsed(raw: bytes) -> Any:
@@ -58,6 +60,11 @@ def _as_json(asked: Asked, answer: Answer, index: str) -> Json:
     }
 
 
+def encoded(form: Any) -> bytes:
+    """Return an answer as JSON that any client reads: halves of surrogate pairs, as in a rejected id, are U+FFFD."""
+    return _HALVES.sub("\ufffd", json_text(form, separators=(",", ":"))).encode()
+
+
 def line_of(form: Json) -> bytes:
     """Return a line of NDJSON."""
-    return json_text(form, separators=(",", ":")).encode() + b"\n"
+    return encoded(form) + b"\n"

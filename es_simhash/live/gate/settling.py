@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 
 from es_simhash._core.batched import chunks
@@ -15,8 +15,10 @@ from es_simhash.live.gate.accepting import Event
 from es_simhash.live.gate.clock import now
 from es_simhash.live.gate.journal import Journal
 from es_simhash.live.gate.pending import Accepted, Key, Pending
+from es_simhash.live.gate.set_aside import answered
 from es_simhash.plans.operation_retry import attempt
 from es_simhash.plans.operations import Refresh, Search
+from es_simhash.scheme.own_fields import object_in
 
 # Seconds between two looks, and the share of the time that they may take.
 _PAUSE, _SHARE = 1.0, 0.1
@@ -35,6 +37,7 @@ class Settling:
         remember: float,
         durable_at_once: bool,
         before_forgetting: Callable[[], object],
+        set_aside: Callable[[dict[Key, str]], object],
     ) -> None:
         self._engine = engine
         self._index = index
@@ -43,6 +46,7 @@ class Settling:
         self._remember = remember
         self._refreshes_itself = durable_at_once
         self._before_forgetting = before_forgetting
+        self._set_aside = set_aside
         self._due = time.monotonic() + _PAUSE
         self.expired = 0
 
@@ -59,10 +63,10 @@ class Settling:
             if urgently or not self._refreshes_itself:
                 for index in targets:
                     run(attempt(Refresh(index)), self._engine)
-            shown = list(self._shown())
+            shown = self._shown()
             if self._refreshes_itself and self._is_written_and_late(shown):
                 self._refresh({key[0] or self._index for key, _ in self._pending.items()})
-                shown = list(self._shown())
+                shown = self._shown()
             if self._refreshes_itself:
                 self._refresh_copies(shown)
             self._before_forgetting()
@@ -99,24 +103,31 @@ class Settling:
             accepted.writes and self._is_late(accepted) and key not in found for key, accepted in self._pending.items()
         )
 
-    def _shown(self) -> Iterator[Key]:
-        """Yield the documents that searches find as they were accepted."""
-        by_target: dict[str, dict[str, str]] = defaultdict(dict)
-        for (target, id_), accepted in self._pending.items():
-            by_target[target][id_] = accepted.content
-        documents = self._pending.seen.terms.documents
-        fields = [f"{documents.prefix}.{name}" for name in ("content", "scheme")]
-        for target, contents in by_target.items():
-            for _, ids in chunks(contents, _AT_ONCE):
-                body: Json = {
-                    "query": {"ids": {"values": ids}},
-                    "size": len(ids),
-                    "_source": fields,
-                    "track_total_hits": False,
-                }
-                reply = self._engine.perform(Search(target or self._index, body))
-                for hit in reply["hits"]["hits"]:
-                    own = (hit.get("_source") or {}).get(documents.prefix) or {}
-                    is_current = own.get("content") == contents[hit["_id"]]
-                    if is_current and own.get("scheme") == documents.scheme.id:
-                        yield target, hit["_id"]
+    def _shown(self) -> list[Key]:
+        """Return the documents that searches find as they were accepted; put aside what no search can be sent for."""
+        shown: list[Key] = []
+        refused: dict[Key, str] = {}
+        by_target: dict[str, list[Key]] = defaultdict(list)
+        for key, _ in self._pending.items():
+            by_target[key[0]].append(key)
+        for keys in by_target.values():
+            for _, some in chunks(keys, _AT_ONCE):
+                shown += answered(self._shown_of, some, refused)
+        if refused:
+            self._set_aside(refused)
+        return shown
+
+    def _shown_of(self, keys: Sequence[Key]) -> Iterator[Key]:
+        """Yield those of documents of one index that a search finds as they were accepted."""
+        documents, target = self._pending.seen.terms.documents, keys[0][0]
+        body: Json = {
+            "query": {"ids": {"values": [id_ for _, id_ in keys]}},
+            "size": len(keys),
+            "_source": [f"{documents.prefix}.{name}" for name in ("content", "scheme")],
+            "track_total_hits": False,
+        }
+        reply = self._engine.perform(Search(target or self._index, body))
+        for hit in reply["hits"]["hits"]:
+            own, accepted = object_in(hit.get("_source"), documents.prefix), self._pending.get((target, hit["_id"]))
+            if accepted and own.get("content") == accepted.content and own.get("scheme") == documents.scheme.id:
+                yield target, hit["_id"]

@@ -15,7 +15,7 @@ try:
 except ImportError:  # on Windows
     fcntl = None  # type: ignore[assignment]
 
-_LOCK, _OWNER, _JOURNAL = "lock", "gate.json", "journal"
+_LOCK, _OWNER, _JOURNAL, _REJECTED = "lock", "gate.json", "journal", "rejected.jsonl"
 
 
 class StateFolder:
@@ -44,6 +44,11 @@ class StateFolder:
         """The file of the journal."""
         return self.path / _JOURNAL
 
+    @property
+    def rejected(self) -> Path:
+        """The file of what the journal held and no gate can use."""
+        return self.path / _REJECTED
+
     def close(self) -> None:
         """Let other processes have the folder."""
         if self._descriptor is not None:
@@ -69,7 +74,7 @@ class StateFolder:
             return
         try:
             found = json.loads(file.read_text(encoding="utf-8"))
-        except ValueError:
+        except (ValueError, RecursionError):
             found = None
         if found != owner:
             raise StorageError(
