@@ -9,9 +9,10 @@ import signal
 import subprocess
 import sys
 import time
+import uuid
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Condition, Thread
@@ -19,6 +20,10 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
+from es_simhash import Index, Policy
+from es_simhash.engines.connect import connect
+from es_simhash.errors import MissingError
+from es_simhash.plans.operations import DeleteIndex
 from tests.support.commands import environment
 
 # Seconds after which a process that should answer is broken.
@@ -115,6 +120,19 @@ class GateProcess:
             except (OSError, http.client.HTTPException):
                 self.refused["no answer"] += 1
             time.sleep(self.pause)
+
+
+@contextmanager
+def made_index(place: str, policy: Policy | None = None) -> Iterator[str]:
+    """Make an empty index with fields in a place, and remove it in the end."""
+    name = f"gate-{uuid.uuid4().hex[:10]}"
+    with Index(name, place, fields=["title", "body"]) as index:
+        index.init(policy=policy)
+    try:
+        yield name
+    finally:
+        with closing(connect(place)) as engine, suppress(MissingError):
+            engine.perform(DeleteIndex(name))
 
 
 @dataclass

@@ -106,10 +106,10 @@ def command(
             rarely_collected(),
         ):
             if gate.set_aside:
-                records = counted(gate.set_aside, "record was", "records were")
+                records = counted(gate.set_aside, "record", "records")
                 output.warn(
-                    f"{records} of the journal set aside: {gate.set_aside_in} says why of each. Correct those "
-                    "documents and send them again; then move the file away."
+                    f"{records} of the journal could not be used, and stand in {gate.set_aside_in}, each with the "
+                    "reason. Correct those documents, and send them again; then move the file away."
                 )
             if by_lines:
                 from es_simhash.cli.jobs.gate_lines import answer_lines

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import random
-import uuid
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from es_simhash import Index
 from es_simhash._core.json_paths import Json
-from es_simhash.engines.connect import connect
-from es_simhash.errors import MissingError
-from es_simhash.plans.operations import DeleteIndex, Search
+from es_simhash.plans.operations import Search
 from es_simhash.testing.corpus import corpus, edited
-from tests.support.gate_process import GateProcess, History, with_kills
+from tests.support.gate_process import GateProcess, History, made_index, with_kills
 from tests.support.nightly import is_nightly
 
 QUICK, NIGHTLY, FAMILIES = 5, 20, 110
@@ -32,14 +28,8 @@ def kills(request: pytest.FixtureRequest) -> int:
 @pytest.fixture
 def name(place: str) -> Iterator[str]:
     """An index with fields, and nothing in it."""
-    name = f"gate-{uuid.uuid4().hex[:10]}"
-    with Index(name, place, fields=["title", "body"]) as index:
-        index.init()
-    yield name
-    engine = connect(place)
-    with suppress(MissingError):
-        engine.perform(DeleteIndex(name))
-    engine.close()
+    with made_index(place) as name:
+        yield name
 
 
 def families(seed: int) -> list[Json]:
