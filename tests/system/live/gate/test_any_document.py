@@ -71,7 +71,7 @@ def check_answers(answers: Sequence[Any], sent: Sequence[bytes]) -> None:
 @contextmanager
 def index_at(place: str) -> Iterator[str]:
     """An index in whose mapping tenants are strings."""
-    with made_index(place, Policy(scope=Scope(within=["tenant"]))) as name:
+    with made_index(place, Policy(scope=Scope(within=("tenant",)))) as name:
         with Index(name, place) as index:
             index.add([{"_id": "first", "tenant": "ours", **TEXTS[-1]}], refresh=True)
         yield name
