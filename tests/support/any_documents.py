@@ -54,7 +54,7 @@ def as_json(value: Any) -> bytes:
 
 
 def _deep(value: Any) -> bytes:
-    """Write what is deeper than Python's stack, of which one path goes down."""
+    """Write a value of one path that is deeper than Python's stack."""
     parts, ends = list[str](), list[str]()
     while True:
         if isinstance(value, dict) and value:

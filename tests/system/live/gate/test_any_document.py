@@ -60,7 +60,7 @@ def read(answer: bytes) -> Any:
 
 
 def check_answers(answers: Sequence[Any], sent: Sequence[bytes]) -> None:
-    """Check the answers about some documents, of which the last is a good one."""
+    """Check the answers about some documents: the last is a good one."""
     assert len(answers) == len(sent)
     for each in answers:
         assert each["verdict"] in VERDICTS, each

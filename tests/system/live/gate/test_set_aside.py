@@ -233,7 +233,7 @@ def test_documents_beside_one_that_no_search_can_be_made_of_are_answered(index: 
         assert [each.kind for each in (first, last) if isinstance(each, Verdict)] == ["new", "new"]
         assert isinstance(odd, EngineError)
         assert "number of terms" in str(odd)
-        # Whoever sends it alone learns the same.
+        # A client that sends it alone learns the same.
         with pytest.raises(EngineError, match="number of terms"):
             gate.check([many])
 
