@@ -35,6 +35,8 @@ json_lines = any_documents().map(as_json)
 requests = st.tuples(st.sampled_from(["/check", "/add"]), st.lists(json_lines, min_size=1, max_size=4)) | st.tuples(
     st.just("/bulk"), st.lists(lines, min_size=1, max_size=4)
 )
+# Headers are in Latin-1.
+keys = st.none() | st.text(st.characters(min_codepoint=32, max_codepoint=255, exclude_characters="\x7f"), max_size=600)
 ends = st.sampled_from(["kill", "stop"])
 
 
@@ -77,20 +79,21 @@ def index_at(place: str) -> Iterator[str]:
         yield name
 
 
-def ask(gate: GateProcess, path: str, body: bytes) -> tuple[int, bytes]:
+def ask(gate: GateProcess, path: str, body: bytes, key: str | None = None) -> tuple[int, bytes]:
     """Ask once: a gate whose engine answers answers, too."""
+    headers = {"content-type": "application/json"} | ({} if key is None else {"idempotency-key": key})
     with closing(http.client.HTTPConnection(*gate.address, timeout=120)) as connection:
-        connection.request("POST", path, body, {"content-type": "application/json"})
+        connection.request("POST", path, body, headers)
         with connection.getresponse() as reply:
             return reply.status, reply.read()
 
 
-def check_request(gate: GateProcess, path: str, sent: Sequence[bytes]) -> None:
+def check_request(gate: GateProcess, path: str, sent: Sequence[bytes], key: str | None) -> None:
     if path == "/bulk":
-        status, content = ask(gate, path, b"\n".join(sent))
+        status, content = ask(gate, path, b"\n".join(sent), key)
         answers = [read(line) for line in content.splitlines()]
     else:
-        status, content = ask(gate, path, b"[" + b",".join(sent) + b"]")
+        status, content = ask(gate, path, b"[" + b",".join(sent) + b"]", key)
         if status == 400:  # it is not JSON for Python: a number of too many digits, or nested too deeply
             assert "Send a JSON object" in read(content)["reason"]
             return
@@ -100,10 +103,14 @@ def check_request(gate: GateProcess, path: str, sent: Sequence[bytes]) -> None:
 
 
 @in_a_place(8)
-@given(history=st.lists(requests, min_size=1, max_size=5), end=ends)
-@example(history=[("/check", [as_json(HALF_AN_ID)]), ("/add", [as_json(HALF_AN_ID)])], end="stop")
+@given(history=st.lists(requests, min_size=1, max_size=5), key=keys, end=ends)
+@example(history=[("/check", [as_json(HALF_AN_ID)]), ("/add", [as_json(HALF_AN_ID)])], key="é" * 300, end="stop")
 def test_any_request_over_http_is_answered_and_the_gate_starts_again(
-    place: str, tmp_path_factory: pytest.TempPathFactory, history: list[tuple[str, list[bytes]]], end: str
+    place: str,
+    tmp_path_factory: pytest.TempPathFactory,
+    history: list[tuple[str, list[bytes]]],
+    key: str | None,
+    end: str,
 ) -> None:
     cwd = tmp_path_factory.mktemp("gate")
     target = place if "://" in place else str(cwd / "engine")
@@ -112,7 +119,7 @@ def test_any_request_over_http_is_answered_and_the_gate_starts_again(
         gate.start()
         try:
             for number, (path, sent) in enumerate(history):
-                check_request(gate, path, [*sent, as_json(good(number))])
+                check_request(gate, path, [*sent, as_json(good(number))], key)
             if end == "stop":
                 assert gate.stop() == 0
             else:
@@ -131,13 +138,13 @@ def test_any_request_over_http_is_answered_and_the_gate_starts_again(
 @in_a_place(8)
 @given(history=st.lists(st.lists(lines, max_size=6), min_size=1, max_size=3), writes=st.booleans())
 @example(history=[[as_json(HALF_AN_ID)]], writes=False)
-@pytest.mark.parametrize("place", ["embedded"], indirect=True)
 def test_any_lines_are_answered_by_lines_and_so_are_the_next(
     place: str, tmp_path_factory: pytest.TempPathFactory, history: list[list[bytes]], writes: bool
 ) -> None:
     cwd = tmp_path_factory.mktemp("gate")
-    with index_at(str(cwd / "engine")) as name:
-        command = [sys.executable, "-m", "es_simhash", "gate", name, "--url", "engine", "--stdin", "--quiet"]
+    target = place if "://" in place else str(cwd / "engine")
+    with index_at(target) as name:
+        command = [sys.executable, "-m", "es_simhash", "gate", name, "--url", target, "--stdin", "--quiet"]
         for number, sent in enumerate(history):
             whole = [*sent, as_json(good(number))]
             done = subprocess.run(
