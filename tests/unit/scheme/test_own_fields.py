@@ -15,7 +15,7 @@ from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import STATUSES, Fingerprints
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import KeyForm, Layout, MinHash, SimHash
-from tests.support.fuzzing import examples
+from tests.support.fuzzing import examples, json_values
 from tests.support.texts import any_text, batches
 
 TEXT = "Near-duplicate detection finds what was copied, 轉載 and コピー, and changed a little."
@@ -246,3 +246,12 @@ def test_deferred_empties_all_fields_but_the_status(scheme: Scheme) -> None:
 
 def test_deferred_is_no_status_of_a_fingerprint() -> None:
     assert own_fields.DEFERRED not in STATUSES
+
+
+@given(value=json_values(["block_1", "bands", "blocks", "content"]))
+def test_what_others_wrote_where_our_object_belongs_is_no_key(value: Any) -> None:
+    own = own_fields.object_in({"dedup": value}, "dedup")
+    assert own == (value if isinstance(value, dict) else {})
+    for kind in ("block", "band"):
+        for keys in own_fields.keys_in(own, kind).values():  # type: ignore[arg-type]
+            assert all(isinstance(key, str) for key in keys)

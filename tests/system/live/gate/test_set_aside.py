@@ -206,18 +206,20 @@ def test_a_document_that_an_index_takes_no_more_is_not_lost(
 
 
 def test_something_of_others_where_our_fields_belong_does_not_stop_a_gate(index: Index, tmp_path: Path) -> None:
-    """A list of objects is an object to a server's mapping."""
+    """A list of objects is an object to a server's mapping, and is found by the keys in it."""
+    index.add([document("whole", 1)], refresh=True)
+    [own] = index.engine.perform(GetDocuments(index.name, ["whole"], ["dedup"]))
     with Gate(index.name, index.engine, state=tmp_path / "state", options=OPTIONS) as gate:
         assert gate.check([document("a", 0)])[0].accepted
-        [done] = index.engine.perform(
-            Bulk(index.name, [Action("index", "a", {**TEXTS[0], "dedup": [{"content": "x"}]})], True)
-        )
-        assert done.error is None
+        for id_, place, odd in (("a", 0, {"content": "x"}), ("whole", 1, own["_source"]["dedup"])):
+            action = Action("index", id_, {**TEXTS[place], "dedup": [odd]})
+            [done] = index.engine.perform(Bulk(index.name, [action], True))
+            assert done.error is None
         gate.settle()
         assert gate.pending == 1
-        assert gate.check([document("b", 0)])[0].kind == "equal"
+        assert [each.kind for each in gate.check([document("b", 0), document("c", 1)])] == ["equal", "new"]
     with Gate(index.name, index.engine, state=tmp_path / "state", options=OPTIONS) as gate:
-        assert gate.check([document("b", 0)])[0].kind == "equal"
+        assert [each.kind for each in gate.check([document("b", 0), document("d", 1)])] == ["equal", "equal"]
 
 
 @servers
