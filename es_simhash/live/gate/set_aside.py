@@ -1,7 +1,7 @@
 """What a journal holds and no gate can use: put into a file beside it, with the reason, so that the gate goes on.
 
-A line of JSON each: the ``reason``, and the ``record`` with the document's ``id`` where these can be read; else the
-``record`` is a text of JSON or of base64.
+A line of JSON each: the ``reason``, the document's ``id`` and the ``record``. What is not Unicode, or no event, is a text
+of JSON, and what is not JSON one of base64; what is nested too deeply to be written has its id alone.
 """
 
 from __future__ import annotations
@@ -66,15 +66,24 @@ def is_for_good(error: EngineError | InputError) -> bool:
 
 
 def _line(record: Any, reason: str) -> bytes:
-    form: dict[str, Any] = {"reason": reason}
     try:
-        if isinstance(record, bytes):
-            form["record"] = b64encode(record).decode()
-        else:
-            json.dumps(record, ensure_ascii=False, allow_nan=False).encode()
-            form |= {"id": record["action"]["_id"], "record": record}
+        return _encoded({"reason": reason, **_shown(record)})
+    except RecursionError:
+        action = record.get("action") if isinstance(record, dict) else None
+        return _encoded({"reason": reason, "id": str(action.get("_id")) if isinstance(action, dict) else None})
+
+
+def _shown(record: Any) -> dict[str, Any]:
+    if isinstance(record, bytes):
+        return {"record": b64encode(record).decode()}
+    try:
+        json.dumps(record, ensure_ascii=False, allow_nan=False).encode()
+        return {"id": record["action"]["_id"], "record": record}
     except (ValueError, TypeError, KeyError):
-        form["record"] = json.dumps(record)
+        return {"record": json.dumps(record)}
+
+
+def _encoded(form: dict[str, Any]) -> bytes:
     return json.dumps(form).encode() + b"\n"
 
 

@@ -253,5 +253,5 @@ def test_what_others_wrote_where_our_object_belongs_is_no_key(value: Any) -> Non
     own = own_fields.object_in({"dedup": value}, "dedup")
     assert own == (value if isinstance(value, dict) else {})
     for kind in ("block", "band"):
-        for keys in own_fields.keys_in(own, kind).values():  # type: ignore[arg-type]
+        for keys in own_fields.keys_in(own, kind).values():
             assert all(isinstance(key, str) for key in keys)

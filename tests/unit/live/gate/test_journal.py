@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import zlib
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,7 +15,9 @@ from hypothesis import strategies as st
 
 from es_simhash.errors import InUseError, StorageError
 from es_simhash.live.gate.journal import Journal
+from es_simhash.live.gate.set_aside import SetAside
 from es_simhash.live.gate.state_folder import StateFolder
+from tests.support.fuzzing import nested
 
 EVENTS = st.lists(st.dictionaries(st.text(max_size=5), st.text(max_size=20) | st.integers()), min_size=1, max_size=4)
 
@@ -155,3 +159,32 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match=r"file/state.*Name another one by --state"):
         StateFolder(tmp_path / "file" / "state", {"index": "news"})
+
+
+@pytest.mark.parametrize(
+    "record", [b"\xff", 5, {"gone": 1}, {"action": {"_id": "\ud800"}}, {"action": {"_id": "a", "n": math.nan}}]
+)
+def test_what_is_set_aside_is_a_line_of_json_each(tmp_path: Path, record: Any) -> None:
+    aside = SetAside(tmp_path / "rejected.jsonl")
+    aside.add([(record, "Why."), ({"action": {"_id": "a"}}, "Why.")])
+    lines = [json.loads(line) for line in (tmp_path / "rejected.jsonl").read_bytes().splitlines()]
+    assert isinstance(lines[0]["record"], str)
+    assert lines[1] == {"reason": "Why.", "id": "a", "record": {"action": {"_id": "a"}}}
+    assert SetAside(tmp_path / "rejected.jsonl").count == aside.count == 2
+
+
+def test_what_is_nested_deeply_is_set_aside_under_its_id(tmp_path: Path) -> None:
+    aside = SetAside(tmp_path / "rejected.jsonl")
+    aside.add(
+        ({"action": {"_id": "deep", "_source": nested(depth)}}, "Why.") for depth in (10, *range(880, 1_010), 200_000)
+    )
+    lines = [json.loads(line) for line in (tmp_path / "rejected.jsonl").read_bytes().splitlines()]
+    assert {each["id"] for each in lines} == {"deep"}
+    assert "record" in lines[0]
+    assert "record" not in lines[-1]
+
+
+def test_a_file_for_what_is_set_aside_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "rejected.jsonl").mkdir()
+    with pytest.raises(StorageError, match=r"rejected.jsonl.*correct its permissions"):
+        SetAside(tmp_path / "rejected.jsonl")
