@@ -1,7 +1,7 @@
 """What a journal holds and no gate can use: put into a file beside it, with the reason, so that the gate goes on.
 
-A line of JSON each: the ``reason``, the document's ``id`` and the ``record``. What is not Unicode, or no event, is a text
-of JSON, and what is not JSON one of base64; what is nested too deeply to be written has its id alone.
+A line of JSON each: the ``reason``, the document's ``id`` and the ``record``. What is not Unicode, or no event, is a
+text of JSON, and what is not JSON one of base64; what is nested too deeply to be written has its id alone.
 """
 
 from __future__ import annotations
