@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,10 @@ from es_simhash.cli.show.exits import FINE
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
+    from socket import socket
+
+    from starlette.applications import Starlette
+
     from es_simhash.live.gate.gate import Gate
     from es_simhash.live.telemetry.metrics import Metrics
 
@@ -58,7 +63,12 @@ _FOUND_BY = ("by", "distance", "similarity", "estimate", "scope")
 @click.option("--port", type=click.IntRange(0, 65535), default=9280, show_default=True, help="0: any that is free.")
 @click.option("--token-file", type=click.Path(exists=True, dir_okay=False), help="File with the token of clients.")
 @click.option(
-    "--max-body", type=click.IntRange(1), default=8 << 20, show_default=True, metavar="BYTES", help="Largest request."
+    "--max-body",
+    type=click.IntRange(1),
+    default=8 << 20,
+    show_default=True,
+    metavar="BYTES",
+    help="Largest request, or line.",
 )
 @near_options
 @estimate_option
@@ -97,27 +107,33 @@ def command(
         raise click.UsageError("--write is for --stdin. Over HTTP, /add and /bulk write. Leave it out.")
     find = {name: value for name in _FOUND_BY if (value := found_by[name]) not in (None, False)}
     options = GateOptions(mode, divert_to, remember, syncs=not no_sync, find=find)  # type: ignore[arg-type]
-    metrics = None if by_lines else _metrics(index, output)
-    with target.opened(output) as engine:
+    with ExitStack() as opened:
+        if not by_lines:
+            # What it needs is there before anything is written.
+            token = _token(token_file)
+            at = opened.enter_context(_listening(host, port, token is not None))
+            metrics = _metrics(index, output)
+        engine = opened.enter_context(target.opened(output))
         documents_of(engine, index, known, dry_run=False)
-        with (
-            Gate(index, engine, state=Path(state), options=options, prefix=known["prefix"]) as gate,
-            # What is remembered lives for long, and is in no cycle.
-            rarely_collected(),
-        ):
-            if gate.set_aside:
-                records = counted(gate.set_aside, "record", "records")
-                output.warn(
-                    f"{records} of the journal could not be used, and stand in {gate.set_aside_in}, each with the "
-                    "reason. Correct those documents, and send them again; then move the file away."
-                )
-            if by_lines:
-                from es_simhash.cli.jobs.gate_lines import answer_lines
+        gate = opened.enter_context(Gate(index, engine, state=Path(state), options=options, prefix=known["prefix"]))
+        # What is remembered lives for long, and is in no cycle.
+        opened.enter_context(rarely_collected())
+        if gate.set_aside:
+            records = counted(gate.set_aside, "record", "records")
+            output.warn(
+                f"{records} of the journal could not be used, and stand in {gate.set_aside_in}, each with the "
+                "reason. Correct those documents, and send them again; then move the file away."
+            )
+        if by_lines:
+            from es_simhash.cli.jobs.gate_lines import answer_lines
 
-                count = answer_lines(gate, write, id_field)
-                output.note(f"{counted(count, 'document was', 'documents were')} answered.")
-            else:
-                _serve(gate, host, port, _token(token_file), id_field, max_body, metrics, output)
+            count = answer_lines(gate, write, id_field, max_body)
+            output.note(f"{counted(count, 'document was', 'documents were')} answered.")
+        else:
+            from es_simhash.live.gate.asgi import application
+
+            made = application(gate, token=token, id_field=id_field, max_body=max_body, metrics=metrics)
+            _serve(gate, made, at, output)
     return FINE
 
 
@@ -140,26 +156,20 @@ def _token(file: str | None) -> str | None:
     return os.environ.get(GATE_TOKEN) or None
 
 
-def _serve(
-    gate: Gate,
-    host: str,
-    port: int,
-    token: str | None,
-    id_field: str,
-    max_body: int,
-    metrics: Metrics | None,
-    output: Output,
-) -> None:
-    from es_simhash.live.gate.asgi import application
-    from es_simhash.live.gate.server import listening, serve
+def _listening(host: str, port: int, has_token: bool) -> socket:
+    from es_simhash.live.gate.server import check_extra, listening
 
-    made = application(gate, token=token, id_field=id_field, max_body=max_body, metrics=metrics)
-    with listening(host, port, token is not None) as at:
+    check_extra()
+    return listening(host, port, has_token)
 
-        def started(address: str) -> None:
-            form = {"address": address, "index": gate.name, "mode": gate.options.mode, "pending": gate.pending}
-            output.result({**form, "set_aside": gate.set_aside})
-            output.line(f"The gate of {gate.name} listens at {address}")
 
-        serve(made, at, started)
+def _serve(gate: Gate, made: Starlette, at: socket, output: Output) -> None:
+    from es_simhash.live.gate.server import serve
+
+    def started(address: str) -> None:
+        form = {"address": address, "index": gate.name, "mode": gate.options.mode, "pending": gate.pending}
+        output.result({**form, "set_aside": gate.set_aside})
+        output.line(f"The gate of {gate.name} listens at {address}")
+
+    serve(made, at, started)
     output.note("Stopped: all requests were answered.")

@@ -9,8 +9,10 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import IO
 
+from es_simhash.errors import InputError
+from es_simhash.live.gate.bodies import Lines, RefusedError
 from es_simhash.live.gate.gate import Gate
-from es_simhash.live.gate.requests import BATCH, answers_as_json, asked_of, line_of, parsed
+from es_simhash.live.gate.requests import answers_as_json, asked_of, line_of, parsed
 
 _AT_ONCE = 1 << 18
 
@@ -53,11 +55,11 @@ class _Stopping:
             raise _StoppedError
 
 
-def answer_lines(gate: Gate, writes: bool, id_field: str) -> int:
-    """Answer lines as they come, all that wait together; return how many there were."""
+def answer_lines(gate: Gate, writes: bool, id_field: str, most: int) -> int:
+    """Answer lines of at most so many bytes as they come, all that wait together; return how many there were."""
     count, stopping = 0, _Stopping()
     with stopping.asked_by_signals():
-        for lines in _lines(sys.stdin.buffer, stopping):
+        for lines in _lines(sys.stdin.buffer, stopping, most):
             asked = [asked_of(parsed(line), writes, id_field) for line in lines]
             answers = gate.answer(asked)
             sys.stdout.buffer.write(b"".join(map(line_of, answers_as_json(asked, answers, gate.name))))
@@ -66,12 +68,12 @@ def answer_lines(gate: Gate, writes: bool, id_field: str) -> int:
     return count
 
 
-def _lines(stream: IO[bytes], stopping: _Stopping) -> Iterator[list[bytes]]:
-    rest = b""
-    while part := stopping.read(stream):
-        *lines, rest = (rest + part).split(b"\n")
-        whole = [line for line in lines if line.strip()]
-        for start in range(0, len(whole), BATCH):
-            yield whole[start : start + BATCH]
-    if rest.strip() and not stopping.is_asked:
-        yield [rest]
+def _lines(stream: IO[bytes], stopping: _Stopping, most: int) -> Iterator[list[bytes]]:
+    lines = Lines(most)
+    try:
+        while part := stopping.read(stream):
+            yield from lines.of(part)
+    except RefusedError as error:
+        raise InputError(error.reason) from None
+    if not stopping.is_asked and (last := lines.last()):
+        yield last

@@ -9,18 +9,21 @@ from __future__ import annotations
 import asyncio
 import hmac
 from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import EsSimhashError, MissingExtraError, UnavailableError
+from es_simhash.live.gate import limits
 from es_simhash.live.gate.batching import Batcher, BusyError
-from es_simhash.live.gate.bodies import MOST_OF_ONE, Bodies, RefusedError
+from es_simhash.live.gate.bodies import Bodies, RefusedError
 from es_simhash.live.gate.gate import Gate
 from es_simhash.live.gate.incoming import NoDocument
 from es_simhash.live.gate.measures import Measures
 from es_simhash.live.gate.requests import ID_FIELD, Answer, answers_as_json, asked_of, encoded, line_of, parsed
+from es_simhash.live.gate.shapes import memory_of, shape_of
 from es_simhash.live.gate.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
     from es_simhash.live.telemetry.metrics import Metrics
+
+_Made = TypeVar("_Made")
 
 # Seconds after which a client may ask again when the engine is away.
 _AWAY = 5
@@ -41,7 +46,7 @@ def application(
     *,
     token: str | None = None,
     id_field: str = ID_FIELD,
-    max_body: int = MOST_OF_ONE,
+    max_body: int = limits.BODY,
     metrics: Metrics | None = None,
 ) -> Starlette:
     """Return the ASGI application of a gate, which stays open: close it when the application has ended.
@@ -67,7 +72,7 @@ def application(
 
 
 class _Service:
-    """What the routes share."""
+    """What the routes share; large bodies are parsed in a thread, one at a time."""
 
     def __init__(self, gate: Gate, token: str | None, id_field: str, bodies: Bodies, measures: Measures) -> None:
         self.gate = gate
@@ -76,18 +81,21 @@ class _Service:
         self._token = None if token is None else f"Bearer {token}".encode()
         self.measures = measures
         self.batcher: Batcher | None = None
+        self._thread: ThreadPoolExecutor | None = None
 
     @asynccontextmanager
     async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
         """Answer while the application runs; in the end, finish what waits."""
         self.batcher = Batcher(self.gate, self.measures.batch)
         answering = asyncio.create_task(self.batcher.run())
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="es-simhash-gate-json")
         try:
             yield
         finally:
             self.batcher.stop()
             await answering
             self.batcher = None
+            self._thread.shutdown()
 
     @property
     def ready(self) -> Batcher:
@@ -104,6 +112,12 @@ class _Service:
                 raise RefusedError(401, "The token is missing or wrong. Send it as Authorization: Bearer …")
         elif "origin" in request.headers:
             raise RefusedError(403, "Web pages are not answered without a token. Start the gate with --token-file.")
+
+    async def aside(self, is_long: bool, work: Callable[..., _Made], *arguments: Any) -> _Made:
+        """Do what takes long in the thread, so that other clients are answered meanwhile."""
+        if not is_long:
+            return work(*arguments)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
 
     async def documents(self, request: Request, *, writes: bool) -> Response:
         """Answer about a document, or a list."""
@@ -145,8 +159,18 @@ class _Service:
         return Response(self.measures.exposition(waiting), media_type=self.measures.content_type)
 
     async def _documents(self, request: Request, *, writes: bool) -> Response:
-        with self.bodies.room(self.bodies.size_of(request)):
-            sent = parsed(await self.bodies.whole(request))
+        self.bodies.check(request)
+        batcher = self.ready
+        with self.bodies.reading(request.receive) as reading:
+            raw = await reading.whole()
+            size, is_long = len(raw), len(raw) > limits.AT_ONCE
+            shape = await self.aside(is_long, shape_of, raw)
+            if shape.problem is not None:
+                raise RefusedError(413, shape.problem)
+            reading.hold(await self.aside(is_long, memory_of, raw, shape))
+            sent = await self.aside(is_long, parsed, raw, shape)
+            del raw
+            reading.hold(-size)
             if isinstance(sent, NoDocument):
                 raise RefusedError(400, sent.reason)
             key, many = request.headers.get("idempotency-key"), isinstance(sent, list)
@@ -155,14 +179,18 @@ class _Service:
             ]
             documents = sent if many else [sent]
             asked = [asked_of(each, writes, self.id_field, own) for each, own in zip(documents, keys, strict=True)]
-            answers = await self.ready.ask(asked)
+            answers = await batcher.ask(asked, size)
             self.measures.answers(answers, writes)
-            forms = answers_as_json(asked, answers, self.gate.name)
-        if many:
-            # So that clients that look at nothing else send the list again.
-            unknown = any(not isinstance(each, Verdict) for each in answers)
-            return _json(forms, 503 if unknown else 200, _AWAY if unknown else None)
-        return _json(forms[0], _status(answers[0], writes))
+
+            def rendered() -> Response:
+                forms = answers_as_json(asked, answers, self.gate.name)
+                if many:
+                    # So that clients that look at nothing else send the list again.
+                    unknown = any(not isinstance(each, Verdict) for each in answers)
+                    return _json(forms, 503 if unknown else 200, _AWAY if unknown else None)
+                return _json(forms[0], _status(answers[0], writes))
+
+            return await self.aside(len(asked) > limits.RENDERED_AT_ONCE, rendered)
 
 
 class _Bulk:
@@ -193,17 +221,26 @@ class _Bulk:
         service, count = self._service, 0
         key = request.headers.get("idempotency-key")
         try:
-            async for lines in service.bodies.lines(request):
-                keys = [None if key is None else f"{key}.{count + place}" for place in range(len(lines))]
-                asked = [
-                    asked_of(parsed(line), True, service.id_field, own) for line, own in zip(lines, keys, strict=True)
-                ]
-                count += len(lines)
-                with service.bodies.room(0):
-                    answers = await batcher.ask(asked, patiently=True)
-                service.measures.answers(answers, writes=True)
-                forms = answers_as_json(asked, answers, service.gate.name)
-                await send({"type": "http.response.body", "body": b"".join(map(line_of, forms)), "more_body": True})
+            with service.bodies.reading(request.receive) as reading:
+                async for lines in reading.lines():
+                    keys = [None if key is None else f"{key}.{count + place}" for place in range(len(lines))]
+                    size = sum(map(len, lines))
+                    is_long = size > limits.AT_ONCE
+                    shapes = await service.aside(is_long, list, map(shape_of, lines))
+                    memory = sum(await service.aside(is_long, list, map(memory_of, lines, shapes)))
+                    reading.hold(memory)
+                    sent = await service.aside(is_long, list, map(parsed, lines, shapes))
+                    asked = [asked_of(each, True, service.id_field, own) for each, own in zip(sent, keys, strict=True)]
+                    answers = await batcher.ask(asked, size, patiently=True)
+                    count += len(lines)
+                    service.measures.answers(answers, writes=True)
+
+                    def rendered(asked: list[Asked] = asked, answers: list[Answer] = answers) -> bytes:
+                        return b"".join(map(line_of, answers_as_json(asked, answers, service.gate.name)))
+
+                    body = await service.aside(len(asked) > limits.RENDERED_AT_ONCE, rendered)
+                    reading.hold(-memory)
+                    await send({"type": "http.response.body", "body": body, "more_body": True})
         except Exception as error:
             # The status has gone out already.
             reason = error.reason if isinstance(error, RefusedError) else str(error)

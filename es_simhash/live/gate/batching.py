@@ -10,11 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from es_simhash.errors import EsSimhashError, UnavailableError
+from es_simhash.live.gate import limits
 from es_simhash.live.gate.gate import Asked, Gate
 from es_simhash.live.gate.requests import BATCH, Answer
 
-# Documents that may wait, and seconds that a client is asked to wait, at most.
-MOST_WAITING = 1000
+# Seconds that a client is asked to wait, at most.
 _LONGEST = 60
 # Seconds without a request after which the gate looks into the index by itself.
 _IDLE = 1.0
@@ -31,6 +31,7 @@ class BusyError(UnavailableError):
 @dataclass
 class _Job:
     asked: Sequence[Asked]
+    size: int
     answers: asyncio.Future[list[Answer]]
 
 
@@ -52,20 +53,24 @@ class Batcher:
         # The error of the last batch, if it had one.
         self.problem: BaseException | None = None
 
-    async def ask(self, asked: Sequence[Asked], *, patiently: bool = False) -> list[Answer]:
-        """Return the answers; a client that is not willing to wait for room gets a `BusyError`."""
+    async def ask(self, asked: Sequence[Asked], size: int, *, patiently: bool = False) -> list[Answer]:
+        """Return the answers about documents of so many bytes together.
+
+        A client that is not willing to wait for room gets a `BusyError`.
+        """
         answers: list[Answer] = []
         for start in range(0, len(asked), BATCH):
+            some = asked[start : start + BATCH]
             # What has begun is finished: its client cannot know how far it came.
-            answers += await self._ask(asked[start : start + BATCH], patiently or start > 0)
+            answers += await self._ask(some, size * len(some) // len(asked), patiently or start > 0)
         return answers
 
-    async def _ask(self, asked: Sequence[Asked], patiently: bool) -> list[Answer]:
+    async def _ask(self, asked: Sequence[Asked], size: int, patiently: bool) -> list[Answer]:
         if patiently:
             await self._has_room.wait()
-        elif self.waiting >= MOST_WAITING:
+        elif self.waiting >= limits.WAITING:
             raise BusyError(self.waiting, self.seconds_to_wait())
-        job = _Job(asked, asyncio.get_running_loop().create_future())
+        job = _Job(asked, size, asyncio.get_running_loop().create_future())
         self._is_idle = False
         self._jobs.append(job)
         self._count(len(asked))
@@ -105,7 +110,7 @@ class Batcher:
 
     def _count(self, more: int) -> None:
         self.waiting += more
-        if self.waiting >= MOST_WAITING:
+        if self.waiting >= limits.WAITING:
             self._has_room.clear()
         else:
             self._has_room.set()
@@ -113,13 +118,17 @@ class Batcher:
     def _next(self) -> list[_Job]:
         """Take the first jobs, up to a batch; a client that has gone away is not answered."""
         batch: list[_Job] = []
-        size = 0
-        while self._jobs and (not batch or size + len(self._jobs[0].asked) <= BATCH):
-            job = self._jobs.popleft()
+        count = size = 0
+        while self._jobs:
+            job = self._jobs[0]
+            if batch and (count + len(job.asked) > BATCH or size + job.size > limits.BATCH_BYTES):
+                break
+            self._jobs.popleft()
             self._count(-len(job.asked))
             if not job.answers.cancelled():
                 batch.append(job)
-                size += len(job.asked)
+                count += len(job.asked)
+                size += job.size
         return batch
 
     async def _answer(self, batch: Sequence[_Job]) -> None:

@@ -1,18 +1,21 @@
-"""Bodies of requests, within limits: of one body, and of all that are being read or answered."""
+"""Bodies of requests, within limits: of one body, of all that are read or answered, and of the time that they take."""
 
 from __future__ import annotations
 
+import asyncio
+import re
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from es_simhash.live.gate import limits
+from es_simhash.live.gate.requests import BATCH
 
 if TYPE_CHECKING:
     from starlette.requests import Request
+    from starlette.types import Receive
+    from typing_extensions import Self
 
-# Bytes of a body or of a line of /bulk, and of all bodies at once.
-MOST_OF_ONE = 8 << 20
-MOST_OF_ALL = 128 << 20
+_LINE = re.compile(rb"[^\n]+")
 
 
 class RefusedError(Exception):
@@ -25,62 +28,195 @@ class RefusedError(Exception):
         self.seconds = seconds
 
 
-@dataclass
+class Lines:
+    """Lines of at most ``most`` bytes, made of parts that end anywhere."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._rest = bytearray()
+
+    @property
+    def rest(self) -> int:
+        """The bytes of the line that has not ended."""
+        return len(self._rest)
+
+    def of(self, part: bytes) -> Iterator[list[bytes]]:
+        """Yield the lines that end in a part, up to a batch at once; empty ones are left out."""
+        end = part.rfind(b"\n")
+        ended, self._rest = (self._rest, bytearray()) if end >= 0 else (bytearray(), self._rest)
+        ended += part[: end + 1]
+        self._rest += part[end + 1 :]
+        some: list[bytes] = []
+        for found in _LINE.finditer(ended):
+            if found.end() - found.start() > self._most:
+                yield some
+                raise too_large(self._most, "line")
+            if line := found[0].strip():
+                some.append(line)
+            if len(some) == BATCH:
+                yield some
+                some = []
+        if some:
+            yield some
+        if self.rest > self._most:
+            raise too_large(self._most, "line")
+
+    def last(self) -> list[bytes]:
+        """Return the line that nothing ended, if there is one."""
+        return [line] if (line := bytes(self._rest).strip()) else []
+
+
 class Bodies:
     """The bytes of bodies at work; ``most`` is the limit of one."""
 
-    most: int = MOST_OF_ONE
-    at_work: int = 0
+    def __init__(self, most: int = limits.BODY) -> None:
+        self.most = most
+        self.at_work = 0
+        self._readings: set[Reading] = set()
 
-    @contextmanager
-    def room(self, size: int) -> Iterator[None]:
-        """Make room for a body while it is read and answered."""
-        if self.at_work and self.at_work + size > max(MOST_OF_ALL, self.most):
-            raise RefusedError(429, "Too many requests are at work. Ask again in 1 s.", 1)
-        self.at_work += size
-        try:
-            yield
-        finally:
-            self.at_work -= size
-
-    def size_of(self, request: Request) -> int:
-        """Return the bytes that a request may take: as it says, or else the limit."""
+    def check(self, request: Request) -> None:
+        """Refuse a body that says it is too large."""
         self.check_encoding(request)
         given = request.headers.get("content-length", "")
-        if not given.isdecimal():
-            return self.most
-        if int(given) > self.most:
-            raise self.too_large()
-        return int(given)
-
-    async def whole(self, request: Request) -> bytes:
-        """Read a body."""
-        parts, size = [], 0
-        async for part in request.stream():
-            size += len(part)
-            if size > self.most:
-                raise self.too_large()
-            parts.append(part)
-        return b"".join(parts)
-
-    async def lines(self, request: Request) -> AsyncIterator[list[bytes]]:
-        """Yield the lines of a body, as many at once as have come; empty ones are left out."""
-        rest = b""
-        async for part in request.stream():
-            *lines, rest = (rest + part).split(b"\n")
-            if len(rest) > self.most or any(len(line) > self.most for line in lines):
-                raise self.too_large("line")
-            if some := [line for line in lines if line.strip()]:
-                yield some
-        if rest.strip():
-            yield [rest]
-
-    def too_large(self, what: str = "body") -> RefusedError:
-        """Return the refusal of a body, or of a line."""
-        return RefusedError(413, f"A {what} has at most {self.most:,} bytes. Send less at once, or raise --max-body.")
+        if given.isdecimal() and int(given) > self.most:
+            raise too_large(self.most)
 
     @staticmethod
     def check_encoding(request: Request) -> None:
         """Refuse compressed bodies, which could be of any size."""
         if request.headers.get("content-encoding", "identity") != "identity":
             raise RefusedError(415, "Compressed bodies are not read. Send the body as it is.")
+
+    def reading(self, receive: Receive) -> Reading:
+        """Return a request that is to be read and answered within a ``with``."""
+        return Reading(self, receive)
+
+    def make_room(self, size: int, reading: Reading) -> None:
+        """Let a body have so many bytes more, those of clients that are waited for if need be."""
+        most = max(limits.AT_WORK, self.most)
+        if size > 0 and self.at_work + size > most:
+            slow = [each for each in self._readings if each is not reading and each.counted and each.makes_way]
+            for each in sorted(slow, key=lambda one: one.counted, reverse=True):
+                if self.at_work + size > most:
+                    each.cut(RefusedError(408, "The body came too slowly, and others needed its room. Send it again."))
+        if size > 0 and self.at_work > reading.counted and self.at_work + size > most:
+            raise RefusedError(429, "Too many requests are at work. Ask again in 1 s.", 1)
+        self.at_work += size
+
+    def begin(self, reading: Reading) -> None:
+        """Know a request that is being read."""
+        self._readings.add(reading)
+
+    def end(self, reading: Reading) -> None:
+        """Have the room of a request again."""
+        self._readings.discard(reading)
+        self.at_work -= reading.counted
+
+
+class Reading:
+    """A request from its first byte to its answer: what it holds, and how long its client has been waited for."""
+
+    def __init__(self, bodies: Bodies, receive: Receive) -> None:
+        self._bodies = bodies
+        self._receive = receive
+        self._held = 0
+        # Seconds of waiting since the client has made progress, and bytes that came meanwhile.
+        self._waited = 0.0
+        self._gained = 0
+        self._since: float | None = None
+        self._coming: asyncio.Future[Any] | None = None
+        self._cut: RefusedError | None = None
+
+    def __enter__(self) -> Self:
+        self._bodies.begin(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._cut is None:
+            self._bodies.end(self)
+
+    @property
+    def counted(self) -> int:
+        """The bytes that others cannot have."""
+        return max(0, self._held - limits.UNCOUNTED)
+
+    @property
+    def makes_way(self) -> bool:
+        """Whether its client has been waited for long enough."""
+        if self._since is None:
+            return False
+        return self._waited + asyncio.get_running_loop().time() - self._since > limits.MAKES_WAY
+
+    def hold(self, size: int) -> None:
+        """Hold so many bytes more, or fewer; refuse the request if there is no room."""
+        more = max(0, self._held + size - limits.UNCOUNTED) - self.counted
+        self._bodies.make_room(more, self)
+        self._held += size
+
+    def cut(self, error: RefusedError) -> None:
+        """End the waiting for the client."""
+        self._bodies.end(self)
+        self._cut = error
+        if self._coming is not None:
+            self._coming.cancel()
+
+    async def whole(self) -> bytes:
+        """Read a body."""
+        body, most, more = bytearray(), self._bodies.most, True
+        while more:
+            part, more = await self._part(limits.STALLED)
+            if len(body) + len(part) > most:
+                raise too_large(most)
+            self.hold(len(part))
+            body += part
+        return bytes(body)
+
+    async def lines(self) -> AsyncIterator[list[bytes]]:
+        """Yield the lines of a body, as many at once as have come; empty ones are left out."""
+        lines, more = Lines(self._bodies.most), True
+        while more:
+            part, more = await self._part(limits.PAUSE if lines.rest <= limits.UNCOUNTED else limits.STALLED)
+            self.hold(len(part))
+            for some in lines.of(part):
+                self._progress()
+                yield some
+            self.hold(lines.rest - self._held)
+        if last := lines.last():
+            yield last
+
+    async def _part(self, seconds: float) -> tuple[bytes, bool]:
+        """Return what comes next, and whether more does."""
+        loop = asyncio.get_running_loop()
+        self._since = began = loop.time()
+        self._coming = asyncio.ensure_future(self._receive())
+        try:
+            message = await asyncio.wait_for(self._coming, max(seconds - self._waited, 0.001))
+        except asyncio.TimeoutError:
+            raise RefusedError(
+                408,
+                f"Less than {limits.PROGRESS:,} bytes came in {seconds:.0f} s, and not the end. Send it again, faster.",
+            ) from None
+        except asyncio.CancelledError:
+            if self._cut is not None:
+                raise self._cut from None
+            raise
+        finally:
+            self._since = None
+            self._waited += loop.time() - began
+        if self._cut is not None:
+            raise self._cut
+        if message["type"] == "http.disconnect":
+            raise RefusedError(400, "The client has gone away.")
+        part: bytes = message.get("body", b"")
+        self._gained += len(part)
+        if self._gained >= limits.PROGRESS:
+            self._progress()
+        return part, message.get("more_body", False)
+
+    def _progress(self) -> None:
+        self._waited, self._gained = 0.0, 0
+
+
+def too_large(most: int, what: str = "body") -> RefusedError:
+    """Return the refusal of a body, or of a line."""
+    return RefusedError(413, f"A {what} has at most {most:,} bytes. Send less at once, or raise --max-body.")

@@ -10,8 +10,10 @@ from typing import Any, TypeAlias
 from es_simhash._core.harmless import json_text
 from es_simhash._core.json_paths import Json, values_at
 from es_simhash.errors import EngineError
+from es_simhash.live.gate import limits
 from es_simhash.live.gate.gate import Asked
 from es_simhash.live.gate.incoming import NoDocument
+from es_simhash.live.gate.shapes import Shape, shape_of
 from es_simhash.live.gate.verdict import Verdict
 
 Answer: TypeAlias = Verdict | EngineError
@@ -23,12 +25,28 @@ ID_FIELD = "id"
 _HALVES = re.compile("[\ud800-\udfff]")
 
 
-def parsed(raw: bytes) -> Any:
-    """Parse JSON; a `NoDocument` has the reason why it cannot be."""
+def parsed(raw: bytes, shape: Shape | None = None) -> Any:
+    """Parse JSON within the limits of a gate; a `NoDocument` has the reason why it cannot be."""
+    if problem := (shape or shape_of(raw)).problem:
+        return NoDocument(problem)
     try:
-        return json.loads(raw)
-    except (ValueError, RecursionError) as error:
-        return NoDocument(f"It is not JSON: {str(error) or 'nested too deeply'}. Send a JSON object.")
+        return _DECODER.decode(raw.decode("utf-8-sig"))
+    except ValueError as error:
+        return NoDocument(f"It is not JSON: {error}. Send a JSON object.")
+
+
+def _integer(digits: str) -> int:
+    # More than Python's own limit, where it has one, take it seconds.
+    if len(digits) > limits.DIGITS:
+        raise ValueError(f"an integer of {len(digits):,} digits, where {limits.DIGITS:,} are the most")
+    return int(digits)
+
+
+def _constant(name: str) -> None:
+    raise ValueError(f"{name} is not in it")
+
+
+_DECODER = json.JSONDecoder(parse_int=_integer, parse_constant=_constant)
 
 
 def asked_of(document: Any, writes: bool, id_field: str = ID_FIELD, key: str | None = None) -> Asked:

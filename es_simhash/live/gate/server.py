@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
+import math
 import signal
 import socket
 from collections.abc import Callable
+from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from es_simhash.errors import InputError, MissingExtraError
+from es_simhash.live.gate import limits
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
 PORT = 9280
-# Connections at once, and seconds for the requests that are at work when the service is stopped.
-_CONNECTIONS, _LAST = 1000, 30
+# Seconds for the requests that are at work when the service is stopped.
+_LAST = 30
+# Connections that wait to be let in, and tenths of a second between two looks at all of them.
+_BACKLOG, _LOOKS = 128, 10
+_PACKAGES = ("starlette.applications", "uvicorn", "httptools")
+
+
+def check_extra() -> None:
+    """Raise unless all is installed that a service needs."""
+    for name in _PACKAGES:
+        try:
+            import_module(name)
+        except ImportError:
+            raise MissingExtraError(name.partition(".")[0], "gate") from None
 
 
 def is_loopback(host: str) -> bool:
@@ -54,10 +71,11 @@ def listening(host: str, port: int, has_token: bool) -> socket.socket:
 
 def serve(application: Starlette, at: socket.socket, on_start: Callable[[str], object]) -> None:
     """Serve until SIGTERM or SIGINT; then finish what is in flight. ``on_start`` gets the address."""
-    try:
-        import uvicorn
-    except ImportError:
-        raise MissingExtraError("uvicorn", "gate") from None
+    import uvicorn
+
+    from es_simhash.live.gate.connections import Connection, Connections
+
+    connections = Connections()
     host, port = at.getsockname()[:2]
     config = uvicorn.Config(
         application,
@@ -65,7 +83,10 @@ def serve(application: Starlette, at: socket.socket, on_start: Callable[[str], o
         log_level="warning",
         access_log=False,
         lifespan="on",
-        limit_concurrency=_CONNECTIONS,
+        http=partial(Connection, connections),  # type: ignore[arg-type]
+        ws="none",
+        backlog=_BACKLOG,
+        timeout_keep_alive=math.ceil(limits.SILENCE),
         timeout_graceful_shutdown=_LAST,
         server_header=False,
     )
@@ -75,6 +96,11 @@ def serve(application: Starlette, at: socket.socket, on_start: Callable[[str], o
             await super().startup(sockets)
             if self.started:
                 on_start(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+
+        async def on_tick(self, counter: int) -> bool:
+            if counter % _LOOKS == 0:
+                connections.look(asyncio.get_running_loop().time())
+            return await super().on_tick(counter)
 
     # The library repeats the signal in the end, which would end the process before the gate is closed.
     before = {each: signal.signal(each, lambda *_: None) for each in (signal.SIGTERM, signal.SIGINT)}

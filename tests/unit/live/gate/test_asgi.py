@@ -15,7 +15,7 @@ import pytest
 
 from es_simhash import Index
 from es_simhash.errors import EngineError, UnavailableError, UnreachableError
-from es_simhash.live.gate import Gate, GateOptions, batching
+from es_simhash.live.gate import Gate, GateOptions, batching, limits
 from es_simhash.live.gate.asgi import application
 from es_simhash.live.gate.gate import Asked
 from es_simhash.live.gate.requests import BATCH
@@ -205,7 +205,7 @@ def test_pages_of_others_cannot_use_a_gate_without_a_token(gate: Gate) -> None:
     [
         (b"{nonsense", {}, 400, "not JSON"),
         (b"x" * 2001, {}, 413, "at most 2,000 bytes"),
-        (b"[" * 1999, {}, 400, "not JSON"),
+        (b"[" * 1999, {}, 413, "nested deeper than 100 levels"),
         (b"\xff\xfe", {}, 400, "not JSON"),
         (b"x", {"content-encoding": "gzip"}, 415, "Compressed"),
     ],
@@ -285,7 +285,7 @@ def test_a_list_with_an_unknown_answer_is_to_be_sent_again(gate: Gate) -> None:
 
 
 def test_a_client_without_room_is_to_come_later(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batching, "MOST_WAITING", 3)
+    monkeypatch.setattr(limits, "WAITING", 3)
     goes_on, begun = threading.Event(), threading.Event()
     answer = gate.answer
 
