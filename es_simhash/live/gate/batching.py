@@ -45,7 +45,6 @@ class Batcher:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="es-simhash-gate")
         self._has_jobs = asyncio.Event()
         self._has_room = asyncio.Event()
-        self._has_room.set()
         self._stops = False
         self._is_idle = False
         self._rate = float(BATCH)
@@ -67,7 +66,9 @@ class Batcher:
 
     async def _ask(self, asked: Sequence[Asked], size: int, patiently: bool) -> list[Answer]:
         if patiently:
-            await self._has_room.wait()
+            while self.waiting >= self._most_of_patient:
+                self._has_room.clear()
+                await self._has_room.wait()
         elif self.waiting >= limits.WAITING:
             raise BusyError(self.waiting, self.seconds_to_wait())
         job = _Job(asked, size, asyncio.get_running_loop().create_future())
@@ -108,11 +109,14 @@ class Batcher:
         self._stops = True
         self._has_jobs.set()
 
+    @property
+    def _most_of_patient(self) -> int:
+        """How many may wait when a patient client goes on, so that others find room as well."""
+        return max(1, limits.WAITING // 2)
+
     def _count(self, more: int) -> None:
         self.waiting += more
-        if self.waiting >= limits.WAITING:
-            self._has_room.clear()
-        else:
+        if self.waiting < self._most_of_patient:
             self._has_room.set()
 
     def _next(self) -> list[_Job]:

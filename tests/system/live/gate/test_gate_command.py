@@ -149,6 +149,7 @@ def test_the_token_comes_from_a_file_or_the_environment(tmp_path: Path) -> None:
 
 def test_other_machines_are_not_answered_without_a_token(tmp_path: Path) -> None:
     done = run("gate", "news", *FIELDS, "--host", "0.0.0.0", cwd=tmp_path, code=2)
+    assert list(tmp_path.iterdir()) == []
     assert "needs a token there" in done.err
     assert "--token-file" in done.err
 
@@ -156,7 +157,8 @@ def test_other_machines_are_not_answered_without_a_token(tmp_path: Path) -> None
 def test_a_port_that_is_taken_is_named(tmp_path: Path, service: GateProcess) -> None:
     done = run("gate", "news", "--state", "other", "--port", str(service.address[1]), cwd=tmp_path, code=2)
     assert f"cannot listen at 127.0.0.1:{service.address[1]}" in done.err
-    done = run("gate", "news", cwd=tmp_path, code=3)
+    assert not (tmp_path / "other").exists()
+    done = run("gate", "news", "--port", "0", cwd=tmp_path, code=3)
     assert "Another gate uses the folder" in done.err
 
 
@@ -166,10 +168,21 @@ def test_options_that_do_not_belong_together_are_refused(tmp_path: Path) -> None
     assert "Give both or neither" in run("gate", "news", "--mode", "divert", cwd=tmp_path, code=2).err
 
 
-def test_a_missing_package_names_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "starlette.applications", None)
+@pytest.mark.parametrize("package", ["starlette.applications", "uvicorn", "httptools"])
+def test_a_missing_package_names_its_command_and_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
     done = run("gate", "news", *FIELDS, cwd=tmp_path, code=2)
     assert "pip install 'es-simhash[gate]'" in done.err
+    assert list(tmp_path.iterdir()) == []
     # Lines need no package.
     sent = as_lines(document("a", 0))
-    assert lines(run("gate", "news", "--stdin", cwd=tmp_path, stdin=sent))[0]["verdict"] == "new"
+    assert lines(run("gate", "news", "--stdin", *FIELDS, cwd=tmp_path, stdin=sent))[0]["verdict"] == "new"
+
+
+def test_a_line_that_is_too_long_ends_the_lines(tmp_path: Path) -> None:
+    sent = as_lines(document("a", 0)) + "x" * 3000
+    done = run_alone("gate", "news", "--stdin", *FIELDS, "--max-body", "2000", cwd=tmp_path, stdin=sent, code=2)
+    assert [each["verdict"] for each in lines(done)] == ["new"]
+    assert "A line has at most 2,000 bytes" in done.err

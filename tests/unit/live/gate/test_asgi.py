@@ -316,17 +316,20 @@ def test_a_client_without_room_is_to_come_later(gate: Gate, monkeypatch: pytest.
 
 
 def test_bodies_that_do_not_fit_together_are_to_come_later(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("es_simhash.live.gate.bodies.MOST_OF_ALL", 3000)
+    monkeypatch.setattr(limits, "AT_WORK", 3000)
+    monkeypatch.setattr(limits, "UNCOUNTED", 0)
 
     async def ask(client: httpx.AsyncClient) -> None:
         sends, reads = asyncio.Event(), asyncio.Event()
 
         async def slowly() -> AsyncIterator[bytes]:
+            whole = json.dumps(document("a", 0)).encode().rjust(2900)
+            yield whole[:2800]
             reads.set()
             await sends.wait()
-            yield json.dumps(document("a", 0)).encode()
+            yield whole[2800:]
 
-        first = asyncio.create_task(client.post("/add", content=slowly(), headers={"content-length": "2900"}))
+        first = asyncio.create_task(client.post("/add", content=slowly()))
         await reads.wait()
         assert (await client.post("/add", json=document("b", 1))).status_code == 429
         sends.set()
