@@ -45,14 +45,14 @@ class Crowd:
         self.answers: Counter[bytes] = Counter()
         self._heard: dict[socket.socket, bytes] = {}
         for _ in range(count):
-            one = socket.socket()
-            one.settimeout(_TIMEOUT)
+            made = socket.socket()
+            made.settimeout(_TIMEOUT)
             # What is not read soon fills it.
-            one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 14)
-            one.connect(address)
-            one.setblocking(False)
-            self._left[one] = memoryview(sent)
-            self._selector.register(one, selectors.EVENT_READ | selectors.EVENT_WRITE)
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 14)
+            made.connect(address)
+            made.setblocking(False)
+            self._left[made] = memoryview(sent)
+            self._selector.register(made, selectors.EVENT_READ | selectors.EVENT_WRITE)
 
     def send(self) -> None:
         """Send until all have sent all, or were closed."""
@@ -77,7 +77,8 @@ class Crowd:
         ready = self._selector.select(_TIMEOUT)
         assert ready, "the gate neither reads nor closes"
         for key, _ in ready:
-            one: Any = key.fileobj
+            one = key.fileobj
+            assert isinstance(one, socket.socket)
             try:
                 if self._left[one]:
                     self._left[one] = self._left[one][one.send(self._left[one][: 1 << 16]) :]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial
@@ -19,11 +19,11 @@ from es_simhash.errors import EsSimhashError, MissingExtraError, UnavailableErro
 from es_simhash.live.gate import limits
 from es_simhash.live.gate.batching import Batcher, BusyError
 from es_simhash.live.gate.bodies import Bodies, RefusedError
-from es_simhash.live.gate.gate import Gate
+from es_simhash.live.gate.gate import Asked, Gate
 from es_simhash.live.gate.incoming import NoDocument
 from es_simhash.live.gate.measures import Measures
 from es_simhash.live.gate.requests import ID_FIELD, Answer, answers_as_json, asked_of, encoded, line_of, parsed
-from es_simhash.live.gate.shapes import memory_of, shape_of
+from es_simhash.live.gate.shapes import Shape, memory_of, shape_of
 from es_simhash.live.gate.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -226,19 +226,15 @@ class _Bulk:
                     keys = [None if key is None else f"{key}.{count + place}" for place in range(len(lines))]
                     size = sum(map(len, lines))
                     is_long = size > limits.AT_ONCE
-                    shapes = await service.aside(is_long, list, map(shape_of, lines))
-                    memory = sum(await service.aside(is_long, list, map(memory_of, lines, shapes)))
+                    shapes, memory = await service.aside(is_long, _shapes_of, lines)
                     reading.hold(memory)
-                    sent = await service.aside(is_long, list, map(parsed, lines, shapes))
+                    sent = await service.aside(is_long, _parsed, lines, shapes)
                     asked = [asked_of(each, True, service.id_field, own) for each, own in zip(sent, keys, strict=True)]
                     answers = await batcher.ask(asked, size, patiently=True)
                     count += len(lines)
                     service.measures.answers(answers, writes=True)
-
-                    def rendered(asked: list[Asked] = asked, answers: list[Answer] = answers) -> bytes:
-                        return b"".join(map(line_of, answers_as_json(asked, answers, service.gate.name)))
-
-                    body = await service.aside(len(asked) > limits.RENDERED_AT_ONCE, rendered)
+                    is_long = len(asked) > limits.RENDERED_AT_ONCE
+                    body = await service.aside(is_long, _as_lines, asked, answers, service.gate.name)
                     reading.hold(-memory)
                     await send({"type": "http.response.body", "body": body, "more_body": True})
         except Exception as error:
@@ -248,6 +244,20 @@ class _Bulk:
             await send({"type": "http.response.body", "body": line_of(form), "more_body": True})
             if not isinstance(error, RefusedError | EsSimhashError):
                 raise
+
+
+def _shapes_of(lines: Sequence[bytes]) -> tuple[list[Shape], int]:
+    """Return the shapes of lines, and the bytes that all take when they are parsed."""
+    shapes = [shape_of(line) for line in lines]
+    return shapes, sum(map(memory_of, lines, shapes))
+
+
+def _parsed(lines: Sequence[bytes], shapes: Sequence[Shape]) -> list[Any]:
+    return [parsed(line, shape) for line, shape in zip(lines, shapes, strict=True)]
+
+
+def _as_lines(asked: Sequence[Asked], answers: Sequence[Answer], index: str) -> bytes:
+    return b"".join(map(line_of, answers_as_json(asked, answers, index)))
 
 
 def _status(answer: Answer, writes: bool) -> int:

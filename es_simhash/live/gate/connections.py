@@ -36,7 +36,7 @@ class Connections:
             self._most = max(1, min(self._most, files - _OTHER_FILES))
 
     def enter(self, connection: Connection) -> bool:
-        """Let a connection in, instead of one that waits for its client if need be: one without a request, the oldest."""
+        """Let a connection in, if need be instead of one that waits for its client: without a request, the oldest."""
         if len(self._open) >= self._most:
             waiting = [each for each in self._open if each.since is not None]
             if not waiting:
@@ -70,7 +70,7 @@ class Connection(HttpToolsProtocol, asyncio.BufferedProtocol):
         super().__init__(**given)
         self._connections = connections
         self._application: Any = self.app
-        self.app = self._answer  # type: ignore[assignment]
+        self.app = self._answer
         self.since: float | None = None
         self._seconds = limits.SILENCE
         # Requests that are not answered, bytes that no body came from, and bytes that the client has not read.

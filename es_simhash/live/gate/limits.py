@@ -1,4 +1,4 @@
-"""The limits of a gate: what a request may take, what all requests may take together, and how long a client may be slow.
+"""The limits of a gate: what a request may take, what all may take together, and how slow a client may be.
 
 They are read where they apply, when they apply.
 """

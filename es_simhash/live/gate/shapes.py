@@ -34,7 +34,9 @@ class Shape:
     def problem(self) -> str | None:
         """What exceeds a limit, and what to do."""
         if self.documents > limits.DOCUMENTS:
-            return f"A list has at most {limits.DOCUMENTS:,} documents. Send shorter lists, or a document a line to /bulk."
+            return (
+                f"A list has at most {limits.DOCUMENTS:,} documents. Send shorter lists, or a document a line to /bulk."
+            )
         if self.depth > limits.DEPTH:
             return f"It is nested deeper than {limits.DEPTH:,} levels. Send flatter documents."
         if self.values > limits.VALUES:

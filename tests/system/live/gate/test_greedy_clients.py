@@ -41,7 +41,11 @@ class Served:
         self.address = gate.address
         self._pid = gate.pid
         self._quiet = most_memory(gate.pid)
-        self.others_are_answered = lambda: honest.await_more(5)
+        self._honest = honest
+
+    def others_are_answered(self) -> None:
+        """Wait until the honest client was answered some times more."""
+        self._honest.await_more(5)
 
     @property
     def more_memory(self) -> int:

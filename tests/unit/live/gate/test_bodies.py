@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -99,18 +100,17 @@ def test_lines_are_the_same_however_they_are_parted(sent: list[bytes], places: l
     text = b"\n".join(sent) + (b"\n" if ended else b"")
     cuts = sorted({min(each, len(text)) for each in places} | {0, len(text)})
     made, found = Lines(100), []
-    for start, end in zip(cuts, cuts[1:], strict=False):
+    for start, end in pairwise(cuts):
         for some in made.of(text[start:end]):
             found += some
     assert found + made.last() == [line.strip() for line in text.split(b"\n") if line.strip()]
 
 
 def test_lines_before_one_that_is_too_long_are_answered_first() -> None:
-    found = []
+    found = Lines(5).of(b"one\ntwo\nlonger\nlast\n")
+    assert next(found) == [b"one", b"two"]
     with pytest.raises(RefusedError, match=r"A line has at most 5 bytes"):
-        for some in Lines(5).of(b"one\ntwo\nlonger\nlast\n"):
-            found += some
-    assert found == [b"one", b"two"]
+        next(found)
     with pytest.raises(RefusedError, match=r"A line has at most 5 bytes"):
         list(Lines(5).of(b"without end"))
 

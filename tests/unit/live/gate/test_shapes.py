@@ -41,10 +41,10 @@ def shape_by_parsing(form: Any, level: int = 0) -> Shape:
 def test_the_shape_is_that_of_what_is_parsed(form: Any, escaped: bool, indent: int | None, chunk: int) -> None:
     text = json.dumps(form, ensure_ascii=escaped, indent=indent)
     raw = text.encode("utf-8", "replace")
-    with patch.object(shapes, "_CHUNK", chunk), patch.object(limits, "DEPTH", 0), patch.object(limits, "DOCUMENTS", 0):
-        # Nothing is within these limits without being counted, or counted no further.
-        with patch.object(Shape, "problem", None):
-            found = shape_of(raw)
+    # Nothing is so small that it is not counted, or so large that it is counted no further.
+    counted = patch.multiple(limits, DEPTH=0, DOCUMENTS=0)
+    with patch.object(shapes, "_CHUNK", chunk), counted, patch.object(Shape, "problem", None):
+        found = shape_of(raw)
     assert found == shape_by_parsing(json.loads(raw))
     bound = shape_of(raw)
     assert (bound.values, bound.documents, bound.depth) >= (found.values, found.documents, found.depth)
@@ -110,7 +110,9 @@ def test_what_is_no_json_is_refused_with_the_reason(raw: bytes, reason: str) -> 
     assert reason in found.reason
 
 
-@pytest.mark.parametrize("text", ["a" * 100_000, "é" * 100_000, "北" * 50_000, "a" * 100_000 + "😀", "\ud83d" + "a" * 10**5])
+@pytest.mark.parametrize(
+    "text", ["a" * 100_000, "é" * 100_000, "北" * 50_000, "a" * 100_000 + "😀", "\ud83d" + "a" * 10**5]
+)
 @pytest.mark.parametrize("escaped", [True, False])
 def test_the_memory_is_enough_for_the_widest_text(text: str, escaped: bool) -> None:
     raw = json.dumps(text, ensure_ascii=escaped).encode("utf-8", "replace")
