@@ -77,20 +77,22 @@ class Crowd:
         ready = self._selector.select(_TIMEOUT)
         assert ready, "the gate neither reads nor closes"
         for key, _ in ready:
-            one = key.fileobj
-            assert isinstance(one, socket.socket)
-            try:
-                if self._left[one]:
-                    self._left[one] = self._left[one][one.send(self._left[one][: 1 << 16]) :]
-                elif reads:
-                    came = one.recv(1 << 16)
-                    self._heard[one] = (self._heard.get(one, b"") + came)[:4096]
-                    if not came:
-                        self._count(one)
-            except BlockingIOError:
-                pass
-            except OSError:
-                self._count(one)
+            assert isinstance(key.fileobj, socket.socket)
+            self._go_on_with(key.fileobj, reads)
+
+    def _go_on_with(self, one: socket.socket, reads: bool) -> None:
+        try:
+            if left := self._left[one]:
+                self._left[one] = left[one.send(left[: 1 << 16]) :]
+            elif reads:
+                came = one.recv(1 << 16)
+                self._heard[one] = (self._heard.get(one, b"") + came)[:4096]
+                if not came:
+                    self._count(one)
+        except BlockingIOError:
+            pass
+        except OSError:
+            self._count(one)
 
     def _count(self, one: socket.socket) -> None:
         self.closed += 1

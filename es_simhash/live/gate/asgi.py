@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import hmac
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -72,7 +71,7 @@ def application(
 
 
 class _Service:
-    """What the routes share; large bodies are parsed in a thread, one at a time."""
+    """What the routes share; large bodies are parsed in threads, one at a time."""
 
     def __init__(self, gate: Gate, token: str | None, id_field: str, bodies: Bodies, measures: Measures) -> None:
         self.gate = gate
@@ -81,21 +80,20 @@ class _Service:
         self._token = None if token is None else f"Bearer {token}".encode()
         self.measures = measures
         self.batcher: Batcher | None = None
-        self._thread: ThreadPoolExecutor | None = None
+        self._aside = asyncio.Lock()
 
     @asynccontextmanager
     async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
         """Answer while the application runs; in the end, finish what waits."""
         self.batcher = Batcher(self.gate, self.measures.batch)
         answering = asyncio.create_task(self.batcher.run())
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="es-simhash-gate-json")
+        self._aside = asyncio.Lock()
         try:
             yield
         finally:
             self.batcher.stop()
             await answering
             self.batcher = None
-            self._thread.shutdown()
 
     @property
     def ready(self) -> Batcher:
@@ -114,10 +112,11 @@ class _Service:
             raise RefusedError(403, "Web pages are not answered without a token. Start the gate with --token-file.")
 
     async def aside(self, is_long: bool, work: Callable[..., _Made], *arguments: Any) -> _Made:
-        """Do what takes long in the thread, so that other clients are answered meanwhile."""
+        """Do what takes long in a thread, so that other clients are answered meanwhile."""
         if not is_long:
             return work(*arguments)
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
+        async with self._aside:
+            return await asyncio.to_thread(work, *arguments)
 
     async def documents(self, request: Request, *, writes: bool) -> Response:
         """Answer about a document, or a list."""

@@ -18,7 +18,7 @@ from es_simhash.errors import EngineError, UnavailableError, UnreachableError
 from es_simhash.live.gate import Gate, GateOptions, batching, limits
 from es_simhash.live.gate.asgi import application
 from es_simhash.live.gate.gate import Asked
-from es_simhash.live.gate.requests import BATCH
+from es_simhash.live.gate.requests import BATCH, parsed
 from es_simhash.live.gate.server import is_loopback, listening
 from es_simhash.testing.corpus import corpus, edited
 from tests.support import promtool
@@ -364,6 +364,101 @@ def test_when_it_ends_all_that_waits_is_answered(gate: Gate) -> None:
             assert (await client.get("/health")).status_code == 503
 
     asyncio.run(run())
+
+
+def test_a_long_list_that_waits_when_it_ends_is_answered(gate: Gate) -> None:
+    async def run() -> None:
+        app = application(gate)
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://gate") as client:
+            async with app.router.lifespan_context(app):
+                asking = asyncio.create_task(client.post("/check", json=[document(str(n), n % 40) for n in range(60)]))
+                while (await client.get("/health")).json()["waiting"] == 0:
+                    await asyncio.sleep(0)
+            assert len((await asking).json()) == 60
+
+    asyncio.run(run())
+
+
+def test_lists_within_the_limit_are_answered_and_longer_ones_refused(gate: Gate) -> None:
+    async def ask(client: httpx.AsyncClient) -> None:
+        for count, status in ((1, 200), (limits.DOCUMENTS, 200), (limits.DOCUMENTS + 1, 413)):
+            sent = [{"id": str(place), "title": TEXTS[0]["title"]} for place in range(count)]
+            reply = await client.post("/check", json=sent)
+            assert reply.status_code == status
+        assert "at most 1,000 documents. Send shorter lists" in reply.json()["reason"]
+
+    talk(gate, ask)
+
+
+def test_a_line_beyond_a_limit_is_rejected_and_the_others_are_answered(gate: Gate) -> None:
+    async def ask(client: httpx.AsyncClient) -> None:
+        lines = [
+            json.dumps(document("a", 0)).encode(),
+            b'{"a":' * 500,
+            b'{"a":[' + b"1," * 400_000 + b"1]}",
+            b"{}",
+            b"1" * 2000,
+        ]
+        found = [json.loads(line) for line in (await client.post("/bulk", content=b"\n".join(lines))).text.splitlines()]
+        assert [each["verdict"] for each in found[:3]] == ["new", "rejected", "rejected"]
+        assert "nested deeper" in found[1]["reason"]
+        assert "250,000 values" in found[2]["reason"]
+        assert "digits" in found[4]["reason"]
+
+    talk(gate, ask)
+
+
+def test_large_bodies_are_parsed_while_others_are_answered(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    goes_on, begun = threading.Event(), threading.Event()
+
+    def slow(*given: Any) -> Any:
+        begun.set()
+        assert goes_on.wait(30)
+        return parsed(*given)
+
+    monkeypatch.setattr("es_simhash.live.gate.asgi.parsed", slow)
+
+    async def ask(client: httpx.AsyncClient) -> None:
+        large = {**document("a", 0), "more": "x" * 100_000}
+        first = asyncio.create_task(client.post("/add", json=large))
+        await asyncio.to_thread(begun.wait, 30)
+        assert (await client.get("/health/live")).status_code == 200
+        assert not first.done()
+        goes_on.set()
+        assert (await first).status_code == 201
+
+    talk(gate, ask)
+
+
+def test_patient_clients_leave_room_for_others(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "WAITING", 20)
+    goes_on, begun = threading.Event(), threading.Event()
+    answer = gate.answer
+
+    def slow(asked: list[Asked]) -> Any:
+        begun.set()
+        assert goes_on.wait(30)
+        return answer(asked)
+
+    gate.answer = slow  # type: ignore[method-assign,assignment]
+
+    async def ask(client: httpx.AsyncClient) -> None:
+        first = asyncio.create_task(client.post("/add", json=document("0", 0)))
+        await asyncio.to_thread(begun.wait, 30)
+        streams = [
+            asyncio.create_task(client.post("/bulk", content=json.dumps(document(f"{n}", n)))) for n in range(1, 39)
+        ]
+        while (await client.get("/health")).json()["waiting"] < 10:
+            await asyncio.sleep(0)
+        late = asyncio.create_task(client.post("/add", json=document("39", 39)))
+        for _ in range(1000):
+            await asyncio.sleep(0)
+        assert not late.done()
+        goes_on.set()
+        assert (await first).status_code == (await late).status_code == 201
+        assert all(json.loads(reply.text)["accepted"] for reply in await asyncio.gather(*streams))
+
+    talk(gate, ask)
 
 
 def test_metrics_are_those_of_what_was_answered(gate: Gate) -> None:
