@@ -24,7 +24,7 @@ def chunk(content: bytes) -> bytes:
 
 
 def announced(path: str, length: int, content: bytes) -> bytes:
-    """Return a request that announces so many bytes, with some of them."""
+    """Return a request that announces a number of bytes, with some of them."""
     return b"POST %s HTTP/1.1\r\nhost: gate\r\ncontent-length: %d\r\n\r\n%s" % (path.encode(), length, content)
 
 
@@ -36,7 +36,7 @@ def most_memory(pid: int) -> int:
 
 
 class Crowd:
-    """Connections that all send the same, as far as they are let, and read nothing unless told to."""
+    """Connections that all send the same, as far as they are let, and read nothing until they wait to be closed."""
 
     def __init__(self, address: tuple[str, int], count: int, sent: bytes) -> None:
         self._selector = selectors.DefaultSelector()
@@ -107,7 +107,7 @@ class Crowd:
 
 @contextmanager
 def crowd(address: tuple[str, int], count: int, sent: bytes) -> Iterator[Crowd]:
-    """Within the block, so many clients are connected, and send."""
+    """Within the block, ``count`` clients are connected, and send."""
     made = Crowd(address, count, sent)
     try:
         yield made
@@ -144,7 +144,7 @@ class Honest:
         )
 
     def await_more(self, count: int) -> None:
-        """Wait until each request was answered so many times more."""
+        """Wait until each request was answered ``count`` times more."""
         with self._changed:
             goal = self.rounds + count
             assert self._changed.wait_for(lambda: self.rounds >= goal, _TIMEOUT), self.statuses

@@ -56,7 +56,7 @@ class _Stopping:
 
 
 def answer_lines(gate: Gate, writes: bool, id_field: str, most: int) -> int:
-    """Answer lines of at most so many bytes as they come, all that wait together; return how many there were."""
+    """Answer lines of at most ``most`` bytes as they come, all that wait together; return how many there were."""
     count, stopping = 0, _Stopping()
     with stopping.asked_by_signals():
         for lines in _lines(sys.stdin.buffer, stopping, most):

@@ -53,7 +53,7 @@ class Batcher:
         self.problem: BaseException | None = None
 
     async def ask(self, asked: Sequence[Asked], size: int, *, patiently: bool = False) -> list[Answer]:
-        """Return the answers about documents of so many bytes together.
+        """Return the answers about documents of ``size`` bytes together.
 
         A client that is not willing to wait for room gets a `BusyError`.
         """

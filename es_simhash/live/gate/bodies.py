@@ -92,7 +92,7 @@ class Bodies:
         return Reading(self, receive)
 
     def make_room(self, size: int, reading: Reading) -> None:
-        """Let a body have so many bytes more, those of clients that are waited for if need be."""
+        """Let a body have ``size`` bytes more, those of clients that are waited for if need be."""
         most = max(limits.AT_WORK, self.most)
         if size > 0 and self.at_work + size > most:
             slow = [each for each in self._readings if each is not reading and each.counted and each.makes_way]
@@ -148,7 +148,7 @@ class Reading:
         return self._waited + asyncio.get_running_loop().time() - self._since > limits.MAKES_WAY
 
     def hold(self, size: int) -> None:
-        """Hold so many bytes more, or fewer; refuse the request if there is no room."""
+        """Hold ``size`` bytes more, or fewer; refuse the request if there is no room."""
         more = max(0, self._held + size - limits.UNCOUNTED) - self.counted
         self._bodies.make_room(more, self)
         self._held += size

@@ -34,7 +34,7 @@ UNREAD_BYTES = 64 << 20
 
 # Seconds for which a connection may be without a request, or with the beginning of one.
 SILENCE = 60.0
-# A body, or a line of more than UNCOUNTED bytes, comes by so many bytes in so many seconds, or ends.
+# The bytes of a body, or of a line of more than UNCOUNTED bytes, that come within these seconds, unless it ends.
 PROGRESS, STALLED = 32 << 10, 30.0
 # Seconds of waiting after which a slow body or line makes way if others need its room.
 MAKES_WAY = 5.0
