@@ -23,6 +23,7 @@ LOADED_WHEN_NEEDED = {
     "testing": {"pytest"},
     "cli": {"click"},
     "integrations": {"langchain_core", "llama_index", "haystack", "mcp", "pydantic", "pyspark", "pyarrow"},
+    "live/gate/connections.py": {"uvicorn"},
 }
 
 
