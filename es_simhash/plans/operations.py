@@ -215,13 +215,15 @@ class Search(Operation[Json]):
     """Run one search request; the result is its whole reply.
 
     With a ``reader`` it sees the index as that does, and the reply's ``pit_id`` names it from then on. Its hits are a
-    list; where they may be ``lazy``, perhaps another sequence (`es_simhash._core.search_hits`).
+    list; where they may be ``lazy``, perhaps another sequence (`es_simhash._core.search_hits`). Requests of the same
+    ``preference`` are answered by the same copies of shards, while these last.
     """
 
     index: str
     body: Json
     reader: Reader | None = None
     lazy: bool = False
+    preference: str | None = None
 
 
 @dataclass(frozen=True)

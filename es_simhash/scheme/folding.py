@@ -76,7 +76,7 @@ class _Ranked:
 
 
 class Folding:
-    """The hits of a list that were ``read`` so far, and those ``shown``; without a rule, that is each.
+    """The hits of a list that were ``read`` so far, with their ``names``, and those ``shown``; without a rule, each.
 
     ``compared`` are the shown ones that later hits can be folded under; ``apart`` are the rank of each other one, and
     why. Hits are folded only under others in ``scope`` with them; those without a value in one of its fields are shown.
@@ -86,6 +86,7 @@ class Folding:
         self.rule = rule
         self._scope = scope
         self.read = 0
+        self.names: list[Name] = []
         self.shown: list[ShownHit] = []
         self.compared: list[ShownHit] = []
         self.apart: list[tuple[int, Apart]] = []
@@ -100,6 +101,7 @@ class Folding:
         """
         names = names_of(hits)
         new = self._new(names)
+        self.names += names
         ranked = _Ranked(hits, names, self.read, {})
         if self._scope:
             parts = parts_of(hits, self._scope.paths)
@@ -120,6 +122,11 @@ class Folding:
         firsts = {name: place for place, name in reversed(list(enumerate(names))) if name not in self._seen}
         self._seen.update(names)
         return sorted(firsts.values())
+
+    @property
+    def has_repeats(self) -> bool:
+        """Whether the list has a hit twice."""
+        return len(self._seen) < len(self.names)
 
     def begin_at(self, rank: int) -> None:
         """Go on at a rank of the list; the hits so far stand on pages before."""

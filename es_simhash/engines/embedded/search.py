@@ -20,7 +20,7 @@ from es_simhash.engines.embedded.queries.tantivy_queries import TermQueries, con
 from es_simhash.errors import EngineError
 from es_simhash.plans.operations import Sample
 
-_KEYS = ("query", "size", "from", "_source", "track_total_hits", "sort", "seq_no_primary_term")
+_KEYS = ("query", "size", "from", "_source", "track_total_hits", "sort", "seq_no_primary_term", "post_filter")
 _BY_SCORE = ("_score", {"_score": "desc"}, {"_score": {"order": "desc"}})
 _BY_PLACE = ("_doc", {"_doc": "asc"}, {"_doc": {"order": "asc"}})
 
@@ -45,8 +45,12 @@ class SearchRequest:
                 f"The embedded engine does not support {sorted(unknown)!r} in a search request. "
                 f"Leave it out; supported: {', '.join(_KEYS)}."
             )
+        query = body.get("query", {"match_all": {}})
+        if "post_filter" in body:
+            # There is nothing beside the hits that it would leave alone.
+            query = {"bool": {"must": [query], "filter": [body["post_filter"]]}}
         return cls(
-            body.get("query", {"match_all": {}}),
+            query,
             whole_number(body, "size", 10),
             whole_number(body, "from", 0),
             SourceFilter.of(body.get("_source", True)),

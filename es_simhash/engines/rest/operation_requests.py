@@ -173,7 +173,8 @@ def _search_for_ids(operation: GetDocuments) -> Conversation[list[Json]]:
 def _search(operation: Search) -> Conversation[Json]:
     if operation.reader is None:
         path = path_of(operation.index, "_search")
-        reply = yield Request("POST", path, WHOLE_ANSWER, operation.body, lazy=operation.lazy)
+        params = {**WHOLE_ANSWER, **_given(preference=operation.preference)}
+        reply = yield Request("POST", path, params, operation.body, lazy=operation.lazy)
     else:
         body = point_in_time.at_point_in_time(operation.reader, operation.body)
         whole_answer = {"allow_partial_search_results": "false"}

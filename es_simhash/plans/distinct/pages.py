@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,8 +12,10 @@ from typing import TypedDict, overload
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import texts_of_hits
 from es_simhash.errors import EngineError, InputError, ReaderLostError, TooLargeError
-from es_simhash.plans.distinct.cursor import Cursor
+from es_simhash.plans.distinct.cursor import Cursor, invalid, order_of
+from es_simhash.plans.distinct.fixed_order import check_scripts
 from es_simhash.plans.distinct.search_body import SearchBody
+from es_simhash.plans.documents_behind import documents_behind
 from es_simhash.plans.find_options import MOST_CANDIDATES, FindRequest
 from es_simhash.plans.operation_retry import close
 from es_simhash.plans.operations import OpenReader, Plan, Reader, Search
@@ -26,6 +29,9 @@ from es_simhash.scheme.verdict.verification import Level
 
 # How many hits of the engine's list are read at once.
 WINDOW = 100
+# How many hits of earlier pages are read at once where fingerprints decide.
+_PRINTS_AT_ONCE = 1_000
+_SEED_BITS = 31
 
 
 class SearchOptions(TypedDict, total=False):
@@ -38,7 +44,7 @@ class SearchOptions(TypedDict, total=False):
     - ``with_texts``: ask for the texts as well if it does not.
     - ``window``: how many hits are read at once; also the ``k`` and ``rank_window_size`` of a request without them.
     - ``paged``: make a ``cursor`` for the next page; the engine then keeps this moment of the index for five minutes
-      after each page.
+      after each page. Without it, a page that one request does not fill is read from an index that may change.
     - ``cursor``: the one that the page before came with.
     - ``scope``: fold a hit only under others in scope with it, beside what the index's policy demands.
     """
@@ -82,6 +88,11 @@ class PageRequest:
     def decides(self) -> list[object]:
         """What of it decides which hits are shown, and in which order."""
         return [self.distinct, self.by_groups, self.by, self.distance, self.similarity, self.estimate, self.with_texts]
+
+    @property
+    def is_of_several(self) -> bool:
+        """Whether the page is one of several."""
+        return self.paged or self.cursor is not None
 
     @property
     def near(self) -> FindRequest:
@@ -161,18 +172,23 @@ def _page(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Plan[D
     search = [terms.index, terms.documents.scheme.id, terms.documents.prefix, asked.list_body, *request.decides]
     if terms.scope:
         search.append(terms.scope.to_json())
+    if rule or request.is_of_several:
+        check_scripts(asked.body)
     reader: Reader | None = None
     if request.cursor is not None:
-        cursor = Cursor.from_text(request.cursor, search)
-        reader = yield from _resume(terms.index, asked, folding, cursor)
-    elif request.paged:
-        _check_pages(asked)
-        reader = yield OpenReader(terms.index, searched=True)
+        cursor = Cursor.from_text(request.cursor, search, terms.index)
+        asked = replace(asked, seed=cursor.seed, within=(yield from documents_behind(terms.index)))
+        reader = yield from _go_on(terms.index, asked, folding, cursor)
+    else:
+        asked = replace(asked, seed=random.getrandbits(_SEED_BITS))
+        if request.paged:
+            _check_pages(asked)
+            reader = yield OpenReader(terms.index, searched=True)
     first_rank, first = folding.read, len(folding.shown) + (0 if request.cursor else asked.skipped)
     last = first + asked.size
     try:
         done = yield from _read_on(terms.index, asked, folding, last, reader)
-    except EngineError:
+    except (EngineError, InputError):
         if reader and request.cursor is None:
             yield from close(reader)
         raise
@@ -183,8 +199,7 @@ def _page(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Plan[D
     if done.reader and is_last:
         yield from close(done.reader)
     elif done.reader:
-        shown = [each.name[:2] for each in folding.compared if each.rank < end]
-        next_page = Cursor(done.reader, end, shown).to_text(search)
+        next_page = Cursor(done.reader, end, order_of(folding.names[:end]), asked.seed or 0).to_text(search)
     return DistinctPage(
         tuple(DistinctHit(asked.as_asked(each.hit), tuple(each.similar)) for each in folding.shown[first:last]),
         end - first_rank,
@@ -220,17 +235,34 @@ def _rule(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Plan[F
     return FoldingRule(*given, by_texts, verifier, partial(texts_of_hits, documents))
 
 
-def _resume(index: str, asked: SearchBody, folding: Folding, cursor: Cursor) -> Plan[Reader]:
-    """Read again what earlier pages show, since what duplicates that is not shown again; return the reader."""
+def _go_on(index: str, asked: SearchBody, folding: Folding, cursor: Cursor) -> Plan[Reader]:
+    """Read again what is on earlier pages, since what duplicates that is not shown again; return the reader."""
     reader = cursor.reader
-    if cursor.shown:
-        reply = yield Search(index, asked.of_documents(cursor.shown), reader)
+    while folding.read < cursor.rank:
+        size = min(cursor.rank - folding.read, asked.window if asked.has_texts else max(asked.window, _PRINTS_AT_ONCE))
+        try:
+            reply = yield Search(index, asked.part_again(folding.read, size), reader, lazy=True)
+        except EngineError as error:
+            if type(error) is EngineError and not folding.read:
+                # It read the same before, so it cannot read this reader's id.
+                raise invalid() from error
+            raise
         reader = _of_reply(reader, reply) or reader
-        found = {(hit["_index"], hit["_id"]): hit for hit in reply["hits"]["hits"]}
-        hits = [found[each] for each in cursor.shown if each in found]
-        folding.add(hits)
+        folding.add(reply["hits"]["hits"])
+        if len(reply["hits"]["hits"]) < size:
+            break
+    if order_of(folding.names) != cursor.order:
+        raise _changing()
     folding.begin_at(cursor.rank)
     return reader
+
+
+def _changing() -> InputError:
+    return InputError(
+        "The hits of this search changed since the page before, so that its pages would lose some: they depend on the "
+        "time (now) or on chance, or the name stands for other indices. Round the time (now/d), give chance a seed, or "
+        "begin again with one page."
+    )
 
 
 @dataclass(frozen=True)
@@ -247,11 +279,13 @@ def _read_on(index: str, asked: SearchBody, folding: Folding, enough: int, reade
     """Read hits until enough are shown, or no more can be read."""
     first: Json | None = None
     most = MOST_CANDIDATES
+    # Copies of a shard may rank hits differently; a reader has one of each.
+    copies = None if reader else f"{random.getrandbits(_SEED_BITS)}"
     while True:
         wanted = max(asked.window, enough - len(folding.shown)) if enough else 0
         size = min(wanted, asked.end.hits - folding.read, most)
         try:
-            reply: Json = yield Search(index, asked.part(folding.read, size), reader, lazy=True)
+            reply: Json = yield Search(index, asked.part(folding.read, size), reader, lazy=True, preference=copies)
         except TooLargeError:
             # The index's owner may have set a smaller window than the engine's.
             most = size // 2
@@ -262,6 +296,8 @@ def _read_on(index: str, asked: SearchBody, folding: Folding, enough: int, reade
             return _ReadOn(first or {"hits": {}}, reader, False, "index.max_result_window")
         hits = reply["hits"]["hits"]
         folding.add(hits, enough)
+        if reader and folding.has_repeats:
+            raise _changing()
         reader, first = _of_reply(reader, reply), first or reply
         at_end = len(hits) < size and not asked.end.at_once
         is_over = not at_end and (asked.end.at_once or folding.read >= asked.end.hits)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,12 +11,15 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.source_filter import SourceFilter
 from es_simhash.errors import InputError
+from es_simhash.plans.distinct.fixed_order import with_seeds
 from es_simhash.plans.distinct.list_end import ListEnd, with_end
 from es_simhash.scheme.group_fields import GROUP
 from es_simhash.scheme.query import compared_fields, name_list
 
 # What a request asks for beside hits: the first reply has it.
 _ONCE = ("aggs", "aggregations", "suggest", "track_total_hits", "profile")
+# What it asks of each hit: hits that are read again are only compared.
+_OF_HITS = ("highlight", "explain", "fields", "docvalue_fields", "stored_fields", "script_fields", "version")
 # What says where in the list of hits a reply begins: the plan does.
 _PLACES = ("search_after", "pit", "slice")
 _DEFAULT_SIZE = 10
@@ -30,7 +32,8 @@ class SearchBody:
     """A search request; hits come as it asks, with our fields beside, and the texts if they are ``with_texts``.
 
     For hits that are folded ``by_groups``, our field is their group. A ``window`` is how many hits are read at once.
-    ``scope_paths`` are the fields that a scope reads.
+    ``scope_paths`` are the fields that a scope reads. What the request asks of chance goes by the ``seed``. On a later
+    page, the reader may show other documents than those ``within`` the name of the index.
     """
 
     body: Json
@@ -39,6 +42,8 @@ class SearchBody:
     with_texts: bool = False
     by_groups: bool = False
     scope_paths: Sequence[str] = ()
+    seed: int | None = None
+    within: Json | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.body, dict):
@@ -68,7 +73,12 @@ class SearchBody:
 
     @cached_property
     def _bounded(self) -> tuple[Json, ListEnd]:
-        return with_end(self.body, max(self.window, self.skipped + self.size))
+        body = self.body if self.seed is None else with_seeds(self.body, self.seed)
+        if self.within is not None:
+            # No other part of a request narrows hits of vector searches and retrievers as it does all others.
+            given = [body["post_filter"]] if "post_filter" in body else []
+            body = {**body, "post_filter": {"bool": {"filter": [*given, self.within]}}}
+        return with_end(body, max(self.window, self.skipped + self.size))
 
     @property
     def list_body(self) -> Json:
@@ -82,7 +92,13 @@ class SearchBody:
 
     @property
     def _asked(self) -> Any:
-        return self.body.get("_source", "stored_fields" not in self.body)
+        if "_source" in self.body:
+            # Servers take an empty list for the whole.
+            return self.body["_source"] if self.body["_source"] != [] else True
+        stored = self.body.get("stored_fields")
+        if stored is None:
+            return not self.body.get("script_fields")
+        return stored == "_source" or (isinstance(stored, list) and "_source" in stored)
 
     @cached_property
     def asked_source(self) -> SourceFilter:
@@ -95,17 +111,11 @@ class SearchBody:
         again: Json = {"from": start, "size": size, "_source": self._source}
         return rest | again | ({"track_total_hits": False} if start else {})
 
-    def of_documents(self, documents: Sequence[tuple[str, str]]) -> Json:
-        """Return the request for documents, given by index and id, with the same parts of each."""
-        ids: dict[str, list[str]] = defaultdict(list)
-        for index, id_ in documents:
-            ids[index].append(id_)
-        each = [
-            {"bool": {"filter": [{"term": {"_index": index}}, {"ids": {"values": values}}]}}
-            for index, values in ids.items()
-        ]
-        query = {"bool": {"should": each, "minimum_should_match": 1}}
-        return {"query": query, "size": len(documents), "_source": self._source, "track_total_hits": False}
+    def part_again(self, start: int, size: int) -> Json:
+        """Return the request for hits that stand on earlier pages: for what of them is compared."""
+        rest = {name: value for name, value in self.list_body.items() if name not in (*_ONCE, *_OF_HITS)}
+        source = [*self._compared, *(self.documents.fields if self.has_texts else ())]
+        return rest | {"from": start, "size": size, "_source": source, "track_total_hits": False}
 
     @property
     def _source(self) -> list[str] | bool:
@@ -116,9 +126,13 @@ class SearchBody:
         if asked is True:
             return True
         names = [] if asked is False else name_list(asked)
+        return [*names, *self._compared, *(self.documents.fields if self.with_texts else ())]
+
+    @property
+    def _compared(self) -> list[str]:
         prefix = self.documents.prefix
         own = [f"{prefix}.{GROUP}"] if self.by_groups else compared_fields(self.documents.scheme, prefix)
-        return [*names, *own, *self.scope_paths, *(self.documents.fields if self.with_texts else ())]
+        return [*own, *self.scope_paths]
 
     @cached_property
     def _sort_keys(self) -> int:

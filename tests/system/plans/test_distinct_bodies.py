@@ -10,7 +10,7 @@ import pytest
 
 from es_simhash._core.json_paths import Json
 from es_simhash.engines.base import Engine
-from es_simhash.errors import InputError
+from es_simhash.errors import EngineError, InputError
 from es_simhash.index import Index
 from es_simhash.plans.distinct.list_end import with_end
 from es_simhash.plans.distinct.pages import DistinctPage
@@ -29,6 +29,11 @@ from tests.support.distinct import (
 )
 from tests.support.whole_indices import ENGINES
 
+# What OpenSearch says of some requests that it serves.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:An empty (array|object) was provided"),
+    pytest.mark.filterwarnings(r"ignore:OpenSearch requires that a \[field\]|Loading the fielddata on the _id"),
+]
 servers = pytest.mark.parametrize("engine", ENGINES[1:], indirect=True)
 elasticsearch = pytest.mark.parametrize("engine", ["elasticsearch"], indirect=True)
 
@@ -97,8 +102,18 @@ BODIES: dict[str, Json] = {
     "highlight": {"query": THE, "highlight": {"fields": {"body": {"number_of_fragments": 1}}}},
     "some of the source": {"query": THE, "_source": {"includes": ["t*", "dedup.status"], "excludes": ["title"]}},
     "no source": {"query": THE, "_source": False, "fields": ["lang", "body"], "docvalue_fields": ["number"]},
+    "the whole source, by an empty list": {"query": THE, "_source": []},
+    "the whole source, by an empty object": {"query": THE, "_source": {}},
+    "an empty source": {"query": THE, "_source": ""},
     "stored fields": {"query": THE, "stored_fields": ["title"]},
-    "script_fields": {"query": THE, "script_fields": {"n": {"script": "doc['number'].size()"}}, "_source": True},
+    "no stored fields": {"query": THE, "stored_fields": []},
+    "the source as a stored field": {"query": THE, "stored_fields": ["_source", "title"]},
+    "the source as the only stored field": {"query": THE, "stored_fields": "_source"},
+    "script_fields": {"query": THE, "script_fields": {"n": {"script": "doc['number'].size()"}}},
+    "script_fields and the source": {"query": THE, "script_fields": {"n": {"script": "1"}}, "_source": True},
+    "script_fields and a stored source": {"script_fields": {"n": {"script": "1"}}, "stored_fields": ["_source"]},
+    "no script_fields": {"query": THE, "script_fields": {}},
+    "docvalue_fields": {"query": THE, "docvalue_fields": ["number"], "fields": ["lang"]},
     "rescore": {
         "query": THE, "rescore": {"window_size": 20, "query": {"rescore_query": ENGLISH, "rescore_query_weight": 3}}
     },
@@ -206,6 +221,7 @@ def check(index: Index, body: Json) -> None:
     assert found[0].reply["hits"]["total"] == reply["hits"]["total"]
 
 
+@pytest.mark.each_server
 @servers
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 def test_a_search_loses_only_near_duplicates(index: Index, body: Json) -> None:
@@ -232,6 +248,145 @@ def test_a_page_of_a_list_that_ends_early_names_the_reason(index: Index, body: J
     assert [each.hit for each in whole] == [hit for hit in hits_of_engine if hit["_id"] in expected]
     assert (whole.read, whole.limit, whole.at_end) == (hits, limit, False)
     assert 2 < len(expected) < hits
+
+
+UNKNOWN: Json = {
+    "elasticsearch": {"derived": {}, "query": {"hybrid": {"queries": [THE]}}},
+    "opensearch": {"runtime_mappings": {}, "knn": NEAREST, "retriever": STANDARD, "sort": ["_shard_doc"]},
+}
+
+
+@pytest.mark.each_server
+@servers
+def test_what_a_server_does_not_know_it_refuses_by_name(engine: Engine, index: Index) -> None:
+    for name, value in UNKNOWN[engine.perform(GetInfo()).distribution].items():
+        with pytest.raises(EngineError, match={"query": "hybrid", "sort": "_shard_doc"}.get(name, name)):
+            index.search({name: value}, distinct=True)
+    for source in (None, 3, {"include": ["title"]}, {"exclude_vectors": True}):
+        with pytest.raises(EngineError, match=r"_source cannot be"):
+            index.search({"_source": source}, distinct=True)
+
+
+def by_chance(**how: Any) -> Json:
+    return {"query": {"function_score": {"query": {"match_all": {}}, "boost_mode": "replace", **how}}}
+
+
+CHANCE: dict[str, Json] = {
+    "without a seed": by_chance(random_score={}),
+    "of a field": by_chance(random_score={"field": "number"}),
+    "with a seed alone": by_chance(random_score={"seed": 3}),
+    "one of several": by_chance(functions=[{"filter": ENGLISH, "random_score": {}}, {"weight": 2, "random_score": {}}]),
+    "inside": {"query": {"bool": {"must": [by_chance(random_score={})["query"]], "should": [THE]}}},
+    "rescored": {"query": THE, "rescore": {"window_size": 1000, "query": {
+        "rescore_query": by_chance(random_score={})["query"]}}},
+    "by a Random with a seed": {"sort": {"_script": {
+        "type": "number", "script": "new Random(doc['number'].size() == 0 ? 9 : doc['number'].value).nextDouble()"}}},
+    "by place": {"sort": ["_doc"]},
+    "by place in a moment": {"sort": ["_shard_doc"]},
+    "by score alone": {"query": {"constant_score": {"filter": {"match_all": {}}}}},
+    "by equal values": {"sort": ["lang"]},
+    "since a time": {"query": {"bool": {"must_not": {"range": {"at": {"gte": "now-1s"}}}}}},
+}  # fmt: skip
+CHANCE_OF_ELASTICSEARCH: dict[str, Json] = {
+    "retriever": {"retriever": {"random_reranker": {"retriever": STANDARD, "field": "title"}}},
+    "standard retriever": {"retriever": {"standard": {"query": by_chance(random_score={})["query"]}}},
+}
+
+
+def check_chance(index: Index, body: Json) -> None:
+    """Read all pages, and compare what they have with all hits: none comes twice, and none is lost but duplicates."""
+    is_near = by_texts(index)
+    everything = {hit["_id"] for hit in ranked(index, {key: each for key, each in body.items() if key == "query"})}
+    for distinct, window in ((False, 100), (True, 7), (True, 100)):
+        page = index.search({**body, "size": 9}, distinct=distinct, paged=True, window=window)
+        found, read = shown(page), page.read
+        while page.cursor:
+            page = index.search({**body, "size": 9}, distinct=distinct, window=window, cursor=page.cursor)
+            assert not shown(page).keys() & found.keys()
+            found |= shown(page)
+            read += page.read
+        assert read == len(everything)
+        missing = everything - found.keys()
+        assert not missing or distinct
+        hits = {hit["_id"]: hit for hit in ranked(index, ALL)}
+        assert all(any(is_near(hits[each], hits[leader]) for leader in found) for each in missing)
+    if body.get("sort") != ["_shard_doc"]:
+        # Read by several requests without a reader, too.
+        once = shown(index.search({**body, "size": 1000}, distinct=True, window=1000))
+        parts = index.search({**body, "size": 1000}, distinct=True, window=3)
+        assert parts.read == len(everything) == sum(1 + len(similar) for similar in once.values())
+        assert sum(1 + len(each.similar) for each in parts) == len(everything)
+
+
+@pytest.mark.each_server
+@servers
+@pytest.mark.parametrize("body", CHANCE.values(), ids=CHANCE)
+def test_pages_of_an_order_by_chance_lose_no_hit(index: Index, body: Json) -> None:
+    check_chance(index, body)
+
+
+@elasticsearch
+@pytest.mark.parametrize("body", CHANCE_OF_ELASTICSEARCH.values(), ids=CHANCE_OF_ELASTICSEARCH)
+def test_pages_of_an_order_by_chance_lose_no_hit_of_elasticsearch(index: Index, body: Json) -> None:
+    page = index.search({**body, "size": 9}, paged=True)
+    found = [each.hit["_id"] for each in page]
+    while page.cursor:
+        page = index.search({**body, "size": 9}, cursor=page.cursor)
+        found += [each.hit["_id"] for each in page]
+    assert sorted(found) == sorted(hit["_id"] for hit in ranked(index, ALL))
+
+
+@servers
+def test_each_search_by_chance_has_an_order_of_its_own(index: Index) -> None:
+    orders = {tuple(shown(index.search({**CHANCE["without a seed"], "size": 50}, paged=True))) for _ in range(5)}
+    assert len(orders) == 5
+
+
+SCRIPTED: list[Json] = [
+    {"sort": {"_script": {"type": "number", "script": "Math.random()"}}},
+    {"sort": [{"_script": {"type": "number", "script": {"source": "new Random( ).nextInt()", "lang": "painless"}}}]},
+    {"query": {"script_score": {"query": ALL["query"], "script": {"source": "Math.random()"}}}},
+    {"query": by_chance(script_score={"script": "UUID.randomUUID().hashCode() & 7"})["query"]},
+    {"query": ALL["query"], "rescore": {"query": {"rescore_query": {"script_score": {
+        "query": ALL["query"], "script": {"source": "Math.random()"}}}}}},
+]  # fmt: skip
+
+
+@servers
+@pytest.mark.parametrize("body", SCRIPTED, ids=str)
+def test_a_script_that_orders_by_chance_is_refused_by_name(index: Index, body: Json) -> None:
+    for more in ({"distinct": True}, {"by_groups": True}, {"paged": True}):
+        with pytest.raises(InputError, match=r"random\b.* in a script gives another one at each request|Random\(|UUID"):
+            index.search(body, **more)  # type: ignore[arg-type]
+    # One request for all hits, or a script that orders nothing, does no harm.
+    assert index.search({**body, "size": 5}).read
+    aside = {"script_fields": {"x": {"script": "Math.random()"}}, "size": 3}
+    assert len(index.search(aside, distinct=True)) == 3
+
+
+@pytest.mark.each_server
+@servers
+def test_pages_of_an_order_that_changes_with_the_time_are_refused_when_they_would_lose_hits(index: Index) -> None:
+    body = {"sort": {"_script": {"type": "number", "script": "Math.abs(new Random(System.nanoTime()).nextInt())"}}}
+    page = index.search({**body, "size": 20}, paged=True)
+    with pytest.raises(InputError, match="changed since the page before"):
+        index.search({**body, "size": 20}, cursor=page.cursor)
+    with pytest.raises(InputError, match="changed since the page before"):
+        index.search({**body, "size": 60}, paged=True, distinct=True, window=2)
+
+
+@servers
+def test_a_page_read_by_several_requests_asks_the_same_copies(engine: Engine, index: Index) -> None:
+    counted = Counted(engine)
+    Index(index.name, counted).search({**ALL, "size": 40}, distinct=True, window=3)
+    preferences = {each.preference for each in counted.searches}
+    assert len(counted.searches) > 2
+    assert len(preferences) == 1
+    assert None not in preferences
+    counted.searches.clear()
+    # A reader has one copy of each shard, and takes no preference.
+    Index(index.name, counted).search({**ALL, "size": 40}, distinct=True, window=3, paged=True)
+    assert {each.preference for each in counted.searches} == {None}
 
 
 @servers

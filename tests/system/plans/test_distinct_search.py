@@ -13,14 +13,15 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine
 from es_simhash.engines.embedded.engine import EmbeddedEngine
-from es_simhash.errors import EngineError, InputError, ReaderLostError
+from es_simhash.errors import EngineError, FormatError, InputError, ReaderLostError
 from es_simhash.index import AsyncIndex, Index
-from es_simhash.plans.distinct.cursor import Cursor
+from es_simhash.plans.distinct.cursor import Cursor, order_of
 from es_simhash.plans.distinct.pages import DistinctPage, PageRequest
-from es_simhash.plans.operations import Action, Bulk, CloseReader, OpenReader, Operation, Reader
+from es_simhash.plans.operations import Action, Bulk, CloseReader, OpenReader, Operation, Reader, UpdateAliases
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.testing.corpus import corpus
 from tests.support.distinct import ALL, FIELDS, TEXTS, by_fingerprints, by_texts, filled, folded_by_hand, ranked, shown
+from tests.support.whole_indices import ENGINES
 
 
 @pytest.fixture(scope="module")
@@ -151,10 +152,10 @@ def test_a_cursor_is_of_one_search(index: Index) -> None:
     page = index.search({**ALL, "size": 2}, distinct=True, paged=True)
     assert page.cursor
     for body, is_distinct in (({**ALL, "size": 3}, True), ({**ALL, "size": 2}, False), (QUERIES[1], True)):
-        with pytest.raises(InputError, match="of another search"):
+        with pytest.raises(FormatError, match="Pass the cursor of the previous page"):
             index.search(body, cursor=page.cursor, distinct=is_distinct)
-    for text in ("", "nonsense", "e30="):
-        with pytest.raises(InputError, match="This is no cursor"):
+    for text in ("", "nonsense", "e30=", page.cursor[:-1], page.cursor + "A", page.cursor.replace("2.", "3.", 1)):
+        with pytest.raises(FormatError, match="Pass the cursor of the previous page"):
             index.search({**ALL, "size": 2}, distinct=True, cursor=text)
 
 
@@ -163,11 +164,71 @@ def test_a_moment_that_the_engine_no_longer_keeps_is_named(index: Index) -> None
     page = index.search(asked, distinct=True, paged=True)
     last = index.search({**ALL, "size": 1000}, distinct=True, paged=True)
     assert (page.cursor is None, last.cursor) == (False, None)
-    search = [index.name, index.scheme.id, "dedup", asked, *PageRequest(distinct=True).decides]
-    cursor = Cursor.from_text(page.cursor or "", search)
+    cursor = Cursor.from_text(page.cursor or "", search_of(index, asked), index.name)
     index.engine.perform(CloseReader(cursor.reader))
     with pytest.raises(ReaderLostError, match="Begin again there"):
         index.search(asked, distinct=True, cursor=page.cursor)
+
+
+def search_of(index: Index, body: Json) -> list[Any]:
+    """What a cursor is a mark of."""
+    return [index.name, index.scheme.id, "dedup", body, *PageRequest(distinct=True).decides]
+
+
+def forged(index: Index, body: Json, reader: Reader, before: list[Json]) -> str:
+    """A cursor put together by hand: it goes on after some hits of a reader."""
+    names = [(hit["_index"], hit["_id"], None) for hit in before]
+    return Cursor(reader, len(names), order_of(names), 0).to_text(search_of(index, body))
+
+
+@pytest.mark.each_server
+def test_a_cursor_put_together_by_hand_shows_no_documents_of_another_index(
+    engine: Engine, names: Callable[[], str], index: Index
+) -> None:
+    others = {f"secret {id_}": each for id_, each in list(TEXTS.items())[:9]}
+    secret = filled(engine, names(), others)
+    asked: Json = {**ALL, "size": 3}
+    reader = engine.perform(OpenReader(secret.name, searched=True))
+    for before in (ranked(secret, ALL)[:1], ranked(index, ALL)[:1]):
+        with pytest.raises(InputError, match="changed since the page before"):
+            index.search(asked, distinct=True, cursor=forged(index, asked, reader, before))
+    both = engine.perform(OpenReader(f"{index.name},{secret.name}", searched=True))
+    page = index.search({**ALL, "size": 1000}, distinct=True)
+    wide: Json = {**ALL, "size": 1000}
+    again = index.search(wide, distinct=True, cursor=forged(index, wide, both, ranked(index, ALL)[:1]))
+    assert shown(again) == dict(list(shown(page).items())[1:])
+    assert not {"aggregations", "suggest", "profile"} & again.reply.keys()
+    for each in (reader, both):
+        engine.perform(CloseReader(each))
+
+
+@pytest.mark.each_server
+@pytest.mark.parametrize("engine", ENGINES[1:], indirect=True)
+def test_a_cursor_put_together_by_hand_shows_nothing_that_the_filter_of_an_alias_hides(
+    engine: Engine, names: Callable[[], str], index: Index
+) -> None:
+    alias = names()
+    english: Json = {"term": {"lang.keyword": "en"}}
+    engine.perform(UpdateAliases([{"add": {"index": index.name, "alias": alias, "filter": english}}]))
+    asked: Json = {**ALL, "size": 1000}
+    filtered = Index(alias, engine)
+    whole = filtered.search(asked, distinct=True)
+    assert 2 < whole.read < len(TEXTS)
+    # The index itself has no filter.
+    reader = engine.perform(OpenReader(index.name, searched=True))
+    page = filtered.search(asked, distinct=True, cursor=forged(filtered, asked, reader, ranked(filtered, ALL)[:1]))
+    assert page.read == whole.read - 1
+    assert {each.hit["_source"]["lang"] for each in page} == {"en"}
+    engine.perform(CloseReader(reader))
+    engine.perform(UpdateAliases([{"remove": {"index": index.name, "alias": alias}}]))
+
+
+@pytest.mark.each_server
+@pytest.mark.parametrize("id_", ["x", "%%%", "AAAA", "o_-7QQIOZGlzdGluYw==", "[" * 100_000, "A" * 100_000])
+def test_a_reader_that_an_engine_cannot_read_is_refused(index: Index, id_: str) -> None:
+    kind = index.engine.perform(OpenReader(index.name, searched=True)).kind
+    with pytest.raises((InputError, ReaderLostError)):
+        index.search(ALL, distinct=True, cursor=forged(index, ALL, Reader(kind, "", id_), ranked(index, ALL)[:1]))
 
 
 REFUSED: list[Any] = [
