@@ -62,6 +62,9 @@ def _code(arguments: list[str]) -> int:
     sys.unraisablehook = _raise_later
     if is_interruptible:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        # Who asks a process to end wants no half-written file of it either.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     return streams.use() or run(arguments)
 
 
@@ -92,7 +95,8 @@ def _end(code: int) -> None:
     import threading
 
     # All output is complete.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, signal.SIG_IGN)
     from es_simhash.cli import streams
 
     streams.flush()

@@ -36,7 +36,7 @@ def command(index: str, allow_write: bool, known: dict[str, Any], target: Target
     with target.opened(output) as engine:
         opened = Index(index, engine, **known)
         warn_of_indices_without_fields(output, opened)
-        with _ended_by_interruption(output):
+        with _ended_by_interruption(output), _ended_by_the_client():
             serve(opened, allow_write)
 
 
@@ -49,8 +49,29 @@ def _ended_by_interruption(output: Output) -> Iterator[None]:
         show_end(output, INTERRUPTED)
         os._exit(INTERRUPTED)
 
-    before = signal.signal(signal.SIGINT, end)
+    before = {each: signal.signal(each, end) for each in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+@contextmanager
+def _ended_by_the_client() -> Iterator[None]:
+    """End quietly where the client is gone, and nobody reads the answers."""
+    try:
+        yield
+    except Exception as error:
+        if not _is_of_a_closed_pipe(error):
+            raise
+
+
+def _is_of_a_closed_pipe(error: BaseException) -> bool:
+    from anyio import BrokenResourceError, ClosedResourceError
+
+    # Tasks that fail together raise a group.
+    several = getattr(error, "exceptions", ())
+    if several:
+        return all(map(_is_of_a_closed_pipe, several))
+    return isinstance(error, BrokenPipeError | ConnectionResetError | BrokenResourceError | ClosedResourceError)

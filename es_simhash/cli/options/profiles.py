@@ -98,6 +98,10 @@ def _parsed(text: str, path: Path) -> dict[str, Any]:
         import tomli as tomllib
     try:
         return tomllib.loads(text)
+    except RecursionError:
+        raise click.UsageError(
+            f"{path} is nested too deeply. Write a table [profiles.NAME] for each profile."
+        ) from None
     except tomllib.TOMLDecodeError as error:
         # The message has only the position: the text may be a secret.
         place = re.search(r"\(at ([^()]+)\)$", str(error))

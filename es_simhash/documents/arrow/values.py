@@ -1,6 +1,6 @@
 """Values of Arrow columns, which files of Parquet have too, as values of JSON.
 
-Times and dates become ISO 8601 text (timestamps to the microsecond), decimals become numbers, and binary values must be
+Times and dates become ISO 8601 text, decimals become numbers, and binary values must be
 UTF-8 text. Null is a missing value. NaN and infinite numbers are refused, since JSON has neither.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -16,6 +17,8 @@ from es_simhash._core.arrow import one_line
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import DocumentError, InputError
 
+# In nanoseconds.
+_MICROSECOND = 1_000
 # None: the values are JSON already.
 Convert: TypeAlias = "Callable[[Any], Any] | None"
 
@@ -67,14 +70,37 @@ def _json_or_raw(convert: Convert, value: Any) -> Any:
 
 
 def without_nanoseconds(batch: Any) -> Any:
-    """Round timestamps to microseconds, which Python has."""
+    """Return timestamps to the microsecond, which Python has, and as text where they are more exact."""
+    for place, field in enumerate(batch.schema):
+        if _is_timestamp(field.type) and field.type.unit == "ns":
+            column = _without_nanoseconds(batch.column(place))
+            batch = batch.set_column(place, field.with_type(column.type), column)
+    return batch
+
+
+def _without_nanoseconds(column: Any) -> Any:
     import pyarrow
 
-    for place, field in enumerate(batch.schema):
-        if _is_timestamp(field.type):
-            rounded = field.with_type(pyarrow.timestamp("us", field.type.tz))
-            batch = batch.set_column(place, rounded, batch.column(place).cast(rounded.type, safe=False))
-    return batch
+    numbers = column.cast(pyarrow.int64())
+    nanoseconds = numbers.fill_null(0).to_numpy(zero_copy_only=False)
+    rounded = pyarrow.array(nanoseconds // _MICROSECOND, mask=numbers.is_null().to_numpy(zero_copy_only=False))
+    rounded = rounded.cast(pyarrow.timestamp("us", column.type.tz))
+    rest = nanoseconds % _MICROSECOND
+    if not rest.any():
+        return rounded
+    try:
+        times = rounded.to_pylist()
+    except Exception:  # an unknown time zone, which is said row by row
+        return rounded
+    return pyarrow.array([_to_the_nanosecond(*each) for each in zip(times, rest.tolist(), strict=True)])
+
+
+def _to_the_nanosecond(time: datetime | None, rest: int) -> str | None:
+    if time is None or not rest:
+        return time and _iso(time)
+    text = time.isoformat(timespec="microseconds")
+    end = text.index(".") + 7
+    return f"{text[:end]}{rest:03}{text[end:]}"
 
 
 def _column_convert(field: Any) -> Convert:
@@ -147,7 +173,7 @@ def _is_timestamp(type: Any) -> bool:
 
 
 def _iso(value: Any) -> str:
-    return str(value.isoformat())
+    return value if isinstance(value, str) else str(value.isoformat())
 
 
 def _finite(column: str, value: float) -> float:

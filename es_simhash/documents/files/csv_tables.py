@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, Any
 
-from es_simhash._core.harmless import printable
+from es_simhash._core.harmless import UNSEEN, printable
 from es_simhash.documents.files.compression import Stream
 from es_simhash.documents.files.data_file import DataFile, Numbered, RecordError
 from es_simhash.documents.files.encodings import decoded
@@ -16,8 +16,9 @@ from es_simhash.documents.files.lines import read_lines
 
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 _SEPARATORS = {";", "\t", "|", ","}
-# What spreadsheets would calculate (OWASP, "CSV Injection"), also after the apostrophes that keep them from it.
-_FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠].", re.DOTALL)
+# What spreadsheets would calculate (OWASP, "CSV Injection"), also after the apostrophes that keep them from it, and after
+# what they may drop: spaces, and characters that nothing shows. Signs have small and full-width forms, and a minus sign.
+_FORMULA = re.compile(r"(?:'*[\t\r\n]|[\s'{0}]*[=+\-@＝＋－＠﹢﹣﹦﹫−]).".format(UNSEEN), re.DOTALL)
 _QUOTED = re.compile(r'[",\r\n]')
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
@@ -27,7 +28,7 @@ def harmless(cell: str) -> str:
 
     An apostrophe of the cell is kept, so that removing the first one restores each cell.
     """
-    return f"'{cell}" if _FORMULA.match(cell) and not _NUMBER.fullmatch(cell) else cell
+    return f"'{cell}" if _FORMULA.match(cell) and not _NUMBER.fullmatch(cell.strip()) else cell
 
 
 def write_rows(rows: Iterable[Iterable[Any]], out: IO[str]) -> None:

@@ -35,7 +35,7 @@ from es_simhash.documents.files.json_array import read_json
 from es_simhash.documents.files.jsonl import read_jsonl
 from es_simhash.documents.files.parquet import parquet_module, read_parquet
 from es_simhash.documents.files.records import FileDocument
-from es_simhash.documents.files.text_files import check_directory, files_below, read_text
+from es_simhash.documents.files.text_files import check_directory, files_below, links_out, read_text
 from es_simhash.documents.rejected import OnReject
 from es_simhash.errors import InputError
 
@@ -183,7 +183,11 @@ def _documents(files: Iterable[DataFile], progress: _Progress) -> Iterator[FileD
 
 
 def _openable(directory: DataFile) -> Iterator[DataFile]:
-    """Yield the files in a directory; reject what cannot be opened, such as a pipe."""
+    """Yield the files in a directory; reject what cannot be opened, such as a pipe, and links that lead out of it."""
+    for path in links_out(directory.path):
+        DataFile(path, "text", directory.options).reject(
+            1, "This link leads out of the directory, so it is not followed. Give what it leads to by its own path."
+        )
     for path, id in files_below(directory.path):
         file = DataFile(path, "text", directory.options, id)
         if os.path.isfile(path) and os.access(path, os.R_OK):

@@ -38,14 +38,36 @@ def read_text(file: DataFile, stream: Stream) -> Iterator[Numbered]:
 def files_below(directory: str) -> Iterator[tuple[str, str]]:
     """Yield the files below a directory, in a fixed order: the path of each, and that relative to the directory.
 
-    Hidden files, whose names begin with a dot, are left out, and links to directories are not followed.
+    Hidden files, whose names begin with a dot, are left out, and so are links that lead out of the directory. Links to
+    directories are not followed.
     """
+    root = os.path.realpath(directory)
+    for folder, _, files in _walk(directory):
+        for name in files:
+            path = os.path.join(folder, name)
+            if not _leads_out(root, path):
+                yield path, as_text(os.path.relpath(path, directory))
+
+
+def links_out(directory: str) -> Iterator[str]:
+    """Yield the path of each link to a file or directory that leads out of a directory."""
+    root = os.path.realpath(directory)
+    for folder, folders, files in _walk(directory):
+        paths = (os.path.join(folder, name) for name in sorted([*folders, *files]))
+        yield from (path for path in paths if _leads_out(root, path))
+
+
+def _walk(directory: str) -> Iterator[tuple[str, list[str], list[str]]]:
     for folder, folders, files in os.walk(directory, onerror=_raise):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
-            if not name.startswith("."):
-                path = os.path.join(folder, name)
-                yield path, as_text(os.path.relpath(path, directory))
+        yield folder, folders, sorted(name for name in files if not name.startswith("."))
+
+
+def _leads_out(root: str, path: str) -> bool:
+    if not os.path.islink(path):
+        return False
+    end = os.path.realpath(path)
+    return os.path.exists(end) and not os.path.join(end, "").startswith(os.path.join(root, ""))
 
 
 def check_directory(directory: str, only_texts: bool) -> None:

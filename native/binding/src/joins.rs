@@ -151,10 +151,12 @@ const PASSES: usize = 4;
 type Places<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>);
 
 /// Return the documents of pairs given as numbers, each once, and the places of both sides of each pair among these.
+///
+/// The pairs are copied: they are read several times, and another thread may change the array meanwhile.
 #[pyfunction]
 pub fn places<'py>(codes: PyReadonlyArray1<'py, u64>) -> PyResult<Places<'py>> {
-    let (py, codes) = (codes.py(), codes.as_slice()?);
-    let found = work::run(py, codes.len().saturating_mul(PASSES), || Ok(rows::places(codes)))?;
+    let (py, codes) = (codes.py(), codes.to_vec()?);
+    let found = work::run(py, codes.len().saturating_mul(PASSES), || Ok(rows::places(&codes)))?;
     Ok((found.documents.into_pyarray(py), found.first.into_pyarray(py), found.second.into_pyarray(py)))
 }
 

@@ -127,14 +127,15 @@ def test_an_interruption_leaves_what_was_written_and_says_so(terminals: Start, t
     assert json.loads(info.stdout)["fingerprinted"] == 500
 
 
-def test_an_interrupted_dedup_leaves_no_files(terminals: Start, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_dedup_leaves_no_files(terminals: Start, tmp_path: Path, number: int) -> None:
     (tmp_path / "groups").write_text("of before")
     dedup = terminals("dedup", "-", "--field", "body", "-o", "groups")
     assert dedup.process.stdin
     dedup.process.stdin.write(lines(700))
     dedup.process.stdin.flush()
     dedup.await_text(r"Reading")
-    dedup.process.send_signal(signal.SIGINT)
+    dedup.process.send_signal(number)
     assert dedup.ended() == 130, dedup.shown
     assert "Interrupted. No output files were written." in dedup.shown
     assert "Traceback" not in dedup.shown

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -270,3 +270,32 @@ def test_without_an_index_it_does_not_start(embedded: Served) -> None:
     assert done.returncode == 3
     assert b"There is no index 'nowhere'" in done.stderr
     assert done.stdout == b""
+
+
+def test_a_server_whose_client_vanishes_ends_quietly(tmp_path: Path) -> None:
+    name, url = new_name(), str(tmp_path / "db")
+    with Index(name, url, fields=["title", "body"]) as index:
+        index.init()
+        index.add(DOCUMENTS, refresh=True)
+        command = Served(index, url).command()
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen(command, cwd=ROOT, **pipes) as process:  # type: ignore[call-overload]
+
+        def send(method: str, **more: Any) -> None:
+            process.stdin.write(json.dumps({"jsonrpc": "2.0", "method": method, **more}).encode() + b"\n")
+            process.stdin.flush()
+
+        who = {"protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
+        send("initialize", id=1, params=who)
+        assert b"capabilities" in process.stdout.readline()
+        send("notifications/initialized")
+        process.stdout.close()
+        with suppress(BrokenPipeError):
+            for number in range(2, 5):
+                send("tools/list", id=number)
+        with suppress(BrokenPipeError):
+            process.stdin.close()
+        said = process.stderr.read().decode()
+        assert process.wait() == 0, said
+    assert "Error" not in said
+    assert "Group" not in said

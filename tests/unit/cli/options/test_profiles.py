@@ -76,6 +76,12 @@ def test_what_is_not_toml_is_identified_by_its_place_alone(path: Path, text: str
     assert f"{path} is not TOML: it cannot be read at {where}" in refusal(path)
 
 
+@pytest.mark.parametrize("text", ["a = " + "[" * 100_000, "a = " + "{a=" * 100_000, "[" + "a." * 50_000 + "a]"])
+def test_a_file_that_is_nested_too_deeply_is_named(path: Path, text: str) -> None:
+    path.write_text(text)
+    assert str(path) in refusal(path)
+
+
 # ---- a profile
 
 

@@ -43,9 +43,39 @@ def test_what_a_spreadsheet_would_calculate_is_written_as_text(cell: str) -> Non
     assert harmless(cell) == f"'{cell}"
 
 
-@pytest.mark.parametrize("cell", ["", "-", "=", "a=b", "'a", "''", "-1", "+4.5", "-.5e-3", "1e9", "_x", " =1"])
+@pytest.mark.parametrize(
+    "cell", ["", "-", "=", "a=b", "'a", "''", "-1", "+4.5", "-.5e-3", "1e9", "_x", " -1", "\u200b1", "a\u200b=1"]
+)
 def test_numbers_and_all_other_cells_are_written_as_they_are(cell: str) -> None:
     assert harmless(cell) == cell
+
+
+@pytest.mark.parametrize("sign", "=+-@＝＋－＠﹢﹣﹦﹫−")
+@pytest.mark.parametrize(
+    "unseen",
+    [
+        "\u200b",
+        "\ufeff",
+        "\u2060",
+        "\u00ad",
+        "\u200e",
+        "\u202e",
+        " ",
+        "\u00a0",
+        "\u3000",
+        "\x00",
+        "\ufe0f",
+        "\U000e0001",
+    ],
+)
+def test_a_formula_after_what_nothing_shows_is_one(unseen: str, sign: str) -> None:
+    for cell in (f"{unseen}{sign}HYPERLINK(1)", f"{unseen}{unseen} {sign}1+1", f"'{unseen}{sign}x"):
+        assert harmless(cell) == f"'{cell}"
+
+
+@given(st.text(st.characters(categories=["Cf", "Cc", "Zs", "Zl", "Zp"]), max_size=5))
+def test_no_character_of_a_category_that_shows_nothing_hides_a_formula(unseen: str) -> None:
+    assert harmless(f"{unseen}=1+1") == f"'{unseen}=1+1"
 
 
 @given(any_text(6) | st.text("'=+-@1\t\r\n", max_size=6))

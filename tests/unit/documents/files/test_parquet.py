@@ -60,7 +60,11 @@ def test_what_is_written_as_parquet_is_read_back(
 @pytest.mark.parametrize(
     ("type", "value", "expected"),
     [
-        (pa.timestamp("ns", "UTC"), 1_577_836_800_000_000_001, "2020-01-01T00:00:00+00:00"),
+        (pa.timestamp("ns", "UTC"), 1_577_836_800_000_000_000, "2020-01-01T00:00:00+00:00"),
+        (pa.timestamp("ns", "UTC"), 1_577_836_800_000_000_001, "2020-01-01T00:00:00.000000001+00:00"),
+        (pa.timestamp("ns", "Asia/Tokyo"), 1_577_836_800_000_001_002, "2020-01-01T09:00:00.000001002+09:00"),
+        (pa.timestamp("ns"), -1, "1969-12-31T23:59:59.999999999"),
+        (pa.timestamp("ns"), -1_000, "1969-12-31T23:59:59.999999"),
         (pa.timestamp("us"), datetime.datetime(2020, 1, 1, 12, 0, 0, 5), "2020-01-01T12:00:00.000005"),
         (pa.list_(pa.timestamp("ms")), [datetime.datetime(2020, 1, 1), None], ["2020-01-01T00:00:00", None]),
         (pa.date32(), datetime.date(2020, 2, 29), "2020-02-29"),
@@ -82,6 +86,19 @@ def test_a_value_becomes_one_of_json(tmp_path: Path, type: Any, value: Any, expe
     found, rejected = read(path)
     assert [item.document for item in found] == [{"value": expected} if expected is not None else {}, {}]
     assert not rejected
+
+
+@settings(examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(-3_000, 3_000) | st.none(), min_size=1, unique=True))
+def test_times_that_differ_by_nanoseconds_are_different_texts(tmp_path: Path, times: list[int | None]) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"value": pa.array(times, pa.timestamp("ns"))}), path)
+    found, rejected = read(path)
+    assert not rejected
+    texts = [item.document.get("value") for item in found]
+    assert len(set(texts)) == len(times)
+    ordered = sorted(time for time in times if time is not None)
+    assert [times[texts.index(text)] for text in sorted(text for text in texts if text)] == ordered
 
 
 @pytest.mark.parametrize(

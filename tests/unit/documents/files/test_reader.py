@@ -180,6 +180,27 @@ class TestDirectories:
         assert [Path(bad.file).name for bad in rejected] == ["a", "b", "c", "d", "e", "f"]
         assert all(part in bad.reason for part, bad in zip(reasons, rejected, strict=True))
 
+    def test_a_link_that_leads_out_of_the_directory_is_rejected_and_not_followed(self, tmp_path: Path) -> None:
+        inner, outer = tmp_path / "in", tmp_path / "in side"
+        for folder in (inner, outer, inner / "sub"):
+            folder.mkdir()
+            (folder / "a").write_text(folder.name)
+        (inner / "link").symlink_to("sub/a")
+        (inner / "out").symlink_to(outer / "a")
+        (inner / "sub" / "up").symlink_to("../../in side/a")
+        (inner / "sub" / "folder").symlink_to(outer)
+        (inner / "sub" / "chain").symlink_to("../out")
+        (tmp_path / "same").symlink_to(inner)
+        for name in (inner, tmp_path / "same"):
+            found, rejected = read(name)
+            assert [(item.id, item.document["text"]) for item in found] == [
+                *(("a", "in"), ("link", "sub"), ("sub/a", "sub")),
+            ]
+            assert [bad.file.removeprefix(name.as_posix()) for bad in rejected] == [
+                *("/out", "/sub/chain", "/sub/folder", "/sub/up"),
+            ]
+            assert all("leads out of the directory" in bad.reason for bad in rejected)
+
     def test_a_directory_with_files_of_documents_is_refused_unless_they_are_texts(self, tmp_path: Path) -> None:
         (tmp_path / "part-0.json").write_bytes(ONE)
         with pytest.raises(InputError, match=r"holds files of documents, such as '.*part-0\.json'"):
