@@ -40,7 +40,7 @@ PATTERNS = {value: rf"\p{{Word_Break={value}}}" for value in WORD_BREAK_VALUES} 
 HEADER = """\
 # Word_Break and Extended_Pictographic of Unicode {unicode}; Alphanumeric is Alphabetic or a number (N*).
 # Ranges of code points, hexadecimal. Written by tools/make_word_break_data.py with regex {regex}.
-# Derived from the Unicode Character Database, (c) 1991-2026 Unicode, Inc.; see word_break_data.LICENSE.
+# Derived from the Unicode Character Database, (c) 1991-2026 Unicode, Inc.; see UNICODE-LICENSE.
 """
 
 

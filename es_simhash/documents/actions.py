@@ -88,6 +88,7 @@ class Task:
 
     def _read(self) -> None:
         check_mapping(self.action, "is")
+        checked_id(self.action)
         self._is_wrapped = _is_wrapped(self.action)
         self._body = check_mapping(self.action["_source"] if self._is_wrapped else self.action, "has a body")
         kind = self.action.get("_op_type", "index")
@@ -158,8 +159,18 @@ def _without(names: frozenset[str], document: Document) -> Document:
 
 
 def id_of(action: Any) -> str | None:
-    """Return the id that an action names, if any."""
+    """Return the id that an action names, if any, to say which it is."""
     named = action.get("_id") if isinstance(action, Mapping) else None
+    return None if named is None else str(named)
+
+
+def checked_id(action: Document) -> str | None:
+    """Return the id that an action names, if any: a text, or a whole number, of which its digits are the id."""
+    named = action.get("_id")
+    if named is not None and (not isinstance(named, str | int) or isinstance(named, bool)):
+        raise DocumentError(
+            f"has the _id {named!r:.80}, of type {type(named).__name__}. Give a text or a whole number."
+        )
     return None if named is None else str(named)
 
 

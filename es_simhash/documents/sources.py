@@ -44,10 +44,10 @@ def text_of(document: Mapping[str, Any], paths: Sequence[str]) -> str:
 
 
 def as_id(value: Any) -> str | None:
-    """Return a string or number as an id; None for anything else."""
+    """Return a text as an id, or the digits of a whole number; None for anything else."""
     if isinstance(value, str):
         return value or None
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return None
 

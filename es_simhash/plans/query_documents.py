@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from es_simhash._core.json_paths import Json
-from es_simhash.documents.actions import Document, check_mapping, id_of
+from es_simhash.documents.actions import Document, check_mapping, checked_id, id_of
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.documents.sources import text_of
@@ -42,9 +42,9 @@ class QueryDocument:
     @classmethod
     def of_action(cls, documents: Documents, action: Document) -> QueryDocument:
         """Return the text of a bulk action: ``_id`` if present, and ``_source`` or the fields themselves."""
-        id_ = check_mapping(action, "is").get("_id")
+        id_ = checked_id(check_mapping(action, "is"))
         body = check_mapping(action.get("_source", action), "has a body")
-        return cls.of_document(documents, body, None if id_ is None else str(id_), action.get("_index"))
+        return cls.of_document(documents, body, id_, action.get("_index"))
 
     def texts(self, documents: Documents) -> dict[str, str]:
         """Return the text for each source field."""

@@ -179,7 +179,7 @@ class Settings:
     html: bool = False
     normalisation: Normalisation = field(default_factory=Normalisation)
     tokens: Tokens = field(default_factory=Chars)
-    weights: Weights = "set"
+    weights: Weights = None  # type: ignore[assignment] - "own" of keywords, which have weights, else "set"
     idf: IdfTable | None = None
     hash: HashFunction | str = DEFAULT
     simhash: SimHash | None = field(default_factory=SimHash)
@@ -191,6 +191,8 @@ class Settings:
 
     def __post_init__(self) -> None:
         self._set("hash", _resolved(self.hash))
+        if self.weights is None:
+            self._set("weights", "own" if isinstance(self.tokens, Keywords) else "set")
         self._check_types()
         self._set("tokens", _with_normalised_stop_words(self.tokens, self.normalisation))
         self._check_kinds()

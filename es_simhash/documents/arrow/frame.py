@@ -125,5 +125,5 @@ def _id(row: Json, path: str | None, position: int) -> str:
 
 
 def _no_id(path: str | None, position: int) -> NoReturn:
-    problem = f"has no id in the column {path!r}, neither a number nor a text of one or more characters"
+    problem = f"has no id in the column {path!r}, neither a whole number nor a text of one or more characters"
     raise DocumentError(f"{problem}. Name another by Frame(frame, id_field=…), or drop the row.", position)

@@ -16,9 +16,9 @@ from es_simhash.documents.files.lines import read_lines
 
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 _SEPARATORS = {";", "\t", "|", ","}
-# What spreadsheets would calculate (OWASP, "CSV Injection"), also after the apostrophes that keep them from it, and after
-# what they may drop: spaces, and characters that nothing shows. Signs have small and full-width forms, and a minus sign.
-_FORMULA = re.compile(r"(?:'*[\t\r\n]|[\s'{0}]*[=+\-@＝＋－＠﹢﹣﹦﹫−]).".format(UNSEEN), re.DOTALL)
+# What spreadsheets would calculate (OWASP, "CSV Injection"), also after the apostrophes that keep them from it, and
+# after what they may drop: spaces, and what shows nothing. Signs have full-width and small forms.
+_FORMULA = re.compile(rf"(?:'*[\t\r\n]|[\s'{UNSEEN}]*[=+\-@＝＋－＠﹢﹣﹦﹫−]).", re.DOTALL)
 _QUOTED = re.compile(r'[",\r\n]')
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 

@@ -77,7 +77,7 @@ class DataFile:
                 yield found
                 continue
             record = as_object(read)
-            if id_field is None and _BESIDE.isdisjoint(record):
+            if id_field is None and _BESIDE.isdisjoint(record) and not isinstance(record.get("id"), float):
                 # By far the most frequent case, so it is short.
                 yield FileDocument(as_id(record.get("id")) or self._made_id(line, record), record, name, line)
                 continue
@@ -136,6 +136,8 @@ def source_of(record: Json) -> Json:
 def chosen_id(record: Json, document: Json, id_field: str | None) -> str | None:
     """Return the id from ``id_field``; without one, from ``_id`` or ``id``, or None if there is neither."""
     if id_field is None and record.get("_id") is None:
+        if isinstance(number := document.get("id"), float):
+            raise RecordError(f"The id {number!r} in the field 'id' is no whole number. Write it as a text.")
         return as_id(document.get("id"))
     field = id_field or "_id"
     value = value_at(document, field)
@@ -143,7 +145,7 @@ def chosen_id(record: Json, document: Json, id_field: str | None) -> str | None:
         value = value_at(record, field)
     id = as_id(value)
     if id is None:
-        problem = "is missing" if value is None else "is neither a number nor a text of one or more characters"
+        problem = "is missing" if value is None else "is neither a whole number nor a text of one or more characters"
         raise RecordError(f"The id in the field {field!r} {problem}. Name a field that every document has as its id.")
     return id
 
@@ -154,6 +156,6 @@ def routing_of(record: Json) -> str | None:
     routing = as_id(value)
     if routing is None and value is not None:
         raise RecordError(
-            "The _routing is neither a number nor a text of one or more characters. Correct it, or leave it out."
+            "The _routing is neither a whole number nor a text of one or more characters. Correct it, or leave it out."
         )
     return routing

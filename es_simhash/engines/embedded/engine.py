@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -79,6 +80,7 @@ class EmbeddedEngine:
         self._readers = Readers()
         self._writing = RLock()
         self._is_closed = False
+        self._process = os.getpid()
         self._performers: dict[type[Operation[Any]], Callable[[Any], Any]] = {
             GetInfo: self._get_info,
             GetMappings: self._get_mappings,
@@ -111,6 +113,12 @@ class EmbeddedEngine:
 
     def perform(self, operation: Operation[Result]) -> Result:
         """Perform one operation; raise an `EngineError` if it fails."""
+        if os.getpid() != self._process:
+            # Neither its threads nor its locks have come along.
+            raise EngineError(
+                f"The embedded engine in {str(self._directory)!r} was opened by the process {self._process}, of which "
+                f"this one ({os.getpid()}) is a fork. Open the directory again here: Index(name, directory)."
+            )
         # Others go by what was committed, and wait for none of these.
         with self._writing if isinstance(operation, WRITES) else nullcontext():
             if self._is_closed:
@@ -133,7 +141,9 @@ class EmbeddedEngine:
         return self._catalog.one(name)
 
     def close(self) -> None:
-        """Make writes durable, and let other processes write."""
+        """Make writes durable, and let other processes write; a fork leaves both to the process that opened it."""
+        if os.getpid() != self._process:
+            return
         with self._writing:
             self._is_closed = True
             self._catalog.close()

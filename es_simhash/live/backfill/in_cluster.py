@@ -10,7 +10,8 @@ What holds where the client backfills holds here:
   the server refuses. The client does these in its own pass just after, and rejects what cannot be done.
 - Each document written is one change of the index, which is counted as ours, so changes of others are still noticed.
   Where a count was lost, too many changes count as theirs: then there is one look too many.
-- A run that ends early cancels its task. A killed one cannot; the next finds it by its mark, and follows it.
+- A run that ends early cancels its task. A killed one cannot; the next finds it by its mark, and follows it. If
+  the server was done before, the next run removes the pipeline, and so does the removal of the fields.
 - A task that is lost with its node, or has met a server with too much to do, is begun again: all that is done is no
   longer due. A task that somebody has cancelled is not.
 """
@@ -36,6 +37,7 @@ from es_simhash.plans.operations import (
     Count,
     DeleteResource,
     FindTask,
+    GetResource,
     GetSettings,
     GetTask,
     Plan,
@@ -75,6 +77,18 @@ def check_final_pipeline(index: str) -> Plan[list[Finding]]:
         return []
     message = f"The index {index!r} has the final_pipeline {final!r}, which the cluster would run on each document."
     return [Finding("pipeline", "stop", message, "Run the backfill without --in-cluster (in_cluster=True).", index)]
+
+
+def remove_left_pipeline(index: str, prefix: str) -> Plan[None]:
+    """Remove the pipeline that a killed run has left on a server, unless its task goes on."""
+    name = backfill_name(index, prefix)
+    if (yield from attempt(GetResource(path_of_pipeline(name)))):
+        try:
+            is_used = yield FindTask(quote(name))
+        except EngineError:
+            return
+        if not is_used:
+            yield from attempt(DeleteResource(path_of_pipeline(name)))
 
 
 @dataclass

@@ -10,6 +10,7 @@ from es_simhash.engines.base import Engine, StoppableEngine, leave, run
 from es_simhash.errors import EngineError
 from es_simhash.live.backfill.cluster_runner import ClusterRunner
 from es_simhash.live.backfill.fingerprinting import Fingerprinting
+from es_simhash.live.backfill.in_cluster import remove_left_pipeline
 from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.live.backfill.plan import passes, settings_for
 from es_simhash.live.backfill.survey import survey
@@ -78,6 +79,9 @@ class Backfill:
             run(retry_each(all_set_back(indices), self._options.patience), runner)
         except EngineError:
             self.is_set_back = False
+        if self._options.in_cluster:
+            for index in indices:
+                run(retry_each(remove_left_pipeline(index, self._documents.prefix), self._options.patience), runner)
         with stage("learn"):
             run(self._learning(work.lowest), runner)
         return self.progress

@@ -7,7 +7,7 @@ from secrets import token_urlsafe
 from typing import Any
 
 from es_simhash._core.json_paths import Json
-from es_simhash.documents.actions import id_of
+from es_simhash.documents.actions import checked_id, id_of
 from es_simhash.errors import DocumentError
 from es_simhash.live.gate.sendable import check_sendable
 
@@ -38,7 +38,11 @@ def identified(document: Any, id_: str | None, index: str) -> Json:
         raise DocumentError("A gate takes whole documents, and no updates or deletes. Leave _op_type out.")
     if document.get("_index", index) != index:
         raise DocumentError(f"This is the gate of {index!r}, not of {document['_index']!r:.80}. Leave _index out.")
-    named, body = id_of(document), document.get("_source")
+    try:
+        named = checked_id(document)
+    except DocumentError as error:
+        raise DocumentError(f"The document {error.problem}") from None
+    body = document.get("_source")
     if body is None:
         body = {name: value for name, value in document.items() if name not in ("_id", "_index", "_op_type", _ROUTING)}
     elif not isinstance(body, Mapping):

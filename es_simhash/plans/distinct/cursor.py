@@ -43,7 +43,7 @@ class Cursor:
         text = f"2.{_mark_of(search, rest)}.{rest}"
         if len(text) > MOST_CHARACTERS:
             raise InputError(
-                f"A cursor for so many shards would have {len(text):,} characters, and the most is "
+                f"A cursor for these shards would have {len(text):,} characters, and the most is "
                 f"{MOST_CHARACTERS:,}. Search fewer indices at once, or ask for one page."
             )
         return text

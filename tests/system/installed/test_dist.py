@@ -73,12 +73,14 @@ def test_the_sdist_makes_the_same_wheel_byte_for_byte(built: Built) -> None:
     assert contents(built.wheel) == contents(built.wheel_of_sdist)
 
 
-def test_the_metadata_names_the_license_and_the_readme(built: Built, tmp_path: Path) -> None:
+def test_the_metadata_names_the_licenses_and_the_readme(built: Built, tmp_path: Path) -> None:
     found = metadata(built.wheel, tmp_path)
     assert found.version == __version__
-    assert found.metadata["License-Expression"] == "Apache-2.0"
+    assert found.metadata["License-Expression"] == "Apache-2.0 AND Unicode-3.0"
     assert found.metadata["Description-Content-Type"] == "text/markdown"
-    assert any(str(each).endswith("LICENSE") for each in found.files or [])
+    # Tables of the wheel are made of the Unicode Character Database, whose licence goes with them.
+    for name in ("LICENSE", "UNICODE-LICENSE"):
+        assert found.read_text(f"licenses/{name}") == (ROOT / name).read_text(encoding="utf-8")
 
 
 def test_the_command_prints_its_version(installed: Path, tmp_path: Path) -> None:

@@ -244,6 +244,26 @@ def test_the_task_of_a_killed_run_goes_on_and_is_followed_by_the_next(
     assert_nothing_is_left(engine, index)
 
 
+@pytest.mark.parametrize("by", ["backfill", "remove"])
+def test_the_pipeline_of_a_run_that_was_killed_when_all_was_done_is_removed(
+    engine: Engine, index: Index, by: str
+) -> None:
+    class Killed(Meddler):
+        def perform(self, operation: Operation[Any]) -> Any:
+            if isinstance(operation, DeleteResource):
+                raise SystemExit
+            return super().perform(operation)
+
+    with pytest.raises(SystemExit):
+        backfill(Index(index.name, Killed(engine)))
+    assert engine.perform(GetResource(pipeline(index)))
+    if by == "remove":
+        index.remove_fields()
+    else:
+        assert backfill(index).written == 0
+    assert engine.perform(GetResource(pipeline(index))) == {}
+
+
 def test_a_text_that_changes_while_nobody_follows_the_task_is_found_by_the_next_run(
     engine: Engine, meddler: Meddler, index: Index
 ) -> None:

@@ -299,3 +299,16 @@ def test_an_update_may_ask_for_the_document(wanted: Any) -> None:
 )
 def test_an_action_is_named_by_its_id(action: Any, id_: str | None) -> None:
     assert Task(TARGET, action).id == id_
+
+
+@pytest.mark.parametrize("id_", [[1], {"a": 1}, True, 1.0, b"x", ("x",)])
+@pytest.mark.parametrize("kind", ["index", "create", "update", "delete"])
+def test_an_id_is_a_text_or_a_whole_number(id_: Any, kind: str) -> None:
+    task = Task(TARGET, {"_op_type": kind, "_id": id_, "_source": {"title": "a"}})
+    with pytest.raises(DocumentError, match=r"has the _id .* Give a text or a whole number"):
+        task.result()
+
+
+@pytest.mark.parametrize("id_", ["x", "", 7, -1, 12345678901234567890, None])
+def test_other_ids_are_kept(id_: Any) -> None:
+    assert done({"_id": id_, "_source": {"title": "a"}})["_id"] == id_

@@ -10,13 +10,16 @@ from collections import Counter
 from itertools import islice
 from pathlib import Path
 from statistics import median_high
+from typing import Any
 
 import pytest
 
 from es_simhash.errors import MissingExtraError, SchemeError, TextError
+from es_simhash.scheme.scheme import Scheme
 from es_simhash.text.tokens import keywords as module
 from es_simhash.text.tokens.chinese import jieba_tokenizer, loading
 from es_simhash.text.tokens.keywords import Method, keywords
+from es_simhash.text.tokens.kinds import Chars, Keywords, Words
 
 with loading("jieba", extra="chinese"):
     import jieba
@@ -113,3 +116,14 @@ def test_without_jieba_the_error_names_the_command_that_installs_it(monkeypatch:
     for load in (module._tfidf, module._textrank):
         with pytest.raises(MissingExtraError, match=r"pip install 'es-simhash\[chinese\]'"):
             load.__wrapped__()
+
+
+def test_a_scheme_of_keywords_uses_their_weights_unless_it_is_told_not_to() -> None:
+    given: dict[str, Any] = {"tokens": Keywords("tfidf", 5), "floor": 1, "minhash": None, "verification": None}
+    made = Scheme(**given)
+    assert made == Scheme(**given, weights="own")
+    assert made.id == Scheme(**given, weights="own").id != Scheme(**given, weights="set").id
+    assert Scheme.from_json(Scheme(**given, weights="set").to_json()).weights == "set"
+    assert made.fingerprint(TEXT) == Scheme(**given, weights="own").fingerprint(TEXT)
+    assert made.fingerprint(TEXT).simhash != Scheme(**given, weights="set").fingerprint(TEXT).simhash
+    assert {Scheme(tokens=tokens).weights for tokens in (Chars(), Words(2))} == {"set"}

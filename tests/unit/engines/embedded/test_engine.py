@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -577,3 +578,38 @@ def test_an_unsupported_search_is_an_error(engine: EmbeddedEngine, body: Json) -
     with pytest.raises(EngineError) as caught:
         engine.perform(Search("a", body))
     assert str(caught.value).count(". ") >= 1
+
+
+FORKED = """
+import os, sys
+from es_simhash import Index
+from es_simhash.errors import EngineError
+
+TEXTS = [{"_id": "1", "body": "a text that is long enough to be found again"}]
+index = Index("news", sys.argv[1], fields=["body"])
+index.init()
+index.add(TEXTS, refresh=True)
+if not (child := os.fork()):
+    try:
+        index.add(TEXTS, refresh=True)
+    except EngineError as error:
+        print(error, flush=True)
+    with Index("news", sys.argv[1]) as own:
+        print(len(own.find(text=TEXTS[0]["body"])), flush=True)
+    index.close()
+    os._exit(0)
+print(os.waitpid(child, 0)[1])
+index.add([{**TEXTS[0], "_id": "2"}], refresh=True)
+print(len(index.find(text=TEXTS[0]["body"])))
+index.close()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no forks")
+def test_a_fork_is_told_to_open_the_index_itself_and_leaves_it_to_its_parent(tmp_path: Path) -> None:
+    command = [sys.executable, "-W", "ignore", "-c", FORKED, str(tmp_path / "data")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    said, in_child, code, in_parent = done.stdout.splitlines()
+    assert "is a fork. Open the directory again here" in said
+    assert (in_child, code, in_parent) == ("1", "0", "2")
+    assert not done.stderr
