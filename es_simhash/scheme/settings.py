@@ -179,7 +179,8 @@ class Settings:
     html: bool = False
     normalisation: Normalisation = field(default_factory=Normalisation)
     tokens: Tokens = field(default_factory=Chars)
-    weights: Weights = None  # type: ignore[assignment] - "own" of keywords, which have weights, else "set"
+    # Of keywords, which have weights, "own"; else "set".
+    weights: Weights = None  # type: ignore[assignment]
     idf: IdfTable | None = None
     hash: HashFunction | str = DEFAULT
     simhash: SimHash | None = field(default_factory=SimHash)

@@ -96,8 +96,10 @@ def _without_nanoseconds(column: Any) -> Any:
 
 
 def _to_the_nanosecond(time: datetime | None, rest: int) -> str | None:
-    if time is None or not rest:
-        return time and _iso(time)
+    if time is None:
+        return None
+    if not rest:
+        return _iso(time)
     text = time.isoformat(timespec="microseconds")
     end = text.index(".") + 7
     return f"{text[:end]}{rest:03}{text[end:]}"
