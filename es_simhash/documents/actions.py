@@ -165,7 +165,7 @@ def id_of(action: Any) -> str | None:
 
 
 def checked_id(action: Document) -> str | None:
-    """Return the id that an action names, if any: a text, or a whole number, of which its digits are the id."""
+    """Return the id that an action names, if any: a text, or the digits of a whole number."""
     named = action.get("_id")
     if named is not None and (not isinstance(named, str | int) or isinstance(named, bool)):
         raise DocumentError(

@@ -116,7 +116,7 @@ class EmbeddedEngine:
         if os.getpid() != self._process:
             # Neither its threads nor its locks have come along.
             raise EngineError(
-                f"The embedded engine in {str(self._directory)!r} was opened by the process {self._process}, of which "
+                f"The embedded engine in {str(self._directory)!r} was opened by the process {self._process}, and "
                 f"this one ({os.getpid()}) is a fork. Open the directory again here: Index(name, directory)."
             )
         # Others go by what was committed, and wait for none of these.

@@ -118,7 +118,7 @@ def test_without_jieba_the_error_names_the_command_that_installs_it(monkeypatch:
             load.__wrapped__()
 
 
-def test_a_scheme_of_keywords_uses_their_weights_unless_it_is_told_not_to() -> None:
+def test_a_scheme_of_keywords_uses_their_weights_unless_others_are_given() -> None:
     given: dict[str, Any] = {"tokens": Keywords("tfidf", 5), "floor": 1, "minhash": None, "verification": None}
     made = Scheme(**given)
     assert made == Scheme(**given, weights="own")

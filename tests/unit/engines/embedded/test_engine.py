@@ -606,7 +606,7 @@ index.close()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no forks")
-def test_a_fork_is_told_to_open_the_index_itself_and_leaves_it_to_its_parent(tmp_path: Path) -> None:
+def test_a_fork_is_refused_and_leaves_the_index_to_its_parent(tmp_path: Path) -> None:
     command = [sys.executable, "-W", "ignore", "-c", FORKED, str(tmp_path / "data")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     said, in_child, code, in_parent = done.stdout.splitlines()
