@@ -319,7 +319,7 @@ class IndexPlans:
             # Of what cannot be read nothing is left out before it is compared.
             mappings = {**mappings, **{name: {} for name in elsewhere(self.name)}}
             check_scope(mappings, scope)
-            self._filters[scope] = ScopeFilters(mappings, scope)
+            self._filters[scope] = yield from ScopeFilters.tried(self.name, mappings, scope)
         return self._filters[scope]
 
     def _documents_for(self, options: FindRequest) -> Plan[Documents]:

@@ -2,6 +2,10 @@
 
 A filter leaves out only documents that are out of scope; the exact comparison of what is left decides. So a filter may
 be missing, but is never stricter than the scope.
+
+For numbers that is not what an index does by itself. In a keyword field, 7 is found as "7", and 7.0 and 70e-1 as other
+words, all of which are the number 7 to a scope. So a filter by a number also lets through whatever was written with a
+fraction or an exponent: a pattern finds it. Only a number of more characters than ``ignore_above`` is in no index.
 """
 
 from __future__ import annotations
@@ -12,14 +16,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 
-from es_simhash._core.json_paths import Json, is_true, splits
+from es_simhash._core.json_paths import Json, is_false, is_true, splits
+from es_simhash.errors import EngineError, UnavailableError, UnreachableError
 from es_simhash.plans.derived_fields import derived, field_at, is_searchable
-from es_simhash.scheme.scope import Scope, ScopeValues
+from es_simhash.plans.operations import Plan, Search
+from es_simhash.scheme.scope import Scope, ScopeValues, number_in
 
 # Longer values may not be in the index, whatever ignore_above says.
 _LONGEST = 1000
 # Engines take a limited number of clauses; these leave out enough.
 _MOST_VALUES = 50
+_KEYWORDS = ("keyword", "constant_keyword")
+# Numbers with a fraction or an exponent, as both servers and the embedded engine understand patterns.
+_FRACTION = "-?[0-9]+[.eE][0-9.eE+-]*"
+# Numbers are written with fewer characters.
+_LONGEST_WRITTEN = 64
 # What a field of a type holds exactly, and may be searched for without an error.
 _WHOLE_NUMBERS = {
     "byte": 2**7 - 1,
@@ -50,10 +61,14 @@ class _Mapped:
 
 
 class ScopeFilters:
-    """The filters of a scope over some indices, given by their mappings."""
+    """The filters of a scope over some indices, given by their mappings.
 
-    def __init__(self, mappings: Mapping[str, Json], scope: Scope) -> None:
+    Without ``patterns``, no expensive queries are made, which a cluster may refuse.
+    """
+
+    def __init__(self, mappings: Mapping[str, Json], scope: Scope, patterns: bool = True) -> None:
         self._scope = scope
+        self._patterns = patterns
         self._mapped: dict[str, list[_Mapped]] = {}
         for path in scope.paths:
             found: list[_Mapped] = []
@@ -61,6 +76,20 @@ class ScopeFilters:
                 if (mapped := _Mapped.of(mapping, path)) not in found:
                     found.append(mapped)
             self._mapped[path] = found
+
+    @classmethod
+    def tried(cls, index: str, mappings: Mapping[str, Json], scope: Scope) -> Plan[ScopeFilters]:
+        """Return the filters, having tried whether the cluster takes patterns, if these make any."""
+        filters = cls(mappings, scope)
+        clauses = [clause for path in scope.within for clause in filters._same(path, ["0"]) if "bool" in clause]
+        if clauses:
+            try:
+                yield Search(index, {"query": {"bool": {"filter": clauses}}, "size": 0, "track_total_hits": False})
+            except (UnreachableError, UnavailableError):
+                raise
+            except EngineError:
+                return cls(mappings, scope, patterns=False)
+        return filters
 
     def of(self, values: ScopeValues) -> list[Json]:
         """Return queries that every document in scope with these values matches, in all of the indices."""
@@ -76,13 +105,16 @@ class ScopeFilters:
 
     def _same(self, path: str, texts: Sequence[str]) -> Iterator[Json]:
         for text in texts[:_MOST_VALUES]:
-            if name := self._searched(path, text, exactly=False):
-                yield {"term": {name: text}}
+            clauses = [_finding(each, path, text, self._patterns) for each in self._mapped[path]]
+            # One query must do for all indices.
+            if clauses and clauses[0] and all(clause == clauses[0] for clause in clauses):
+                yield clauses[0]
 
     def _other(self, path: str, texts: frozenset[str]) -> Iterator[Json]:
         excluded: dict[str, list[str]] = defaultdict(list)
         for text in sorted(texts):
-            if name := self._searched(path, text, exactly=True):
+            names = {_field_with(each, path, text) for each in self._mapped[path]}
+            if len(names) == 1 and (name := names.pop()):
                 excluded[name].append(text)
         for name, some in excluded.items():
             yield {"bool": {"must_not": [{"terms": {name: some}}]}}
@@ -92,14 +124,6 @@ class ScopeFilters:
         if is_usual and mapped and all(_has_dates(each.field) for each in mapped):
             # A moment that is read as a date is within a millisecond of it.
             yield {"range": {path: {"gte": _iso(first - 1), "lte": _iso(last + 1)}}}
-
-    def _searched(self, path: str, text: str, exactly: bool) -> str | None:
-        """Return the one field by which all indices find the documents with a value; None if one does not.
-
-        With ``exactly``, it must find no others.
-        """
-        names = {_field_finding(each, path, text, exactly) for each in self._mapped[path]}
-        return names.pop() if len(names) == 1 else None
 
 
 def _iso(milliseconds: int) -> str:
@@ -113,31 +137,67 @@ def _has_dates(field: Json) -> bool:
     return field.get("type") in ("date", "date_nanos") and is_default and is_searchable(field)
 
 
-def _field_finding(mapped: _Mapped, path: str, text: str, exactly: bool) -> str | None:
-    if exactly and not mapped.is_own:
-        return None
-    if _finds(mapped.field, text, exactly):
-        return path
-    for name, sub in (mapped.field.get("fields") or {}).items():
-        if sub.get("type") == "keyword" and _finds(sub, text, exactly):
-            return f"{path}.{name}"
+def _finding(mapped: _Mapped, path: str, text: str, patterns: bool) -> Json | None:
+    """Return a query for all documents with a value, and perhaps for more; None if an index has none."""
+    for name, field in _fields(mapped, path):
+        kind = field.get("type")
+        if kind in _KEYWORDS and _holds(field, text):
+            if number_in(text) != text:
+                return {"term": {name: text}}
+            return _number_in_keywords(name, field, text) if patterns else None
+        if kind == "boolean" and text in ("true", "false"):
+            return {"term": {name: text}}
+        if _NUMBER.fullmatch(text) and abs(int(text)) <= _WHOLE_NUMBERS.get(str(kind), -1) and not _drops(field):
+            # A number may be held rounded, so documents with another one may be found. Zeros have signs.
+            zeros = int(text) == 0 and kind in ("float", "double")
+            return {"terms": {name: ["0", "-0"]}} if zeros else {"term": {name: text}}
     return None
 
 
-def _finds(field: Json, text: str, exactly: bool) -> bool:
-    """Return whether a field finds documents by a value."""
-    kind = field.get("type")
-    if not is_searchable(field):
-        return False
-    if kind in ("keyword", "constant_keyword"):
-        longest = min(int(field.get("ignore_above", _LONGEST)), _LONGEST)
-        # Servers count UTF-16 units; what cannot be sent is not searched for.
-        length = len(text.encode("utf-16-le", "surrogatepass")) // 2
-        is_sendable = not any("\ud800" <= character <= "\udfff" for character in text)
-        return length <= longest and is_sendable and not (exactly and "normalizer" in field)
-    if kind == "boolean":
-        # An empty text counts as false there.
-        return text == "true" or (text == "false" and not exactly)
-    # A number may be held rounded, so documents with another one may be found.
-    most = _WHOLE_NUMBERS.get(str(kind), -1)
-    return not exactly and bool(_NUMBER.fullmatch(text)) and abs(int(text)) <= most
+def _number_in_keywords(name: str, field: Json, text: str) -> Json | None:
+    """Return a query for the documents that have a number in a keyword field, which holds it as it is written."""
+    if "normalizer" in field or _longest(field) < _LONGEST_WRITTEN:
+        return None
+    written = [text, "-0"] if text == "0" else [text]
+    should: list[Json] = [{"terms": {name: written}}, {"regexp": {name: _FRACTION}}]
+    return {"bool": {"should": should, "minimum_should_match": 1}}
+
+
+def _field_with(mapped: _Mapped, path: str, text: str) -> str | None:
+    """Return the field by which an index finds documents with a value, and no others; None if it has none."""
+    if not mapped.is_own:
+        return None
+    for name, field in _fields(mapped, path):
+        kind = field.get("type")
+        # An empty text counts as false in a field of booleans.
+        if kind == "boolean" and text == "true":
+            return name
+        # What is a number there has another value if it would be written otherwise.
+        if kind in _KEYWORDS and "normalizer" not in field and _holds(field, text) and number_in(text) in (None, text):
+            return name
+    return None
+
+
+def _fields(mapped: _Mapped, path: str) -> Iterator[tuple[str, Json]]:
+    """Yield the fields that can be searched for the values at a path, by name."""
+    if is_searchable(mapped.field):
+        yield path, mapped.field
+    for name, sub in (mapped.field.get("fields") or {}).items():
+        if sub.get("type") == "keyword" and is_searchable(sub):
+            yield f"{path}.{name}", sub
+
+
+def _holds(field: Json, text: str) -> bool:
+    """Return whether a field of keywords has a text in its index, and can be asked for it."""
+    # Servers count UTF-16 units; what cannot be sent is not searched for.
+    length = len(text.encode("utf-16-le", "surrogatepass")) // 2
+    return length <= _longest(field) and not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _longest(field: Json) -> int:
+    return min(int(field.get("ignore_above", _LONGEST)), _LONGEST)
+
+
+def _drops(field: Json) -> bool:
+    """Return whether a field of numbers may leave out a value that is the number in another form."""
+    return is_true(field.get("ignore_malformed")) and is_false(field.get("coerce"))

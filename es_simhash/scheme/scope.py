@@ -4,6 +4,17 @@ Two documents are in scope if the sets of their values are equal in each field o
 ``across``, and if their dates are at most ``window`` apart. What is unknown is out of scope: a document without a value
 in one of these fields, or whose date cannot be read, is in no pair.
 
+Values are compared as texts, by one law in every command:
+
+- A string is itself: "7", "7.0" and "07" are three values.
+- A number is its value, however it is written, and that of a fraction or an exponent is the nearest double: 7, 7.0, 70e-1
+  and the string "7" are one value, and so are 0 and -0.0, or 1e20 and 100000000000000000000.
+- true and false are the strings "true" and "false".
+- null, and an array of nothing else, is no value; an object, or a number too large to be read, makes the field unknown.
+
+An index holds values in other ways: a keyword field as they were written, a double rounded. So what a server is asked
+(`plans.scope_filters`) lets through too much rather than too little, and the comparison here decides.
+
 The fields of ``within`` divide documents into classes. ``across`` and ``window`` do not: of three documents, the first
 and the last may be in scope with the second, and not with each other.
 """
@@ -25,6 +36,10 @@ from es_simhash.errors import InputError
 _DURATION = re.compile(r"([0-9]{1,15})(ms|[smhd])")
 # From the longest on, so that a window is written with the shortest number.
 _UNITS = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+# Python reads and writes whole numbers of so many digits, and so of fewer bits, everywhere.
+_LONGEST_NUMBER = 4300
+_MOST_BITS = 14_280
 # In seconds: then differences of milliseconds fit 64 bits.
 _FARTHEST = 1e15
 
@@ -167,7 +182,7 @@ def combined(policy: Scope | None, asked: Scope | None) -> Scope | None:
 
 
 def values_in(document: Mapping[str, Any], path: str) -> frozenset[str]:
-    """Return the values at a path as a keyword field holds them; none if one of them cannot be one of its values."""
+    """Return the values at a path as texts; none if one of them is unknown."""
     if "." not in path and isinstance(plain := document.get(path), str):
         return frozenset((plain,))  # as nearly always
     try:
@@ -234,11 +249,17 @@ def _check_window(window: object) -> None:
         raise InputError(f"A window cannot be {window!r}. Give a length of time above 0, in whole milliseconds.")
 
 
+def number_in(text: str) -> str | None:
+    """Return the value of the number that a text would be in JSON; None if it is none."""
+    return _text(json.loads(text)) if len(text) <= _LONGEST_NUMBER and _NUMBER.fullmatch(text) else None
+
+
 def _text(value: object) -> str | None:
-    """Return a value as a keyword field holds it; None for what it cannot hold."""
+    """Return a value as a text; None for what is none."""
     if isinstance(value, str):
         return value
     if isinstance(value, float):
-        # In JSON, 5.0 and 5 are the same number.
         return None if not isfinite(value) else str(int(value)) if value.is_integer() else json.dumps(value)
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        return None
     return json.dumps(value) if isinstance(value, bool | int) else None

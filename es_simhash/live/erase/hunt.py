@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import EngineError, InputError, UnavailableError, UnreachableError
 from es_simhash.live.erase.candidates import by_keys, by_words, has_words
 from es_simhash.live.erase.copies import KINDS, Copy, Place, Source
-from es_simhash.live.erase.judging import Judge
+from es_simhash.live.erase.judging import Judge, Judged
 from es_simhash.live.erase.options import EraseOptions
 from es_simhash.live.erase.tenants import Tenants
 from es_simhash.live.sweep.reading import Reading
 from es_simhash.plans.open_index import IndicesBehind
-from es_simhash.plans.operation_retry import attempt, retry
+from es_simhash.plans.operation_retry import attempt, retry, retry_all
 from es_simhash.plans.operations import GetAliases, GetDocuments, MultiSearch, Plan, Refresh, Search
 from es_simhash.scheme import query
 
@@ -38,7 +39,8 @@ class Hunt:
     sources: Sequence[Source]
     options: EraseOptions
     incomplete: set[str] = field(default_factory=set)
-    _known: dict[Place, tuple[tuple[int, int], Copy | None]] = field(default_factory=dict)
+    _known: dict[Place, tuple[tuple[int, int], Judged]] = field(default_factory=dict)
+    _filters: list[list[Json] | None] | None = None
     _fields_with_words: list[tuple[str, Sequence[str]]] | None = None
 
     def __post_init__(self) -> None:
@@ -55,16 +57,20 @@ class Hunt:
         yield from retry(Refresh(self.index), self.options.patience)
         found: dict[Place, Copy] = {}
         yield from self._compare([_hit(place) for place in places if place[0] in self.documents], found)
+        if self._filters is None:
+            asking = partial(self._tenants.filters, self.index, self.sources)
+            self._filters = yield from retry_all(asking, self.options.patience)
         # Documents with the same id in several indices often have the same text.
-        for source in {(source.text, str(self._tenants.filters(source))): source for source in self.sources}.values():
-            filters = self._tenants.filters(source)
+        each = zip(self.sources, self._filters, strict=True)
+        asked_once = {(source.text, str(filters)): (source.text, filters) for source, filters in each}
+        for text, filters in asked_once.values():
             if filters is None:
                 continue
-            asked = by_keys(self.documents.values(), source.text)
+            asked = by_keys(self.documents.values(), text)
             keys = [query.restricted(each, filters, ()) for each in asked]
             yield from self._search(self.index, keys, _FIRST_LIST, found)
             for name, fields in (yield from self._with_words()):
-                words = [query.restricted(each, filters, ()) for each in by_words(fields, source.text)]
+                words = [query.restricted(each, filters, ()) for each in by_words(fields, text)]
                 yield from self._search(name, words[:1], _FIRST_LIST, found)
                 yield from self._search(name, words[1:], _FIRST_OF_PART, found)
         if self.options.scan:
@@ -103,7 +109,8 @@ class Hunt:
                 some = wanted[start : start + _SEARCHES]
                 for each, hits in zip(some, (yield from self._hits(name, some, size)), strict=True):
                     yield from self._compare(hits, found)
-                    if len(hits) == size and any(_place(hit) in found for hit in hits[size // 2 :]):
+                    # Those of others count: they may have been before a copy, where the server cannot tell them apart.
+                    if len(hits) == size and any(self._is_alike(_place(hit)) for hit in hits[size // 2 :]):
                         unfinished.append(each)
             if size == _LONGEST and unfinished:
                 self.incomplete.add(f"more than {_LONGEST:,} copies match a search: repeat the command, or scan")
@@ -134,9 +141,12 @@ class Hunt:
             own = [place for place in new if place[0] == index and not self._is_known(place, new[place])]
             yield from self._read(index, own)
         for place in new:
-            _, copy = self._known.get(place, (None, None))
-            if copy is not None:
+            if place in self._known and (copy := self._known[place][1].copy):
                 found[place] = copy
+
+    def _is_alike(self, place: Place) -> bool:
+        """Return whether a document is a copy, or that of another class of the scope."""
+        return place in self._known and self._known[place][1].is_alike
 
     def _is_known(self, place: Place, hit: Json) -> bool:
         """Return whether a document was compared in the version that a search sees."""
@@ -175,12 +185,12 @@ class Hunt:
         while hits := (yield from reading.next()):
             self._note([hit for hit in hits if not self._is_known(_place(hit), hit)])
             for place in map(_place, hits):
-                if (copy := self._known[place][1]) is not None:
+                if copy := self._known[place][1].copy:
                     found[place] = copy
 
     def _note(self, hits: Sequence[Json]) -> None:
-        for hit, copy in zip(hits, self._judge.copies(hits), strict=True):
-            self._known[_place(hit)] = (hit["_seq_no"], hit["_primary_term"]), copy
+        for hit, judged in zip(hits, self._judge.judged(hits), strict=True):
+            self._known[_place(hit)] = (hit["_seq_no"], hit["_primary_term"]), judged
 
 
 def _asked(size: int) -> Json:

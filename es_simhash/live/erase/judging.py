@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,6 +26,13 @@ _LEAST_PART = 10
 _SHOWN = 100
 
 
+class Judged(NamedTuple):
+    """A document as a ``copy``, or None; it ``is_alike`` also if only its class of the scope keeps it from being one."""
+
+    copy: Copy | None
+    is_alike: bool
+
+
 @dataclass(frozen=True)
 class Judge:
     """Compares documents with the ``sources``; ``documents`` says how those of each index are read."""
@@ -34,14 +42,14 @@ class Judge:
     sources: Sequence[Source]
     options: EraseOptions
 
-    def copies(self, hits: Sequence[Json]) -> list[Copy | None]:
-        """Return each hit as a copy, or None if it is none. Empty and unreadable documents never are."""
+    def judged(self, hits: Sequence[Json]) -> list[Judged]:
+        """Judge each hit. Empty and unreadable documents are copies of nothing."""
         texts = [readable_text(self.documents[hit["_index"]], hit.get("_source") or {}) or "" for hit in hits]
         least = np.zeros(len(texts))
         measured = self._verifier.each_to_others([(source.text, texts, least) for source in self.sources])
         similar = [each.similarities.tolist() for each in measured]
         words = words_of_texts(self._settings, texts)
-        return [self._copy(*each) for each in zip(hits, texts, words, zip(*similar, strict=True), strict=True)]
+        return [self._judged(*each) for each in zip(hits, texts, words, zip(*similar, strict=True), strict=True)]
 
     @cached_property
     def _settings(self) -> Settings:
@@ -57,20 +65,21 @@ class Judge:
     def _own_words(self) -> list[WordsOfText]:
         return list(words_of_texts(self._settings, [source.text for source in self.sources]))
 
-    def _copy(self, hit: Json, text: str, words: WordsOfText, similarities: Sequence[float]) -> Copy | None:
-        found = []
+    def _judged(self, hit: Json, text: str, words: WordsOfText, similarities: Sequence[float]) -> Judged:
+        together, is_alike = [], False
         for source, own, similarity in zip(self.sources, self._own_words, similarities, strict=True):
             if copy := self._copy_of(source, own, hit, text, words, similarity):
-                found.append(copy)
-        return min(found, key=lambda copy: (KINDS.index(copy.kind), -copy.similarity), default=None)
+                is_alike = True
+                if source.place == copy.place or self.tenants.are_together(source, hit.get("_source") or {}):
+                    together.append(copy)
+        first = min(together, key=lambda copy: (KINDS.index(copy.kind), -copy.similarity), default=None)
+        return Judged(first, is_alike)
 
     def _copy_of(
         self, source: Source, own: WordsOfText, hit: Json, text: str, words: WordsOfText, similarity: float
     ) -> Copy | None:
-        ref, document = DocumentRef.of(hit), hit.get("_source") or {}
+        ref = DocumentRef.of(hit)
         place = ref.index, ref.id, ref.routing
-        if source.place != place and not self.tenants.are_together(source, document):
-            return None
         n = (self._settings.passages or Passages()).words
         source_in_copy, copy_in_source = own.share_in(words, n), words.share_in(own, n)
         if source.text == text:

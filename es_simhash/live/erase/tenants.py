@@ -58,12 +58,13 @@ class Tenants:
             return True
         return self.scope.in_scope(self.scope.values_of(source.document), self.scope.values_of(document))
 
-    def filters(self, source: Source) -> list[Json] | None:
-        """Return queries that all documents match that may be copies of a source; None if there are none."""
+    def filters(self, index: str, sources: Sequence[Source]) -> Plan[list[list[Json] | None]]:
+        """Return for each source queries that all documents match that may be its copies; None if there are none."""
         if self.scope is None:
-            return []
-        values = self.scope.values_of(source.document)
-        return None if values is None else ScopeFilters(self.mappings, self.scope).of(values)
+            return [[] for _ in sources]
+        filters = yield from ScopeFilters.tried(index, self.mappings, self.scope)
+        known = [self.scope.values_of(source.document) for source in sources]
+        return [None if values is None else filters.of(values) for values in known]
 
     def unknown(self, index: str) -> Plan[list[str]]:
         """Say how many documents have no value in one of the fields: they are copies of nothing."""

@@ -18,6 +18,7 @@ from es_simhash.engines.embedded.queries.tantivy_queries import (
     constant,
     prefix_pattern,
     range_pattern,
+    regexp_pattern,
     some_of,
     wildcard_pattern,
 )
@@ -47,6 +48,7 @@ class Compiler:
             "more_like_this": self._more_like_this,
             "prefix": self._prefix,
             "range": self._range,
+            "regexp": self._regexp,
             "term": self._term,
             "terms": self._terms,
             "wildcard": self._wildcard,
@@ -154,6 +156,10 @@ class Compiler:
     def _wildcard(self, body: Any, scored: bool) -> tantivy.Query:
         path, parameters = query_bodies.field_and_parameters("wildcard", body, "value")
         return self._matching(path, wildcard_pattern, parameters)
+
+    def _regexp(self, body: Any, scored: bool) -> tantivy.Query:
+        path, parameters = query_bodies.field_and_parameters("regexp", body, "value")
+        return self._matching(path, regexp_pattern, parameters)
 
     def _matching(self, path: str, pattern_of: Callable[[str], str], parameters: Mapping[str, Any]) -> tantivy.Query:
         field = self._searched(path)

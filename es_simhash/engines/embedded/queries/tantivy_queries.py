@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from math import log
 from typing import Any
@@ -83,6 +84,7 @@ _DIGITS = "0123456789abcdef"
 _SPECIAL = frozenset("\\.+*?()|[]{}^$#&-~")
 _ANYTHING = "(?s:.*)"
 _ANY_DIGITS = f"[{_DIGITS}]*"
+_NOT_PORTABLE = re.compile(r"[^\w \[\]().|?*+-]|\(\?|\[[^]]*\[|--|[?*+]{2}")
 
 
 def literal_pattern(text: str) -> str:
@@ -107,6 +109,16 @@ def wildcard_pattern(pattern: str) -> str:
 def prefix_pattern(text: str) -> str:
     """Return the expression for everything that begins with this text."""
     return literal_pattern(text) + _ANYTHING
+
+
+def regexp_pattern(pattern: str) -> str:
+    """Return the expression for a regular expression; raise for what Lucene and tantivy read differently."""
+    if _NOT_PORTABLE.search(pattern):
+        raise EngineError(
+            f"The embedded engine does not support the regular expression {pattern!r:.200}. "
+            "Use letters, digits, spaces and . [] () | ? * + - only."
+        )
+    return f"(?s:{pattern})"
 
 
 def range_pattern(low: str, high: str) -> str:
