@@ -33,6 +33,7 @@ from es_simhash.integrations.mcp.answers import (
     Refused,
     Sampled,
 )
+from es_simhash.integrations.mcp.filters import MOST_FIELD_CHARACTERS, literal
 from es_simhash.integrations.mcp.shown import differences, found, near, shortened
 from es_simhash.plans.operations import Count, Sample
 from es_simhash.scheme.verdict.verification import Level
@@ -54,10 +55,14 @@ _Similarity: TypeAlias = Annotated[
 ]
 _Filter: TypeAlias = Annotated[
     dict[str, Any] | None,
-    Field(description='A query in the DSL of Elasticsearch that documents must match, {"term": {"lang": "en"}}'),
+    Field(
+        description="A query that documents must match, {\"term\": {\"lang\": \"en\"}}; of Elasticsearch's query language only "
+        "term, terms, range, exists, prefix, match, ids and bool of these, with literal values"
+    ),
 ]
+_Path: TypeAlias = Annotated[str, Field(min_length=1, max_length=MOST_FIELD_CHARACTERS)]
 _Fields: TypeAlias = Annotated[
-    list[str] | None, Field(max_length=20, description="Paths of more fields to show of each document")
+    list[_Path] | None, Field(max_length=20, description="Paths of more fields to show of each document")
 ]
 _ScopeValues: TypeAlias = Annotated[
     dict[str, Any] | None,
@@ -89,7 +94,7 @@ class Tools:
                 id=id,
                 similarity=similarity,
                 size=size,
-                filter=filter,
+                filter=literal(filter),
                 scope_values=scope_values,
                 source=self._shown_fields(fields),
             )
@@ -151,7 +156,7 @@ class Tools:
 
         This reads the fingerprints of all these documents: a million take some twenty seconds. Nothing is written.
         """
-        with self._alone(), self._index.group(GroupOptions(similarity=similarity, filter=filter)) as grouped:
+        with self._alone(), self._index.group(GroupOptions(similarity=similarity, filter=literal(filter))) as grouped:
             source = self._shown_fields(fields)
             counts = grouped.counts
             return Grouped(
@@ -174,7 +179,7 @@ class Tools:
         Use it to judge what share of the index is duplicated, and whether the minimum similarity is right.
         """
         with self._alone():
-            index, query = self._index, filter or _ALL
+            index, query = self._index, literal(filter) or _ALL
             documents = index.documents
             scope = documents.policy.scope.paths if documents.policy.scope else ()
             source = list(documents.fields)

@@ -17,9 +17,11 @@ from typing import Any
 import pytest
 
 from es_simhash import Index, Policy, Scope
+from es_simhash.plans.operations import DeleteIndex
 from es_simhash.testing.corpus import corpus, edited
 from tests import ROOT
 from tests.support.frameworks import needs
+from tests.support.queries import reaching, wrapped
 from tools.nodes import Node
 
 needs("mcp")
@@ -159,6 +161,52 @@ def test_documents_are_added_where_that_is_allowed_and_none_is_replaced(served: 
     before = stored(served.index)
     ask(served, "--allow-write", questions=questions)
     assert [each for each in stored(served.index) if each[0] != "n"] == before
+
+
+@pytest.mark.each_server
+def test_no_filter_reaches_beyond_the_index(served: Served) -> None:
+    """Each query that could is refused before the server sees it, in every tool and at any depth."""
+    other = f"{served.index.name}-salaries"
+    with Index(other, served.url, fields=["body"]) as secret:
+        secret.init(create={"settings": {"number_of_replicas": 0}} if "://" in served.url else None)
+        secret.add([{"_id": "1", "body": "No agent may learn of this.", "tags": ["4"], "n": 4}], refresh=True)
+    lookup = {"terms": {"n": {"index": other, "id": "1", "path": "n"}}}
+    if "://" in served.url:
+        # The server itself answers by the other index.
+        assert [match.id for match in served.index.find(TEXT, filter=lookup)] == ["4", "copy"]
+        none = {"terms": {"n": {"index": other, "id": "2", "path": "n"}}}
+        assert not served.index.find(TEXT, filter=none)
+    queries = {"its own lookup": lookup, **reaching(other)}
+
+    async def run() -> None:
+        async with served.client() as client:
+            tools = {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}
+            filtering = {name for name, schema in tools.items() if "filter" in schema["properties"]}
+            assert filtering == {"find", "groups", "sample"}
+            for name, query in queries.items():
+                for tool, depth in (("find", 0), ("groups", 1), ("sample", 3), ("find", 3)):
+                    given = {"text": TEXT} if tool == "find" else {}
+                    reply = await client.call_tool(tool, {**given, "filter": wrapped(query, depth)})
+                    assert reply.is_error, (name, tool)
+                    said = str(reply.content)
+                    assert "Use only: " in said or "Correct it." in said or "Give " in said, (name, said)
+                    assert "agent may learn" not in said
+            deep = await client.call_tool("find", {"text": TEXT, "filter": wrapped({"exists": {"field": "n"}}, 40)})
+            assert "more than 8 in one another" in str(deep.content)
+            for literal in (
+                {"bool": {"must": {"term": {"n": 4}}, "must_not": [{"ids": {"values": ["copy"]}}]}},
+                {"bool": {"filter": [{"terms": {"n": [3, 4]}}, {"range": {"n": {"gte": 4}}}, {"ids": {"values": "4"}}]}},
+                {"bool": {"must": [{"exists": {"field": "n"}}, {"match": {"body": "x"}}]}},
+            ):
+                reply = await client.call_tool("find", {"text": TEXT, "filter": literal})
+                assert not reply.is_error, reply.content
+                assert reply.structured_content
+                assert len(reply.structured_content["matches"]) == 1
+
+    try:
+        asyncio.run(asyncio.wait_for(run(), 240))
+    finally:
+        Index(other, served.url).engine.perform(DeleteIndex(other))
 
 
 def test_several_questions_at_once_are_all_answered(served: Served) -> None:
