@@ -70,6 +70,15 @@ class DocumentError(InputError):
     """A document, or an action of a bulk request, cannot be read, or has no text in its source fields."""
 
 
+class UnsendableError(DocumentError):
+    """An action of a bulk request cannot be encoded; ``position`` is its place in the request."""
+
+    def __init__(self, problem: str, position: int | None = None, where: str = "The action") -> None:
+        super().__init__(f"{where} {problem}")
+        self.problem = problem
+        self.position = position
+
+
 class FormatError(InputError):
     """A stored form (signature, key, idf table, JSON) cannot be read."""
 

@@ -9,10 +9,17 @@ from itertools import islice, repeat
 from typing import TypeAlias
 
 from es_simhash._core.json_length import json_length
-from es_simhash.errors import EngineError, TooLargeError, UnansweredError, UnavailableError, UnreachableError
+from es_simhash.errors import (
+    EngineError,
+    TooLargeError,
+    UnansweredError,
+    UnavailableError,
+    UnreachableError,
+    UnsendableError,
+)
 from es_simhash.plans.lost_replies import DOUBT, look_up
 from es_simhash.plans.operation_retry import retry_delays
-from es_simhash.plans.operations import Action, ActionResult, Bulk, Plan, Wait
+from es_simhash.plans.operations import MOST_ID_BYTES, Action, ActionResult, Bulk, Plan, Wait
 
 _MOST_ACTIONS, _MOST_LENGTH = 500, 4 << 20
 _BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
@@ -45,6 +52,7 @@ def send(bulk: Bulk, take: Take, pressure: RequestSize, patience: float) -> Plan
     ``patience`` seconds counts as refused; an engine that accepts no request at all for that long raises.
     """
     sending, waits = _Sending(bulk, take), retry_delays(patience)
+    sending.refuse_ids()
     while sending.waiting:
         problem = yield from sending.request(pressure.actions)
         if problem is None:
@@ -86,6 +94,15 @@ class _Sending:
         self.waiting = list(range(len(self.actions)))
         self.after = dict(_on_one_document(self.bulk))
 
+    def refuse_ids(self) -> None:
+        """Refuse actions whose ids are too long: for one of them, a server refuses the whole request."""
+        places = [place for place, action in enumerate(self.actions) if _is_too_long(action.id)]
+        if places:
+            reason = f"An id has at most {MOST_ID_BYTES} bytes of UTF-8. Shorten it."
+            refused = set(places)
+            self.waiting = [place for place in self.waiting if place not in refused]
+            self._settle(places, [self._refusal(place, HTTPStatus.BAD_REQUEST, reason) for place in places])
+
     def request(self, most: int) -> Plan[EngineError | None]:
         """Send the first waiting actions; return why some of them must keep waiting."""
         batch = self._batch(most)
@@ -105,6 +122,8 @@ class _Sending:
             results = yield request
         except TooLargeError as error:
             return self._too_large(batch, error)
+        except UnsendableError as error:
+            return self._unsendable(batch, error)
         except (UnreachableError, UnavailableError) as error:
             if isinstance(error, UnreachableError | UnansweredError):
                 if any(map(_adds_each_time, request.actions)):
@@ -173,6 +192,13 @@ class _Sending:
         self._settle(batch, [self._refusal(batch[0], HTTPStatus.REQUEST_ENTITY_TOO_LARGE, reason)])
         return None
 
+    def _unsendable(self, batch: list[int], error: UnsendableError) -> None:
+        """Refuse the action that cannot be encoded; nothing was sent, so the others come next."""
+        assert error.position is not None
+        place = batch.pop(error.position)
+        self.waiting = batch + self.waiting
+        self._settle([place], [self._refusal(place, HTTPStatus.BAD_REQUEST, f"The action {error.problem}")])
+
     def _answered(self, batch: list[int], results: Sequence[ActionResult]) -> EngineError | None:
         """Settle all actions except those refused temporarily."""
         self._is_answered = True
@@ -211,6 +237,10 @@ def _on_one_document(bulk: Bulk) -> Iterator[tuple[int, int]]:
             if key in last:
                 yield place, last[key]
             last[key] = place
+
+
+def _is_too_long(id_: str | None) -> bool:
+    return id_ is not None and 4 * len(id_) > MOST_ID_BYTES and len(id_.encode(errors="replace")) > MOST_ID_BYTES
 
 
 def _adds_each_time(action: Action) -> bool:

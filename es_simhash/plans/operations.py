@@ -19,7 +19,10 @@ Result = TypeVar("Result")
 OpType: TypeAlias = Literal["index", "create", "update", "delete"]
 
 # The queries that plans use; every engine must know these.
-QUERY_KINDS = ("bool", "term", "terms", "ids", "exists", "match_all", "constant_score", "more_like_this")
+QUERY_KINDS = ("bool", "term", "terms", "ids", "exists", "match_all", "constant_score", "more_like_this", "regexp")
+
+# Every engine takes ids of so many bytes.
+MOST_ID_BYTES = 512
 
 
 @dataclass(frozen=True)

@@ -495,7 +495,13 @@ class EngineSuite(EngineBase):
         self.put(engine, index, {tag: {"tag": tag} for tag in tags})
         fraction = {"regexp": {"tag": "-?[0-9]+[.eE][0-9.eE+-]*"}}
         assert self.ids(engine, index, fraction) == {"7.0", "-70e-1", "1E+20"}
-        assert self.ids(engine, index, {"regexp": {"tag": {"value": "7.*|x.+"}}}) == {"7", "7.0", "7.x", "7\n.0", "x7.0"}
+        assert self.ids(engine, index, {"regexp": {"tag": {"value": "7.*|x.+"}}}) == {
+            "7",
+            "7.0",
+            "7.x",
+            "7\n.0",
+            "x7.0",
+        }
 
     def test_match_finds_any_word_or_all_of_them(self, engine: Engine, index: str) -> None:
         self.put(engine, index, {"1": {"title": "red fox"}, "2": {"title": "red dog"}, "3": {"title": "grey cat"}})

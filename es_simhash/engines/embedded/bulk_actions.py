@@ -9,9 +9,8 @@ from typing import Any
 from es_simhash._core.json_paths import Json
 from es_simhash.engines.embedded.index import EmbeddedIndex
 from es_simhash.engines.embedded.mapping.document_terms import RejectedError, updated, version_of
-from es_simhash.plans.operations import Action, ActionResult
+from es_simhash.plans.operations import MOST_ID_BYTES, Action, ActionResult
 
-_MAX_ID_BYTES = 512
 # With one shard, any routing leads to it; with one writer, there are no conflicts to retry.
 _METADATA = ("routing", "retry_on_conflict", "if_seq_no", "if_primary_term")
 _UPDATE = ("doc", "doc_as_upsert", "upsert", "detect_noop")
@@ -43,12 +42,12 @@ def _check(action: Action) -> None:
             raise RejectedError(400, f"There is no id to {action.op_type}. Give the id of the document.")
         return
     try:
-        fits = 0 < len(action.id.encode()) <= _MAX_ID_BYTES
+        fits = 0 < len(action.id.encode()) <= MOST_ID_BYTES
     except UnicodeEncodeError:
         fits = False
     if not fits:
         raise RejectedError(
-            400, f"An id has 1 to {_MAX_ID_BYTES} bytes of UTF-8; {action.id!r:.80} does not. Shorten it."
+            400, f"An id has 1 to {MOST_ID_BYTES} bytes of UTF-8; {action.id!r:.80} does not. Shorten it."
         )
 
 

