@@ -123,7 +123,8 @@ class _Sending:
         except TooLargeError as error:
             return self._too_large(batch, error)
         except UnsendableError as error:
-            return self._unsendable(batch, error)
+            self._unsendable(batch, error)
+            return None
         except (UnreachableError, UnavailableError) as error:
             if isinstance(error, UnreachableError | UnansweredError):
                 if any(map(_adds_each_time, request.actions)):

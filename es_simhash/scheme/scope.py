@@ -7,7 +7,7 @@ in one of these fields, or whose date cannot be read, is in no pair.
 Values are compared as texts, by one law in every command:
 
 - A string is itself: "7", "7.0" and "07" are three values.
-- A number is its value, however it is written, and that of a fraction or an exponent is the nearest double: 7, 7.0, 70e-1
+- A number is its value, however it is written, and if by a fraction or an exponent, the nearest double. 7, 7.0, 70e-1
   and the string "7" are one value, and so are 0 and -0.0, or 1e20 and 100000000000000000000.
 - true and false are the strings "true" and "false".
 - null, and an array of nothing else, is no value; an object, or a number too large to be read, makes the field unknown.

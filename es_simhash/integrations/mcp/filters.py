@@ -5,8 +5,8 @@ read, ``more_like_this`` its texts, ``geo_shape`` its shapes, and scripts, templ
 So a filter is copied piece by piece from what is known here. What is not known is refused, wherever it stands, also
 what servers will learn later.
 
-Dates may be relative to now (``now-7d``): a server computes them from its clock. ``wildcard``, ``regexp``, ``fuzzy`` and
-``query_string`` are left out, since one of them can take a server as long as all other tools together.
+Dates may be relative to now (``now-7d``): a server computes them from its clock. ``wildcard``, ``regexp``, ``fuzzy``
+and ``query_string`` are left out, since one of them can take a server as long as all other tools together.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import InputError
 
-# Maximum depth of queries in one another, number of queries and of values, lengths in characters, and of the whole in bytes.
+# Maximum depth of queries in one another, number of queries and of values, lengths in characters, and of all in bytes.
 MOST_DEPTH = 8
 MOST_QUERIES = 100
 MOST_VALUES = 1000
@@ -146,7 +146,7 @@ class _Reader:
                 f"The query {kind!r} takes texts, truth values and numbers of up to 64 bits, not {_kind_of(value)}. "
                 "Give such a value."
             )
-        return value  # type: ignore[no-any-return]
+        return value
 
 
 def _only_entry(what: str, given: Any, entry: str) -> tuple[str, Any]:

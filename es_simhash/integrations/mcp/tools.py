@@ -56,7 +56,7 @@ _Similarity: TypeAlias = Annotated[
 _Filter: TypeAlias = Annotated[
     dict[str, Any] | None,
     Field(
-        description='A query that documents must match, {"term": {"lang": "en"}}; of Elasticsearch\'s query language only '
+        description='A query that documents must match, {"term": {"lang": "en"}}; of Elasticsearch\'s language only '
         "term, terms, range, exists, prefix, match, ids and bool of these, with literal values"
     ),
 ]

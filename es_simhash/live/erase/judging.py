@@ -27,7 +27,7 @@ _SHOWN = 100
 
 
 class Judged(NamedTuple):
-    """A document as a ``copy``, or None; it ``is_alike`` also if only its class of the scope keeps it from being one."""
+    """A document as a ``copy``, or None; it ``is_alike`` also if only the scope keeps it from being one."""
 
     copy: Copy | None
     is_alike: bool

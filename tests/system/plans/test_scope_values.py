@@ -1,6 +1,7 @@
 """All JSON scalars as values of a scope, in fields of every type: each verb finds exactly what `Scope.in_scope` says.
 
-All documents of a field have the same text, so only the scope keeps them apart. Numbers are also written as no Python writes them.
+All documents of a field have the same text, so only the scope keeps them apart. Numbers are also written as Python
+writes none.
 """
 
 from __future__ import annotations
@@ -217,7 +218,7 @@ def test_a_cluster_that_takes_no_patterns_is_asked_without(engine: Engine, index
 
     strict = WithoutPatterns()
     documents, scope = indexed(engine, index.name, "keyword"), Scope(("keyword",))
-    found = list(Index(index.name, strict).find_many(ids=documents, size=1000, scope=scope))  # type: ignore[arg-type]
+    found = list(Index(index.name, strict).find_many(ids=documents, size=1000, scope=scope))
     assert strict.refused == 1
     for id_, matches in zip(documents, found, strict=True):
         assert {match.id for match in matches} == expected(scope, documents, scope.values_of(documents[id_]), id_)

@@ -52,7 +52,7 @@ class Recording:
 @pytest.fixture
 def recorded(tmp_path: Path) -> Iterator[tuple[Index, Recording]]:
     recording = Recording(connect(str(tmp_path / "db")))
-    index = Index("news", recording, fields=["body"])  # type: ignore[arg-type]
+    index = Index("news", recording, fields=["body"])
     index.init(policy=Policy(Scope(("tenant",))))
     index.add([{"_id": id_, "body": BODY, "tenant": "a"} for id_ in ("1", "2")], refresh=True)
     recording.asked.clear()
