@@ -28,7 +28,7 @@ _LONGEST = 1000
 _MOST_VALUES = 50
 _KEYWORDS = ("keyword", "constant_keyword")
 # Numbers with a fraction or an exponent, as both servers and the embedded engine understand patterns.
-_FRACTION = "-?[0-9]+[.eE][0-9.eE+-]*"
+_FRACTION = "-?[0-9]+[.eE][-+.eE0-9]*"
 # Numbers are written with fewer characters.
 _LONGEST_WRITTEN = 64
 # What a field of a type holds exactly, and may be searched for without an error.

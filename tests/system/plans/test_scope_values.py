@@ -19,13 +19,14 @@ from hypothesis import strategies as st
 from es_simhash import Policy, Scope, Verification
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
-from es_simhash.engines.base import Engine
+from es_simhash.engines.base import Engine, run
 from es_simhash.errors import EngineError
 from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.index import Index
-from es_simhash.plans.operations import Search
+from es_simhash.plans.operations import GetMappings, Search
+from es_simhash.plans.scope_filters import ScopeFilters
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.scope import ScopeValues, values_in
+from es_simhash.scheme.scope import ScopeValues, number_in, values_in
 from es_simhash.testing.corpus import corpus
 from tests.support.fuzzing import examples, scalars
 from tests.support.rest_engines import new_name
@@ -195,6 +196,22 @@ def test_a_text_is_searched_for_in_the_tenant_that_a_caller_gives(engine: Engine
         wanted = expected(scope, documents, scope.values_of({"keyword": tenant}))
         assert {match.id for match in found} == wanted
         assert wanted
+
+
+def test_other_tenants_are_left_out_by_the_engine(engine: Engine, index: Index) -> None:
+    scope = Scope(("keyword",))
+    filters = run(ScopeFilters.tried(index.name, engine.perform(GetMappings(index.name)), scope), engine)
+    values = scope.values_of({"keyword": 7})
+    assert values
+    body = {"query": {"bool": {"filter": filters.of(values)}}, "size": 1000, "_source": ["keyword"]}
+    hits = engine.perform(Search(index.name, body))["hits"]["hits"]
+    documents = indexed(engine, index.name, "keyword")
+    assert expected(scope, documents, values) <= {hit["_id"] for hit in hits}
+    numbers = [number_in(text) for hit in hits for text in values_in(hit["_source"], "keyword")]
+    # Others have fractions or exponents, or are in an array with one that has.
+    assert len(hits) < len(documents) / 2
+    assert "127" not in numbers
+    assert "9007199254740993" not in numbers
 
 
 def test_numbers_too_large_to_be_read_are_unknown(engine: Engine, index: Index) -> None:
