@@ -7,6 +7,7 @@
     │   ├── WeightError        a weight, or a value of a vector
     │   ├── HashError          a hash, or a custom hash function's result
     │   ├── DocumentError      a document, or an action of a bulk request
+    │   │   └── UnsendableError    an action that cannot be encoded
     │   └── FormatError        a stored form: signature, key, idf table, JSON
     ├── EngineError        an engine, or an index in it, cannot do what was asked
     │   ├── UnreachableError   the engine does not answer

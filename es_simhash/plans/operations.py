@@ -21,7 +21,7 @@ OpType: TypeAlias = Literal["index", "create", "update", "delete"]
 # The queries that plans use; every engine must know these.
 QUERY_KINDS = ("bool", "term", "terms", "ids", "exists", "match_all", "constant_score", "more_like_this", "regexp")
 
-# Every engine takes ids of so many bytes.
+# Every engine takes ids of up to this number of bytes.
 MOST_ID_BYTES = 512
 
 

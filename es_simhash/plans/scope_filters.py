@@ -4,7 +4,7 @@ A filter leaves out only documents that are out of scope; the exact comparison o
 be missing, but is never stricter than the scope.
 
 For numbers that is not what an index does by itself. In a keyword field, 7 is found as "7", and 7.0 and 70e-1 as other
-words, all of which are the number 7 to a scope. So a filter by a number also lets through whatever was written with a
+words; to a scope, all are the number 7. So a filter by a number also lets through whatever was written with a
 fraction or an exponent: a pattern finds it. Only a number of more characters than ``ignore_above`` is in no index.
 """
 

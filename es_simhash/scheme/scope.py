@@ -37,7 +37,7 @@ _DURATION = re.compile(r"([0-9]{1,15})(ms|[smhd])")
 # From the longest on, so that a window is written with the shortest number.
 _UNITS = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-# Python reads and writes whole numbers of so many digits, and so of fewer bits, everywhere.
+# Python reads and writes whole numbers up to this length, and those up to this number of bits, everywhere.
 _LONGEST_NUMBER = 4300
 _MOST_BITS = 14_280
 # In seconds: then differences of milliseconds fit 64 bits.

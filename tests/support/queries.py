@@ -95,7 +95,7 @@ def reaching(other: str) -> dict[str, Any]:
 
 
 def wrapped(query: Any, depth: int) -> Any:
-    """Return a query so many bools deep, in each of their clauses by turns."""
+    """Return a query in ``depth`` bools, in each of their clauses by turns."""
     for level in range(depth):
         clause = ("must", "filter", "should", "must_not")[level % 4]
         query = {"bool": {clause: [query] if level % 2 else query}}

@@ -109,7 +109,7 @@ class Hunt:
                 some = wanted[start : start + _SEARCHES]
                 for each, hits in zip(some, (yield from self._hits(name, some, size)), strict=True):
                     yield from self._compare(hits, found)
-                    # Those of others count: they may have been before a copy, where the server cannot tell them apart.
+                    # Those of others count: they may have been before a copy, where no filter keeps them out.
                     if len(hits) == size and any(self._is_alike(_place(hit)) for hit in hits[size // 2 :]):
                         unfinished.append(each)
             if size == _LONGEST and unfinished:

@@ -135,6 +135,7 @@ def test_numbers_are_one_value_however_they_are_written_and_strings_are_themselv
     assert values_in({"f": 2**53 + 1}, "f") != values_in({"f": float(2**53 + 1)}, "f")
 
 
+@pytest.mark.each_server
 @pytest.mark.parametrize("path", PATHS)
 def test_find_says_what_the_scope_says_of_every_two_values(engine: Engine, index: Index, path: str) -> None:
     documents = indexed(engine, index.name, path)
@@ -162,6 +163,7 @@ def test_find_and_check_say_what_the_scope_says_of_any_value(
         assert {match.id for match in checked.in_index} == wanted
 
 
+@pytest.mark.each_server
 @pytest.mark.parametrize("path", ["keyword", "dynamic_float"])
 def test_all_verbs_mean_the_same_tenant(engine: Engine, index: Index, path: str) -> None:
     """What a group holds is what find, check, dedup and erase name."""
@@ -198,6 +200,7 @@ def test_a_text_is_searched_for_in_the_tenant_that_a_caller_gives(engine: Engine
         assert wanted
 
 
+@pytest.mark.each_server
 def test_other_tenants_are_left_out_by_the_engine(engine: Engine, index: Index) -> None:
     scope = Scope(("keyword",))
     filters = run(ScopeFilters.tried(index.name, engine.perform(GetMappings(index.name)), scope), engine)
@@ -244,7 +247,7 @@ def test_a_cluster_that_takes_no_patterns_is_asked_without(engine: Engine, index
 def test_erasing_goes_on_while_what_it_finds_are_copies_of_other_tenants(
     engine: Engine, kind: str, request: pytest.FixtureRequest
 ) -> None:
-    """Where a server cannot tell tenants apart, hundreds of them have the same text, and one's copies come last."""
+    """Where no filter keeps tenants apart, hundreds of them have the same text, and one's copies come last."""
     index = Index(new_name(), engine, fields=["body"], scheme=ALONE)
     mapped = {"tenant": {"type": "object", "enabled": False}}
     index.init(
