@@ -203,7 +203,8 @@ def test_a_text_is_searched_for_in_the_tenant_that_a_caller_gives(engine: Engine
 @pytest.mark.each_server
 def test_other_tenants_are_left_out_by_the_engine(engine: Engine, index: Index) -> None:
     scope = Scope(("keyword",))
-    filters = run(ScopeFilters.tried(index.name, engine.perform(GetMappings(index.name)), scope), engine)
+    mappings = engine.perform(GetMappings(index.name))
+    filters = run(ScopeFilters.tried(index.name, mappings, scope), engine)
     values = scope.values_of({"keyword": 7})
     assert values
     body = {"query": {"bool": {"filter": filters.of(values)}}, "size": 1000, "_source": ["keyword"]}
