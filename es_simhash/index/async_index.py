@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from es_simhash._core.arrow import ArrowArray, ArrowStream, Texts, each_text
@@ -22,6 +22,7 @@ from es_simhash.documents.painless.stored_scripts import StoredScript
 from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import AsyncEngine, Engine, FromThread, StoppableEngine, run, run_async
 from es_simhash.engines.connect import connect_async
+from es_simhash.errors import EngineError
 from es_simhash.index.index import SEARCHES, WRITES, only_one
 from es_simhash.plans.add import OnProgress as OnAdded
 from es_simhash.plans.add import Written
@@ -126,12 +127,18 @@ class AsyncIndex:
     ) -> Written:
         """See `Index.add`."""
         written, writer = Written(), await self._run(self._plans.writer(refresh, patience))
-        async for first, chunk in async_chunks(documents_of(documents), WRITES):
-            batch = Written()
-            try:
-                await self._run(writer.write(chunk, first, batch))
-            finally:
-                written.add(batch, on_progress, on_reject)
+        try:
+            async for first, chunk in async_chunks(documents_of(documents), WRITES):
+                batch = Written()
+                try:
+                    await self._run(writer.write(chunk, first, batch, is_all=first == 0 and len(chunk) < WRITES))
+                finally:
+                    written.add(batch, on_progress, on_reject)
+        except Exception:
+            with suppress(EngineError):
+                await self._run(writer.show(patience=0))
+            raise
+        await self._run(writer.show(patience))
         return written
 
     async def delete(self, ids: Iterable[str], *, refresh: bool = False, patience: float = PATIENCE) -> Written:

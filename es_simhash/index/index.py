@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from es_simhash._core.arrow import Texts, each_text
@@ -14,9 +15,9 @@ from es_simhash.documents.arrow.frame import AnyFrame, documents_of
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.stored_scripts import StoredScript
 from es_simhash.documents.rejected import OnReject
-from es_simhash.engines.base import run
+from es_simhash.engines.base import leave, run
 from es_simhash.engines.connect import connect
-from es_simhash.errors import InputError
+from es_simhash.errors import EngineError, InputError
 from es_simhash.plans.add import OnProgress as OnAdded
 from es_simhash.plans.add import Written
 from es_simhash.plans.check import Checked, check
@@ -141,14 +142,25 @@ class Index:
 
         The call waits up to ``patience`` seconds for an engine that is away or overloaded. Documents without an ``_id``
         are not sent a second time to an engine that was away, since it may have written them.
+
+        With ``refresh``, searches find what was written as soon as the call ends, even by an error.
         """
         written, writer = Written(), self._run(self._plans.writer(refresh, patience))
-        for first, chunk in chunks(documents_of(documents), WRITES):
-            batch = Written()
-            try:
-                self._run(writer.write(chunk, first, batch))
-            finally:
-                written.add(batch, on_progress, on_reject)
+        try:
+            for first, chunk in chunks(documents_of(documents), WRITES):
+                batch = Written()
+                try:
+                    self._run(writer.write(chunk, first, batch, is_all=first == 0 and len(chunk) < WRITES))
+                finally:
+                    written.add(batch, on_progress, on_reject)
+        except Exception:
+            with suppress(EngineError):
+                self._run(writer.show(patience=0))
+            raise
+        except BaseException:
+            leave(writer.show(patience=0), self.engine)
+            raise
+        self._run(writer.show(patience))
         return written
 
     def delete(self, ids: Iterable[str], *, refresh: bool = False, patience: float = PATIENCE) -> Written:

@@ -12,8 +12,8 @@ from es_simhash.documents.documents import Documents, kept, results, tasks_of
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.plans.bulk import RequestSize, send
 from es_simhash.plans.online_groups import give_groups
-from es_simhash.plans.operation_retry import retry_all
-from es_simhash.plans.operations import Action, ActionResult, Bulk, Plan
+from es_simhash.plans.operation_retry import retry, retry_all
+from es_simhash.plans.operations import Action, ActionResult, Bulk, Plan, Refresh
 from es_simhash.plans.search_terms import SearchTerms
 
 # The metadata that helpers.bulk reads from a document, and their names in a bulk request.
@@ -77,7 +77,7 @@ class Writer:
     """A writer to an index, which waits up to ``patience`` seconds for an engine that is away or overloaded.
 
     With ``grouping``, by which near-duplicates are found, documents get their groups as well. Of the ``indices`` behind
-    the name, each stands for itself.
+    the name, each stands for itself. If what is written is to ``refresh``, `show` has to end the writing.
     """
 
     index: str
@@ -87,6 +87,8 @@ class Writer:
     grouping: SearchTerms | None = None
     indices: frozenset[str] = frozenset()
     _pressure: RequestSize = field(default_factory=RequestSize)
+    # The names that were written to, and are still to be refreshed.
+    _hidden: dict[str, None] = field(default_factory=dict)
 
     @property
     def rolls(self) -> bool:
@@ -98,10 +100,13 @@ class Writer:
         """Whether the name is that of a data stream, which takes nothing but ``create``."""
         return any(name.startswith(_BACKING) for name in self.indices)
 
-    def write(self, actions: Sequence[Document], first: int, written: Written) -> Plan[None]:
+    def write(
+        self, actions: Sequence[Document], first: int, written: Written, *, is_all: bool = False
+    ) -> Plan[None]:
         """Perform actions in the form of ``helpers.bulk``, with the fields; ``first`` is the position of the first.
 
-        ``written`` receives each result as soon as it is known, even if this raises.
+        ``written`` receives each result as soon as it is known, even if this raises. Actions that are known to be all
+        (``is_all``) are refreshed by their own request, if one takes them.
         """
         rejected: set[int] = set()
 
@@ -118,11 +123,19 @@ class Writer:
             for place, result in zip(places, answers, strict=True):
                 if result.error is None:
                     written.done += 1
+                    if self.refresh and not (is_all and len(answers) == len(parsed)):
+                        self._hidden[parsed[place].index or self.index] = None
                 else:
                     written.reject(Rejected(id=result.id, position=positions[place], reason=result.error))
 
         rolls = any((action.index or self.index) not in self.indices for action in parsed)
-        yield from send(Bulk(self.index, parsed, self.refresh, rolls), take, self._pressure, self.patience)
+        yield from send(Bulk(self.index, parsed, self.refresh and is_all, rolls), take, self._pressure, self.patience)
+
+    def show(self, patience: float) -> Plan[None]:
+        """Make all that was written visible to searches: once for each name, however many documents were written."""
+        while self._hidden:
+            index, _ = self._hidden.popitem()
+            yield from retry(Refresh(index), patience)
 
     def _made(self, actions: Sequence[Document], reject: OnReject) -> Plan[Iterator[Json]]:
         """Return the actions with the fields."""

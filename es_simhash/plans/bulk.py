@@ -115,6 +115,9 @@ class _Sending:
             if not batch:
                 return None
         request = replace(self.bulk, actions=[self.actions[place] for place in batch])
+        if len(batch) < len(self.actions):
+            # That would refresh only some of the shards.
+            request = replace(request, refresh=False)
         # Refused actions go to the end, so that one too large for the engine does not hold up the rest.
         chosen = set(batch)
         self.waiting = [place for place in self.waiting if place not in chosen]
