@@ -17,14 +17,14 @@ from es_simhash.live.sweep.reading import Reading
 from es_simhash.plans.index_rarity import fingerprinted, note_rarity, noted_rarity
 from es_simhash.plans.mapping_notes import check_may_note
 from es_simhash.plans.operation_retry import retry, retry_each
-from es_simhash.plans.operations import GetDocuments, GetMappings, Plan
+from es_simhash.plans.operations import GetMappings, Plan
+from es_simhash.plans.reply_size import ReplySize, documents_by_id
 from es_simhash.scheme.mapping import entries
 from es_simhash.scheme.own_fields import object_in
 from es_simhash.scheme.verdict.learnt import LearntRarity
 from es_simhash.scheme.verdict.rarity import SAMPLE
 from es_simhash.scheme.verdict.verifier import is_by_rarity, rarity_of
 
-_READ_AT_ONCE = 200
 # A number that no content hash is.
 _BEYOND = 1 << 64
 
@@ -150,12 +150,11 @@ def _texts(documents: Documents, refs: list[DocumentRef], patience: float) -> Pl
     """Read the texts of documents that are still those of the fingerprints."""
     source = [*documents.fields, f"{documents.prefix}.content"]
     texts: list[str] = []
+    size = ReplySize()
     for index in sorted({ref.index for ref in refs}):
         own = [ref for ref in refs if ref.index == index]
-        for start in range(0, len(own), _READ_AT_ONCE):
-            some = own[start : start + _READ_AT_ONCE]
-            asked = GetDocuments(index, [ref.id for ref in some], source, [ref.routing for ref in some])
-            replies: list[Json] = yield from retry(asked, patience)
-            sources = (reply.get("_source") or {} for reply in replies)
-            texts += [text for text in (unchanged_text(documents, source) for source in sources) if text]
+        ids, routings = [ref.id for ref in own], [ref.routing for ref in own]
+        replies = yield from documents_by_id(index, ids, source, routings, patience=patience, size=size)
+        sources = (reply.get("_source") or {} for reply in replies)
+        texts += [text for text in (unchanged_text(documents, source) for source in sources) if text]
     return texts

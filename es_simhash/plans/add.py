@@ -100,9 +100,7 @@ class Writer:
         """Whether the name is that of a data stream, which takes nothing but ``create``."""
         return any(name.startswith(_BACKING) for name in self.indices)
 
-    def write(
-        self, actions: Sequence[Document], first: int, written: Written, *, is_all: bool = False
-    ) -> Plan[None]:
+    def write(self, actions: Sequence[Document], first: int, written: Written, *, is_all: bool = False) -> Plan[None]:
         """Perform actions in the form of ``helpers.bulk``, with the fields; ``first`` is the position of the first.
 
         ``written`` receives each result as soon as it is known, even if this raises. Actions that are known to be all

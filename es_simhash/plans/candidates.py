@@ -13,11 +13,13 @@ from enum import Enum
 from functools import cache
 from typing import Protocol
 
+from es_simhash._core.json_length import json_length
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.painless.stored_scripts import readable_simhash
 from es_simhash.errors import EngineError, ScriptError, UnreachableError
 from es_simhash.plans.find_options import FindRequest
 from es_simhash.plans.operations import MultiSearch, Plan, Search
+from es_simhash.plans.reply_size import in_slices
 from es_simhash.plans.search_experience import Part
 from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.scheme.query import Criteria
@@ -30,6 +32,8 @@ GROWTH = 10
 # A script costs a server as much time as fetching some twelve candidates. A query is assumed to meet as many as random
 # SimHashes do in an index of this size; real ones are more alike, and meet more.
 _FETCHED = 12
+# Searches that are sent at once: each has up to a thousand keys, or else its text.
+_SEARCHES, _TEXTS = 50, 4
 _DOCUMENTS = 1_000_000
 
 
@@ -42,7 +46,12 @@ class ServerFilter(Enum):
 
 
 class CandidateSearch(Protocol):
-    """A search that has candidates."""
+    """A search that has candidates, for a text of so many bytes."""
+
+    @property
+    def length(self) -> int:
+        """The bytes of the text that is searched for."""
+        ...
 
     def body(self, size: int, part: Part, *, scored: bool, filtered: bool) -> Json:
         """Return the search request for the first candidates; with ``filtered``, a script drops those too far away."""
@@ -96,32 +105,49 @@ def all_candidates(
     found = [Candidates()] * len(searches)
     unfinished, length, is_first = list(range(len(searches))), FIRST_LIST, True
     while unfinished:
-        part = experience.part(experience.candidates if is_first else length, with_texts=with_texts)
-        size = experience.fitting(part, min(length, most))
+        expected, wanted = experience.candidates if is_first else length, min(length, most)
+        owns = [searches[i].length for i in unfinished]
+        parts = [experience.part(expected, with_texts=with_texts, own=own) for own in owns]
+        sizes = [experience.fitting(part, wanted, own) for part, own in zip(parts, owns, strict=True)]
         filtered = filters is ServerFilter.ALWAYS or (filters is ServerFilter.LATER and not is_first)
-        scored = not is_first or size == most
-        bodies = [searches[i].body(size, part, scored=scored, filtered=filtered) for i in unfinished]
+        asked = zip(unfinished, sizes, parts, strict=True)
+        bodies = [
+            searches[i].body(size, part, scored=not is_first or size == most, filtered=filtered)
+            for i, size, part in asked
+        ]
         try:
-            replies = yield from _search(terms.index, bodies)
+            replies = yield from _search(terms, bodies)
         except EngineError as error:
             if not filtered or isinstance(error, UnreachableError):
                 raise
             experience.refuses_scripts |= isinstance(error, ScriptError)
             filters = ServerFilter.NEVER
             continue
-        for i, reply in zip(unfinished, replies, strict=True):
+        cut_off = []
+        for i, size, part, reply in zip(unfinished, sizes, parts, replies, strict=True):
             hits = reply["hits"]["hits"]
             found[i] = Candidates(hits, len(hits) < size, part)
             if is_first:
                 experience.note(terms.documents, hits, part)
-        cut_off = [i for i in unfinished if not found[i].complete] if size < most else []
+            if len(hits) >= size and size < most:
+                cut_off.append(i)
         unfinished = [i for i in cut_off if not searches[i].cannot_be_outdone(found[i].hits)]
         length, is_first = length * GROWTH, False
     return found
 
 
-def _search(index: str, bodies: Sequence[Json]) -> Plan[list[Json]]:
-    if len(bodies) == 1:
-        return [(yield Search(index, bodies[0]))]
-    replies: list[Json] = yield MultiSearch(index, bodies)
-    return replies
+def _search(terms: SearchTerms, bodies: Sequence[Json]) -> Plan[list[Json]]:
+    def ask(some: Sequence[Json]) -> Plan[list[Json]]:
+        if len(some) == 1:
+            return [(yield Search(terms.index, some[0]))]
+        replies: list[Json] = yield MultiSearch(terms.index, some)
+        return replies
+
+    most = _TEXTS if terms.options.candidates == "more_like_this" else _SEARCHES
+    return (yield from in_slices(bodies, ask, terms.experience.replies, _length, most))
+
+
+def _length(reply: Json) -> int:
+    """Return about how many bytes a reply has, by its first hit."""
+    hits = reply["hits"]["hits"]
+    return len(hits) * json_length(hits[0].get("_source")) if hits else 0

@@ -16,7 +16,7 @@ from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.documents.source_filter import SourceFilter
 from es_simhash.errors import InputError
 from es_simhash.plans.candidates import all_candidates
-from es_simhash.plans.find import FetchCandidates, SearchResult, find_fingerprinted
+from es_simhash.plans.find import FetchCandidates, SearchResult, find_fingerprinted, with_asked
 from es_simhash.plans.operations import Plan
 from es_simhash.plans.query_documents import QueryDocument, query_documents
 from es_simhash.plans.search_terms import SearchTerms
@@ -210,7 +210,10 @@ def check(seen: SeenDocuments, documents: Sequence[Document], on_reject: OnRejec
     wanted = query_documents(own, documents, seen.count, on_reject)
     seen.count += len(documents)
     made = made_of(own, wanted, on_reject)
-    return list((yield from check_fingerprinted(seen, {position: wanted[position] for position in made}, made)))
+    checking = yield from check_fingerprinted(seen, {position: wanted[position] for position in made}, made)
+    checked = list(checking)
+    found = yield from with_asked(seen.terms, [each.in_index for each in checked])
+    return [replace(each, in_index=matches) for each, matches in zip(checked, found, strict=True)]
 
 
 def check_fingerprinted(

@@ -13,6 +13,7 @@ from es_simhash.documents.source_filter import SourceFilter
 from es_simhash.plans.candidates import Candidates, all_candidates
 from es_simhash.plans.operations import Plan
 from es_simhash.plans.query_documents import QueryDocument
+from es_simhash.plans.reply_size import with_source
 from es_simhash.plans.scoped_text import ScopedText
 from es_simhash.plans.search_experience import Part
 from es_simhash.plans.search_terms import SearchTerms
@@ -27,7 +28,7 @@ from es_simhash.plans.text_comparison import (
 from es_simhash.scheme import query, rerank
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.own_fields import object_in
-from es_simhash.scheme.rerank import NOTHING, Compared, Matches, Measured
+from es_simhash.scheme.rerank import NOTHING, Compared, Match, Matches, Measured
 from es_simhash.scheme.verdict.surroundings import Around
 from es_simhash.scheme.verdict.verifier import Verifier
 
@@ -46,7 +47,7 @@ def find_many(terms: SearchTerms, wanted: Sequence[QueryDocument]) -> Plan[list[
     """Return the matches of each document; empty texts have none."""
     made = list(fingerprinted(terms.documents, [each.text for each in wanted]))
     results = yield from find_fingerprinted(terms, wanted, made, (yield from terms.verifier()))
-    return [result.matches() for result in results]
+    return (yield from with_asked(terms, [result.matches() for result in results]))
 
 
 def find_fingerprinted(
@@ -65,7 +66,11 @@ def find_fingerprinted(
     sent = [search for search, is_in_vain in zip(searches, in_vain, strict=True) if not is_in_vain]
     if sent:
         yield from terms.experience.read(terms.index, terms.documents)
-    replies = yield from candidates(terms, sent, with_texts=verifier is not None)
+    by_words = terms.options.candidates == "more_like_this"
+    replies = yield from candidates(terms, sent, with_texts=by_words or verifier is not None)
+    if by_words:
+        for place, search in enumerate(sent):
+            replies[place] = yield from _with_texts(search, replies[place])
     # To compare nothing takes time as well.
     found = {place: sent[place].compared(reply.hits) for place, reply in enumerate(replies) if reply.hits}
     measured = {place: Measured(compared) for place, compared in found.items()}
@@ -74,13 +79,21 @@ def find_fingerprinted(
         exact = yield from _verified(verifier, some, list(found.values()), theirs)
         measured = dict(zip(found, exact, strict=True))
     results = iter(
-        SearchResult(search, measured.get(place, NOTHING), reply.complete)
+        SearchResult(search, measured.get(place, NOTHING), reply.complete, reply.part)
         for place, (search, reply) in enumerate(zip(sent, replies, strict=True))
     )
     return [
         SearchResult(search, NOTHING, True) if is_in_vain else next(results)
         for search, is_in_vain in zip(searches, in_vain, strict=True)
     ]
+
+
+def _with_texts(search: TextSearch, reply: Candidates) -> Plan[Candidates]:
+    """Return candidates with their texts, which are compared with nothing else."""
+    if reply.part is not Part.FINGERPRINTS:
+        return reply
+    source = search.source(Part.TEXTS)
+    return Candidates((yield from with_source(search.terms.index, reply.hits, source)), reply.complete, Part.TEXTS)
 
 
 def _verified(
@@ -91,7 +104,7 @@ def _verified(
     elsewhere: list[Json] = []
     for search, compared, reply in zip(searches, found, replies, strict=True):
         plausible = plausible_hits(verifier.settings, search.terms.criteria, search.fingerprint, compared).nonzero()[0]
-        (here if search.has_texts(reply.part) else elsewhere).extend(compared.hits[i] for i in plausible.tolist())
+        (elsewhere if reply.part is Part.FINGERPRINTS else here).extend(compared.hits[i] for i in plausible.tolist())
     terms = searches[0].terms
     documents = terms.documents
     texts = texts_in_hits(documents, here) | (yield from texts_of_hits(documents, elsewhere))
@@ -111,6 +124,11 @@ class TextSearch(ScopedText):
 
     fingerprint: Fingerprint
     fields: Json
+
+    @property
+    def is_by_words(self) -> bool:
+        """Whether candidates have no fingerprints, so that these are made of their texts."""
+        return self.terms.options.candidates == "more_like_this"
 
     @property
     def is_empty(self) -> bool:
@@ -142,7 +160,7 @@ class TextSearch(ScopedText):
         return replace(self._compared_in_scope(others), unscoped=unscoped)
 
     def _compared_in_scope(self, others: Sequence[Json]) -> Compared:
-        if self.terms.options.candidates == "keys":
+        if not self.is_by_words:
             return self._compared(others)
         # These hits have no fingerprints yet.
         sources = self.terms.documents.add_fields_to_all(hit["_source"] for hit in others)
@@ -156,7 +174,7 @@ class TextSearch(ScopedText):
         return rerank.compare(own.scheme, own.scheme.id, self.fingerprint, hits, prefix=own.prefix, content=content)
 
     def _candidates(self, scored: bool) -> Json:
-        if self.terms.options.candidates == "more_like_this":
+        if self.is_by_words:
             return query.more_like_this(self.wanted.texts(self.terms.documents))
         own = self.terms.documents
         return query.clause(
@@ -171,18 +189,15 @@ class TextSearch(ScopedText):
         return hamming_script.may_be_within(own.prefix, own.scheme.simhash, own.scheme.id, simhash, distance)
 
     def source(self, part: Part) -> list[str] | bool:
-        """Return what to fetch of documents: the part that is compared, and what the caller requested."""
-        if self.terms.options.source is True or part is Part.WHOLE:
+        """Return what to fetch of documents: the part that is compared; what the caller requested may be long."""
+        if part is Part.WHOLE:
             return True
-        source = [*query.name_list(self.terms.options.source or ()), *self.terms.scope_paths]
-        if self.terms.options.candidates == "keys":
+        source = [*self.terms.scope_paths]
+        if has_asked(self.terms, part):
+            source += self.terms.options.named_source
+        if not self.is_by_words:
             source += query.compared_fields(self.terms.documents.scheme, self.terms.documents.prefix)
-        return source + list(self.terms.documents.fields) if self.has_texts(part) else source
-
-    def has_texts(self, part: Part) -> bool:
-        """Return whether hits with this part of documents have their texts."""
-        is_asked = self.terms.options.source is True or self.terms.options.candidates == "more_like_this"
-        return is_asked or part is not Part.FINGERPRINTS
+        return source + list(self.terms.documents.fields) if part is Part.TEXTS else source or False
 
 
 @dataclass(frozen=True)
@@ -192,6 +207,7 @@ class SearchResult:
     search: TextSearch
     measured: Measured
     complete: bool
+    part: Part = Part.FINGERPRINTS
 
     def matches(self, around: Around | None = None) -> Matches:
         """Return the nearest matches, given the surroundings of the text if more is known than the candidates."""
@@ -206,11 +222,38 @@ class SearchResult:
             around=around,
             status=search.fingerprint.status,
             complete=self.complete,
-            with_source=bool(options.source),
+            with_source=has_asked(search.terms, self.part),
             size=options.size,
         )
-        if not options.source or options.source is True:
+        if not options.source or options.source is True or not has_asked(search.terms, self.part):
             return found
         # The source also has the fields read for the comparison.
-        asked = SourceFilter.of(query.name_list(options.source))
+        asked = SourceFilter.of(options.named_source)
         return replace(found, matches=tuple(replace(each, source=asked.part_of(each.source or {})) for each in found))
+
+
+def has_asked(terms: SearchTerms, part: Part) -> bool:
+    """Return whether candidates come with all that the caller asks for: in whole documents, or if it is ours."""
+    asked, prefix = terms.options.source, terms.documents.prefix
+    if not asked or part is Part.WHOLE:
+        return bool(asked)
+    return asked is not True and all(name.startswith(f"{prefix}.") for name in terms.options.named_source)
+
+
+def with_asked(terms: SearchTerms, found: Sequence[Matches]) -> Plan[list[Matches]]:
+    """Read what the caller asks for of the matches that lack it."""
+    asked = terms.options.source
+    lacking = {(each.index, each.id): each for matches in found for each in matches if each.source is None}
+    if not asked or not lacking:
+        return list(found)
+    hits: list[Json] = [{"_index": index, "_id": id_} for index, id_ in lacking]
+    names = True if asked is True else terms.options.named_source
+    there = {
+        (hit["_index"], hit["_id"]): hit.get("_source") or {}
+        for hit in (yield from with_source(terms.index, hits, names))
+    }
+
+    def filled(each: Match) -> Match:
+        return replace(each, source=there.get((each.index, each.id), {})) if each.source is None else each
+
+    return [replace(matches, matches=tuple(map(filled, matches))) for matches in found]

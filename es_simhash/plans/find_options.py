@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 from es_simhash.errors import InputError
-from es_simhash.scheme.query import By, Criteria, Filter
+from es_simhash.scheme.query import By, Criteria, Filter, name_list
 from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.verification import LEVELS, Level, Measure, Verification, similarity_of
@@ -77,6 +77,11 @@ class FindRequest:
     scope: Scope | None = None
     scope_values: Mapping[str, Any] | None = None
     relation: Relation | None = None
+
+    @property
+    def named_source(self) -> list[str]:
+        """The parts of documents that the ``source`` names."""
+        return [] if isinstance(self.source, bool) else name_list(self.source)
 
     def __post_init__(self) -> None:
         if self.candidates not in get_args(Candidates):

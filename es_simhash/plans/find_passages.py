@@ -14,6 +14,7 @@ from itertools import islice
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.source_filter import SourceFilter
 from es_simhash.plans.candidates import Candidates, all_candidates
+from es_simhash.plans.find import has_asked, with_asked
 from es_simhash.plans.operations import Plan
 from es_simhash.plans.query_documents import QueryDocument
 from es_simhash.plans.scoped_text import ScopedText
@@ -42,9 +43,10 @@ def find_passages(terms: SearchTerms, wanted: Sequence[QueryDocument]) -> Plan[l
     here: list[Json] = []
     elsewhere: list[Json] = []
     for search, reply in replies.items():
-        (here if search.text.has_texts(reply.part) else elsewhere).extend(search.text.plausible(reply.hits))
+        (elsewhere if reply.part is Part.FINGERPRINTS else here).extend(search.text.plausible(reply.hits))
     read = texts_in_hits(terms.documents, here) | (yield from texts_of_hits(terms.documents, elsewhere))
-    return [text.matches([replies[search] for search in text.searches], read) for text in texts]
+    found = [text.matches([replies[search] for search in text.searches], read) for text in texts]
+    return (yield from with_asked(terms, found))
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,10 +86,6 @@ class PassageText(ScopedText):
         """Whether the text is the contained one."""
         return self.terms.options.relation == "containing"
 
-    def has_texts(self, part: Part) -> bool:
-        """Return whether hits with this part of documents have their texts."""
-        return self.terms.options.source is True or part is not Part.FINGERPRINTS
-
     def plausible(self, hits: Sequence[Json]) -> list[Json]:
         """Return the hits in scope and of this scheme that may contain the text, or be contained, by their keys."""
         return [hit for hit in self.in_scope(hits)[0] if self._is_ours(hit) and self._shares_enough(hit)]
@@ -118,8 +116,8 @@ class PassageText(ScopedText):
         """Return the candidates that contain enough of the text, or that it contains enough of, the most first."""
         options, least = self.terms.options, self.terms.criteria.similarity
         assert least is not None
-        distinct = {(hit["_index"], hit["_id"]): hit for reply in replies for hit in reply.hits}
-        hits, unscoped = self.in_scope(list(distinct.values()))
+        distinct = {(hit["_index"], hit["_id"]): (hit, reply.part) for reply in replies for hit in reply.hits}
+        hits, unscoped = self.in_scope([hit for hit, _ in distinct.values()])
         found = []
         for hit in self.plausible(hits):
             text = texts.get((hit["_index"], hit["_id"]))
@@ -132,7 +130,7 @@ class PassageText(ScopedText):
                 None,
                 is_exact=True,
                 same_text=text == self.wanted.text,
-                source=self._source_of(hit),
+                source=self._source_of(*distinct[hit["_index"], hit["_id"]]),
                 clause=None,
                 containment=share,
             )
@@ -151,13 +149,13 @@ class PassageText(ScopedText):
             missing=self.missing,
         )
 
-    def _source_of(self, hit: Json) -> Json | None:
-        """Return what the caller asked for of a hit."""
+    def _source_of(self, hit: Json, part: Part) -> Json | None:
+        """Return what the caller asked for of a hit, if it came with it."""
         asked = self.terms.options.source
-        if not asked:
+        if not asked or not has_asked(self.terms, part):
             return None
         source: Json = hit["_source"]
-        return source if asked is True else SourceFilter.of(query.name_list(asked)).part_of(source)
+        return source if asked is True else SourceFilter.of(self.terms.options.named_source).part_of(source)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +165,11 @@ class PassageSearch:
     text: PassageText
     keys: Sequence[str]
     needed: int
+
+    @property
+    def length(self) -> int:
+        """The bytes of the text."""
+        return self.text.length
 
     def body(self, size: int, part: Part, *, scored: bool, filtered: bool) -> Json:
         """Return the search request for the candidates that share the most, or the rarest, keys."""
@@ -186,10 +189,10 @@ class PassageSearch:
 
     def _source(self, part: Part) -> list[str] | bool:
         """Return what to fetch of documents."""
-        options, documents = self.text.terms.options, self.text.terms.documents
-        if options.source is True or part is Part.WHOLE:
+        terms = self.text.terms
+        if part is Part.WHOLE:
             return True
         own = ("scheme",) if self.text.is_inner else ("scheme", passages.FIELD)
-        asked = [*query.name_list(options.source or ()), *self.text.terms.scope_paths]
-        source = [*asked, *(f"{documents.prefix}.{name}" for name in own)]
-        return [*source, *documents.fields] if self.text.has_texts(part) else source
+        asked = terms.options.named_source if has_asked(terms, part) else []
+        source = [*asked, *terms.scope_paths, *(f"{terms.documents.prefix}.{name}" for name in own)]
+        return [*source, *terms.documents.fields] if part is Part.TEXTS else source

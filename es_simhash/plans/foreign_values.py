@@ -14,6 +14,7 @@ from es_simhash.documents.documents import Documents
 from es_simhash.errors import MappingError
 from es_simhash.plans.operation_retry import attempt
 from es_simhash.plans.operations import Plan, Search
+from es_simhash.plans.reply_size import with_source
 from es_simhash.scheme.json_form import is_identity
 from es_simhash.scheme.own_fields import DEFERRED
 
@@ -59,10 +60,10 @@ def look_for_foreign(index: str, documents: Documents) -> Plan[MappingError | No
     prefix = documents.prefix
     ours = [{"term": {f"{prefix}.scheme": documents.scheme.id}}, {"term": {f"{prefix}.status": DEFERRED}}]
     query = {"must": [{"match_all": {}}], "should": [{"exists": {"field": prefix}}], "must_not": ours}
-    body = {"size": _SAMPLE, "_source": [prefix], "query": {"bool": query}}
+    body = {"size": _SAMPLE, "_source": False, "query": {"bool": query}}
     # Refused where the index is closed, say, or this login may not read it.
     reply = yield from attempt(Search(index, body))
-    for hit in reply["hits"]["hits"] if reply else ():
+    for hit in (yield from with_source(index, reply["hits"]["hits"], [prefix])) if reply else ():
         if found := foreign_in(documents, hit.get("_source") or {}):
             return MappingError(f"Document {hit['_id']!r} of the index {index!r} {found}. {REMEDY}")
     return None

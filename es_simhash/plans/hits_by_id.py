@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from es_simhash._core.batched import chunks
 from es_simhash._core.json_paths import Json
 from es_simhash.plans.operations import Plan, Refresh, Search
+from es_simhash.plans.reply_size import with_source
 
 # Ids at once, and indices that may have each: their product is the default of index.max_result_window.
 _AT_ONCE, _EACH = 500, 20
@@ -28,11 +29,10 @@ def hits_by_id(
         body: Json = {
             "query": {"ids": {"values": some}},
             "size": _EACH * len(some),
-            "_source": True if source is None else list(source),
-            "seq_no_primary_term": True,
+            "_source": False,
             "track_total_hits": False,
         }
-        reply: Json = yield Search(index, body)
-        for hit in reply["hits"]["hits"]:
+        hits: list[Json] = (yield Search(index, body))["hits"]["hits"]
+        for hit in (yield from with_source(index, hits, True if source is None else source)):
             found[hit["_id"]].append(hit)
     return dict(found)

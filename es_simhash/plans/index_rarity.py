@@ -6,19 +6,24 @@ machine.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents, readable_text
 from es_simhash.plans.mapping_notes import note, noted
 from es_simhash.plans.operations import Count, Plan, Sample
 from es_simhash.plans.other_clusters import readable_mappings
+from es_simhash.plans.reply_size import ReplySize, with_source
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.learnt import LearntRarity, is_of
 from es_simhash.scheme.verdict.rarity import SAMPLE, Rarity
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
 from es_simhash.text.idf import IdfTable
+
+# The index and id of a document, and the numbers of its last change.
+_Version: TypeAlias = tuple[object, ...]
 
 
 @dataclass
@@ -30,7 +35,10 @@ class IndexRarity:
 
     _found: LearntRarity | None = None
     is_read: bool = False
-    _sampled: tuple[list[str], Rarity] | None = None
+    _sampled: Rarity | None = None
+    # The texts of the sample by the versions of their documents, so that each is read once.
+    _read: dict[_Version, str | None] = field(default_factory=dict)
+    _size: ReplySize = field(default_factory=ReplySize)
     _last: Verifier | None = None
 
     def table(self, index: str, documents: Documents) -> Plan[Rarity | None]:
@@ -43,19 +51,20 @@ class IndexRarity:
         self.is_read = False
         if self._found is not None:
             return self._found.rarity
-        hits: list[Json] = yield Sample(index, SAMPLE, documents.fields, {"match_all": {}})
-        found = (readable_text(documents, hit.get("_source") or {}) for hit in hits)
-        # Each once, as a job counts them.
-        texts = list(dict.fromkeys(text for text in found if text))
-        if not texts:
-            return None
-        if self._sampled is None or self._sampled[0] != texts:
-            self._sampled = texts, rarity_of(documents.scheme, texts)
+        hits: list[Json] = yield Sample(index, SAMPLE, {"match_all": {}})
+        known = {version: self._read.get(version) for version in map(_version, hits)}
+        unknown = [hit for hit in hits if _version(hit) not in self._read]
+        for hit in (yield from with_source(index, unknown, documents.fields, self._size)):
+            known[_version(hit)] = readable_text(documents, hit.get("_source") or {})
+        if self._sampled is None or self._read != known:
+            # Each text once, as a job counts them.
+            texts = list(dict.fromkeys(text for text in known.values() if text))
+            self._read, self._sampled = known, rarity_of(documents.scheme, texts) if texts else None
+        found = self._sampled
         # A small index may soon have other documents.
-        if len(hits) == SAMPLE:
-            self._found, self._sampled = LearntRarity(self._sampled[1], None), None
-            return self._found.rarity
-        return self._sampled[1]
+        if found is not None and len(hits) == SAMPLE:
+            self._found, self._read, self._sampled = LearntRarity(found, None), {}, None
+        return found
 
     def verifier(self, settings: Settings, verification: Verification, weights: IdfTable | Rarity | None) -> Verifier:
         """Return what compares texts: the last one if it fits, since its tables take a while to prepare."""
@@ -87,6 +96,10 @@ def note_rarity(index: str, documents: Documents, learnt: LearntRarity) -> Plan[
 def forget_rarity(index: str, documents: Documents) -> Plan[None]:
     """Remove the note of what was learnt."""
     yield from note(index, _name(documents), None)
+
+
+def _version(hit: Json) -> _Version:
+    return hit["_index"], hit["_id"], hit.get("_seq_no"), hit.get("_primary_term")
 
 
 def _name(documents: Documents) -> str:

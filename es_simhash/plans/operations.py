@@ -125,14 +125,13 @@ class MultiSearch(Operation[list[Json]]):
 
 @dataclass(frozen=True)
 class Sample(Operation[list[Json]]):
-    """Draw up to ``size`` documents that match a query, each equally likely, as hits with the paths ``source``.
+    """Draw up to ``size`` documents that match a query, each equally likely, as hits without their source.
 
-    The sample stays the same while the index does not change.
+    They have the numbers of their last changes. The sample stays the same while the index does not change.
     """
 
     index: str
     size: int
-    source: Sequence[str]
     query: Json
 
 

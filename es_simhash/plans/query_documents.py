@@ -11,7 +11,8 @@ from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.documents.sources import text_of
 from es_simhash.errors import DocumentError, MissingError
-from es_simhash.plans.operations import GetDocuments, Plan, Search
+from es_simhash.plans.operations import Plan, Search
+from es_simhash.plans.reply_size import documents_by_id, with_source
 
 
 @dataclass(frozen=True)
@@ -78,17 +79,17 @@ def query_documents_by_id(
 ) -> Plan[list[QueryDocument]]:
     """Read documents of the index by id: their texts, and ``others`` of their fields."""
     fields = [*documents.fields, *others]
-    found = yield GetDocuments(index, ids, fields)
+    found = yield from documents_by_id(index, ids, fields)
     hits = {hit["_id"]: hit for hit in found if hit["found"]}
     missing = [id_ for id_ in ids if id_ not in hits]
     if missing:
         # An id alone does not lead to a document with its own routing value.
-        body = {"query": {"ids": {"values": missing}}, "size": len(missing), "_source": fields}
+        body = {"query": {"ids": {"values": missing}}, "size": len(missing), "_source": False}
         reply = yield Search(index, body)
-        hits |= {hit["_id"]: hit for hit in reply["hits"]["hits"]}
+        hits |= {hit["_id"]: hit for hit in (yield from with_source(index, reply["hits"]["hits"], fields))}
     for id_ in missing:
         if id_ not in hits:
             raise MissingError(f"There is no document {id_!r} in the index {index!r}. Check the id.")
-    found = (hits[id_] for id_ in ids)
-    actions = [{"_id": hit["_id"], "_index": hit["_index"], "_source": hit.get("_source") or {}} for hit in found]
+    wanted = (hits[id_] for id_ in ids)
+    actions = [{"_id": hit["_id"], "_index": hit["_index"], "_source": hit.get("_source") or {}} for hit in wanted]
     return list(query_documents(documents, actions).values())

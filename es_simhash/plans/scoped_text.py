@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from es_simhash._core.json_length import json_length
 from es_simhash._core.json_paths import Json
 from es_simhash.plans.query_documents import QueryDocument
 from es_simhash.plans.search_terms import SearchTerms
@@ -18,6 +19,11 @@ class ScopedText:
 
     terms: SearchTerms
     wanted: QueryDocument
+
+    @cached_property
+    def length(self) -> int:
+        """The bytes of the text."""
+        return json_length(self.wanted.text)
 
     @cached_property
     def missing(self) -> tuple[str, ...]:

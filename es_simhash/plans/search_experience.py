@@ -8,21 +8,23 @@ few documents do. To leave parts of a document out costs a server more than to s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from es_simhash._core.json_length import json_length
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents, readable_text
 from es_simhash.plans.operations import Plan, Search
+from es_simhash.plans.reply_size import REPLY_BYTES, ReplySize
 
-# Characters that cost as much as a second request, and as much as leaving them out of a document.
+# Bytes that cost as much as a second request, and as much as leaving them out of a document.
 _SECOND_REQUEST, _LEFT_OUT = 256 << 10, 4 << 10
-# The most characters of a reply, if documents are as long as those before.
-_MOST = 1 << 20
-# Documents that are read whole to learn their length, how many searches pass between two looks, and the share of the
-# newest in what is known.
-_FIRST, _PASS, _NEWEST = 3, 8, 1 / 8
+# Documents that are read whole to learn their length, and the share of the newest in what is known.
+_FIRST, _NEWEST = 3, 1 / 8
+# Documents of which more than fingerprints are asked for before as many have shown how long they are.
+_UNSEEN = 16
+# As many documents are measured as a first list may have.
+_MEASURED = 100
 # Candidates of a search before any is known.
 _CANDIDATES = 8.0
 
@@ -37,17 +39,20 @@ class Part(Enum):
 
 @dataclass
 class SearchExperience:
-    """How many candidates searches of an index have, and how long documents and their texts are, in characters.
+    """How many candidates searches of an index have, and how long documents and their texts are, in bytes.
 
-    They are the averages of the latest searches; lengths are None until one is known. A search has also shown whether
-    the server ``refuses_scripts``.
+    They are the averages of the latest searches; lengths are None until one is known. Near-duplicates are about as
+    long as a text itself, which counts where that is longer. ``replies`` are those to several searches at once,
+    and ``hits`` those of the caller's own searches. A search has also shown whether the server ``refuses_scripts``.
     """
 
     candidates: float = _CANDIDATES
     document: float | None = None
     text: float | None = None
     refuses_scripts: bool = False
-    _searches: int = 0
+    replies: ReplySize = field(default_factory=ReplySize)
+    hits: ReplySize = field(default_factory=ReplySize)
+    _measured: int = 0
 
     def read(self, index: str, documents: Documents) -> Plan[None]:
         """Look at some documents, unless their length is known."""
@@ -56,32 +61,49 @@ class SearchExperience:
             for hit in (yield Search(index, body))["hits"]["hits"]:
                 self._measure(documents, hit, Part.WHOLE)
 
-    def part(self, count: float, *, with_texts: bool) -> Part:
-        """Return what to ask for of ``count`` documents; ``with_texts`` if these are wanted sooner or later."""
+    def part(self, count: float, *, with_texts: bool, own: int = 0) -> Part:
+        """Return what to ask for of ``count`` documents; ``with_texts`` if these are wanted sooner or later.
+
+        The text that is searched for has ``own`` bytes.
+        """
         if self.document is None or self.text is None:
             return Part.FINGERPRINTS
-        come = with_texts and count * self.text <= _SECOND_REQUEST
-        needed = self.text if come else 0.0
-        if self.document <= needed + _LEFT_OUT and count * self.document <= _MOST:
+        text, document = self._lengths(own)
+        come = with_texts and count * text <= _SECOND_REQUEST
+        needed = text if come else 0.0
+        if document <= needed + _LEFT_OUT and count * document <= REPLY_BYTES:
             return Part.WHOLE
         return Part.TEXTS if come else Part.FINGERPRINTS
 
-    def fitting(self, part: Part, count: int) -> int:
+    def fitting(self, part: Part, count: int, own: int = 0) -> int:
         """Return how many documents of ``count`` to ask for at once."""
-        length = {Part.FINGERPRINTS: None, Part.TEXTS: self.text, Part.WHOLE: self.document}[part]
-        return count if not length else max(1, min(count, int(_MOST / length)))
+        if part is Part.FINGERPRINTS:
+            return count
+        text, document = self._lengths(own)
+        fitting = int(REPLY_BYTES / max(1.0, text if part is Part.TEXTS else document))
+        return max(1, min(count, fitting, max(_UNSEEN, self._measured)))
+
+    def _lengths(self, own: int) -> tuple[float, float]:
+        """Return the lengths to expect of the text of a candidate, and of the whole document."""
+        assert self.text is not None
+        assert self.document is not None
+        text = max(self.text, own)
+        return text, self.document - self.text + text
 
     def note(self, documents: Documents, hits: Sequence[Json], part: Part) -> None:
-        """Take in what the first reply of a search shows: lengths now and then, since measuring takes time."""
+        """Take in what the first reply of a search shows: all lengths at first, then one, since measuring takes time.
+
+        What was measured lets later replies have as many documents.
+        """
         self.candidates = _average(self.candidates, len(hits))
-        self._searches += 1
-        if part is Part.FINGERPRINTS or not hits or self._searches % _PASS:
-            return
-        self._measure(documents, hits[0], part)
+        if part is not Part.FINGERPRINTS:
+            for hit in hits[: 1 if self._measured >= _MEASURED else None]:
+                self._measure(documents, hit, part)
 
     def _measure(self, documents: Documents, hit: Json, part: Part) -> None:
+        self._measured += 1
         source = hit.get("_source") or {}
-        self.text = _average(self.text, len(readable_text(documents, source) or ""))
+        self.text = _average(self.text, json_length(readable_text(documents, source) or ""))
         if part is Part.WHOLE:
             self.document = _average(self.document, json_length(source))
 

@@ -45,8 +45,11 @@ def shared_candidates(
     if len(searches) < 2 or criteria.distance is not None or options.candidates != "keys" or options.filter:
         return (yield from all_candidates(terms, searches, with_texts=with_texts))
     together = [some for _, some in chunks(searches, _TEXTS)]
-    part = terms.experience.part(terms.experience.candidates, with_texts=with_texts)
-    sizes = [terms.experience.fitting(part, _CANDIDATES * len(some)) for some in together]
+    sizes = [_CANDIDATES * len(some) for some in together]
+    own = max(search.length for search in searches)
+    part = terms.experience.part(terms.experience.candidates, with_texts=with_texts, own=own)
+    if terms.experience.fitting(part, sizes[0], own) < sizes[0]:
+        part = Part.FINGERPRINTS
     bodies = [_body(terms, some, part, size) for some, size in zip(together, sizes, strict=True)]
     try:
         replies: list[Json] = yield MultiSearch(terms.index, bodies)

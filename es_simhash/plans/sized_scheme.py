@@ -8,7 +8,8 @@ from es_simhash.documents.documents import Documents, readable_text
 from es_simhash.errors import MappingError, MissingError
 from es_simhash.plans.open_index import ExpectedIndex, open_index
 from es_simhash.plans.operation_retry import attempt
-from es_simhash.plans.operations import Plan, Sample
+from es_simhash.plans.operations import Plan
+from es_simhash.plans.reply_size import sampled
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.sized_keys import KeyLoad, key_load, unrelated_similarities, with_keys_for
 from es_simhash.sketches.key_plans import TYPICAL, Goal
@@ -39,7 +40,7 @@ def sized_scheme(index: str, documents: Documents, goal: Goal, expected: Expecte
         opened = yield from open_index(index, replace(expected, scheme=None))
     except (MissingError, MappingError):
         opened = None
-    hits = (yield from attempt(Sample(index, SAMPLED, documents.fields, {"match_all": {}}))) or []
+    hits = (yield from attempt(sampled(index, SAMPLED, documents.fields, {"match_all": {}}))) or []
     found = (readable_text(documents, hit.get("_source") or {}) for hit in hits)
     texts = [text for text in found if text]
     unrelated = unrelated_similarities(documents.scheme, texts)

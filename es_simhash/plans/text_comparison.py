@@ -12,7 +12,8 @@ import numpy.typing as npt
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents, readable_text
 from es_simhash.plans.hit_surroundings import HitSurroundings, PairsInScope
-from es_simhash.plans.operations import GetDocuments, Plan
+from es_simhash.plans.operations import Plan
+from es_simhash.plans.reply_size import documents_by_id
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import Compared
@@ -21,8 +22,6 @@ from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
 from es_simhash.scheme.verdict.plausible import are_plausible, are_similar
 from es_simhash.scheme.verdict.verifier import Verifier
 from es_simhash.sketches.minhash.common import Signatures
-
-_READ_AT_ONCE = 200
 
 Texts = dict[tuple[str, str], str]
 
@@ -59,13 +58,9 @@ def texts_of_hits(documents: Documents, hits: Iterable[Json]) -> Plan[Texts]:
         by_index[hit["_index"]][hit["_id"]] = hit.get("_routing")
     texts: Texts = {}
     for index, routings in by_index.items():
-        ids = list(routings)
-        for start in range(0, len(ids), _READ_AT_ONCE):
-            some = ids[start : start + _READ_AT_ONCE]
-            given = [routings[id_] for id_ in some]
-            replies: list[Json] = yield GetDocuments(index, some, documents.fields, given if any(given) else None)
-            read = ((id_, _text(documents, reply)) for id_, reply in zip(some, replies, strict=True))
-            texts.update({(index, id_): text for id_, text in read if text is not None})
+        replies = yield from documents_by_id(index, list(routings), documents.fields, list(routings.values()))
+        read = ((id_, _text(documents, reply)) for id_, reply in zip(routings, replies, strict=True))
+        texts.update({(index, id_): text for id_, text in read if text is not None})
     return texts
 
 

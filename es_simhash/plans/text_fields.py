@@ -10,11 +10,12 @@ from es_simhash.documents.documents import Documents
 from es_simhash.errors import MappingError
 from es_simhash.plans.derived_fields import Derived, derived
 from es_simhash.plans.operation_retry import attempt
-from es_simhash.plans.operations import Plan, Sample, Search
+from es_simhash.plans.operations import Plan, Search
+from es_simhash.plans.reply_size import FIRST_DOCUMENTS, sampled
 from es_simhash.scheme.mapping import entries
 
 # A few documents nearly always show all fields; for a field that none of them has, many are read.
-_FEW = 100
+_FEW = FIRST_DOCUMENTS
 _MANY = 1000
 
 
@@ -27,7 +28,7 @@ def fields_in_no_document(index: str, paths: Sequence[str]) -> Plan[list[str]]:
     for path in missing.copy():
         if not _in_none((yield from _having(index, path)), [path]):
             missing.remove(path)
-    return _in_none((yield Sample(index, _MANY, missing, {"match_all": {}})), missing) if missing else []
+    return _in_none((yield from sampled(index, _MANY, missing, {"match_all": {}})), missing) if missing else []
 
 
 def derived_fields(mapping: Json, paths: Sequence[str], missing: Sequence[str]) -> dict[str, Derived]:

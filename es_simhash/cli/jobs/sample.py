@@ -16,8 +16,9 @@ from es_simhash._core.json_paths import Json
 from es_simhash.cli.jobs.labelled_documents import OnProgress, hits_of, with_texts
 from es_simhash.documents.files import FileDocument
 from es_simhash.documents.rejected import OnReject
-from es_simhash.engines.base import Engine
-from es_simhash.plans.operations import Count, Refresh, Sample
+from es_simhash.engines.base import Engine, run
+from es_simhash.plans.operations import Count, Refresh
+from es_simhash.plans.reply_size import sampled
 from es_simhash.quality.measures import Flags, InScope
 from es_simhash.quality.stored_documents import StoredDocuments
 from es_simhash.scheme.scope import Scope
@@ -68,7 +69,7 @@ def sample_of_index(
     """Sample ``size`` documents with a text in the fields; they need no fingerprints."""
     wanted = filter or _ALL
     engine.perform(Refresh(index))
-    hits = engine.perform(Sample(index, size, [*fields, *_paths(scope)], wanted))
+    hits = run(sampled(index, size, [*fields, *_paths(scope)], wanted), engine)
     chosen = list(with_texts(hits, fields, on_reject))
     in_scope = _in_scope(scope, [hit.get("_source") or {} for hit, _ in chosen])
     return Sampled([(hit["_id"], text) for hit, text in chosen], engine.perform(Count(index, wanted)), in_scope)

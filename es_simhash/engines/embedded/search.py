@@ -112,7 +112,8 @@ def count(views: Sequence[View], query: Any, find_document: FindDocument) -> int
 
 def sample(views: Sequence[View], operation: Sample, find_document: FindDocument) -> list[Json]:
     """Return matching documents, evenly spread over the first `_SAMPLED_FROM` of each index."""
-    body = {"query": operation.query, "size": _SAMPLED_FROM, "_source": list(operation.source) or False, "sort": "_doc"}
+    body = {"query": operation.query, "size": _SAMPLED_FROM, "_source": False, "sort": "_doc"}
+    body["seq_no_primary_term"] = True
     request = SearchRequest.of(body)
     hits = [hit for view in views for hit in _search_one(view, request, find_document)[1]]
     step = max(len(hits) / max(operation.size, 1), 1.0)

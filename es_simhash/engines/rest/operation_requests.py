@@ -192,8 +192,8 @@ def _searched(operation: Search | MultiSearch, reply: Json) -> Json:
 
 def _sample(operation: Sample) -> Conversation[list[Json]]:
     scored = {"query": operation.query, "random_score": {"seed": 1, "field": "_seq_no"}, "boost_mode": "replace"}
-    source: Any = list(operation.source) or False  # an empty list would mean the whole document
-    body = {"query": {"function_score": scored}, "size": operation.size, "_source": source, "track_total_hits": False}
+    body = {"query": {"function_score": scored}, "size": operation.size, "_source": False, "track_total_hits": False}
+    body["seq_no_primary_term"] = True
     reply = yield Request("POST", path_of(operation.index, "_search"), WHOLE_ANSWER, body)
     return hits_of(whole(operation, reply))
 

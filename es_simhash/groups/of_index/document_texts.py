@@ -18,8 +18,7 @@ from es_simhash.groups.pairs.spool import Spools
 from es_simhash.groups.pairs.stored_strings import Strings
 from es_simhash.groups.pairs.text_similarity import CompareTexts, text_comparer
 from es_simhash.live.sweep.document_ref import DocumentRef
-from es_simhash.plans.operation_retry import retry
-from es_simhash.plans.operations import GetDocuments
+from es_simhash.plans.reply_size import ReplySize, documents_by_id
 from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
 from es_simhash.scheme.verdict.verifier import Verifier
 
@@ -33,6 +32,7 @@ class DocumentReader:
     def __init__(self, engine: Engine, patience: float) -> None:
         self._engine = engine
         self._patience = patience
+        self._size = ReplySize()
 
     def read(self, refs: Sequence[DocumentRef], source: Sequence[str] | bool) -> Iterator[Json | None]:
         """Yield documents as they are now, in the given order, with parts of their source; None for deleted ones."""
@@ -48,8 +48,8 @@ class DocumentReader:
         for index, numbers in by_index.items():
             ids = [refs[number].id for number in numbers]
             routings = [refs[number].routing for number in numbers]
-            plan = retry(GetDocuments(index, ids, wanted, routings), self._patience)
-            replies: list[Json] = run(plan, self._engine)
+            plan = documents_by_id(index, ids, wanted, routings, patience=self._patience, size=self._size)
+            replies = run(plan, self._engine)
             for number, reply in zip(numbers, replies, strict=True):
                 found[number] = reply if reply["found"] else None
         return found

@@ -269,7 +269,7 @@ class Settling:
         source = [*self.documents.fields, self.documents.prefix, *self.grouped.scope_paths]
         for index in sorted({ref.index for ref, _ in conflicts}):
             there = [update for update in conflicts if update[0].index == index]
-            replies = yield from retry(read_again(index, there, source), patience)
+            replies = yield from read_again(index, there, source, patience)
             for (ref, _), reply in zip(there, replies, strict=True):
                 self._settle(self.positions[_key(ref)], reply, prepared)
         return prepared

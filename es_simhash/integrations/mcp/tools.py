@@ -15,6 +15,7 @@ from pydantic import Field
 from es_simhash._core.environment import PATIENCE
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.rejected import Rejected
+from es_simhash.engines.base import run
 from es_simhash.errors import EsSimhashError, InputError
 from es_simhash.groups.of_index import result
 from es_simhash.groups.of_index.document_texts import DocumentReader
@@ -35,7 +36,8 @@ from es_simhash.integrations.mcp.answers import (
 )
 from es_simhash.integrations.mcp.filters import MOST_FIELD_CHARACTERS, literal
 from es_simhash.integrations.mcp.shown import differences, found, near, shortened
-from es_simhash.plans.operations import Count, Sample
+from es_simhash.plans.operations import Count
+from es_simhash.plans.reply_size import sampled
 from es_simhash.scheme.verdict.verification import Level
 
 # Maximum number of documents of a call, and of characters of its texts.
@@ -183,7 +185,7 @@ class Tools:
             documents = index.documents
             scope = documents.policy.scope.paths if documents.policy.scope else ()
             source = list(documents.fields)
-            hits = index.engine.perform(Sample(index.name, size, [*source, *scope], query))
+            hits = run(sampled(index.name, size, [*source, *scope], query), index.engine)
             drawn = [{name: hit[name] for name in ("_index", "_id", "_source")} for hit in hits]
             matches = index.find_many(docs=drawn, similarity=similarity, source=source)
             both = [(hit, each[-1]) for hit, each in zip(drawn, matches, strict=True) if each]

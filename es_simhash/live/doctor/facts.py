@@ -28,9 +28,9 @@ from es_simhash.plans.operations import (
     GetResource,
     GetSettings,
     Plan,
-    Sample,
     Search,
 )
+from es_simhash.plans.reply_size import sampled
 from es_simhash.plans.text_fields import derived_fields, fields_in_no_document
 from es_simhash.scheme import mapping
 from es_simhash.scheme.mapping import Change
@@ -174,7 +174,7 @@ def index_facts(due: Due, documents: Documents | None = None) -> Plan[IndexFacts
 
 def _texts(index: str, documents: Documents) -> Plan[list[str]]:
     """Sample texts, as fingerprints are made of them."""
-    hits = (yield from attempt(Sample(index, _TEXTS, documents.fields, {"match_all": {}}))) or []
+    hits = (yield from attempt(sampled(index, _TEXTS, documents.fields, {"match_all": {}}))) or []
     found = (readable_text(documents, hit.get("_source") or {}) for hit in hits)
     return [text for text in found if text]
 

@@ -17,7 +17,8 @@ from es_simhash.live.erase.tenants import Tenants
 from es_simhash.live.sweep.reading import Reading
 from es_simhash.plans.open_index import IndicesBehind
 from es_simhash.plans.operation_retry import attempt, retry, retry_all
-from es_simhash.plans.operations import GetAliases, GetDocuments, MultiSearch, Plan, Refresh, Search
+from es_simhash.plans.operations import GetAliases, MultiSearch, Plan, Refresh, Search
+from es_simhash.plans.reply_size import ReplySize, documents_by_id
 from es_simhash.scheme import query
 
 _SEARCHES, _TEXTS = 20, 100
@@ -153,12 +154,11 @@ class Hunt:
         return place in self._known and self._known[place][0] == (hit.get("_seq_no"), hit.get("_primary_term"))
 
     def _read(self, index: str, places: Sequence[Place]) -> Plan[None]:
-        own = self.documents[index]
+        parts, patience, size = self._parts(self.documents[index]), self.options.patience, ReplySize()
         for start in range(0, len(places), _TEXTS):
             some = places[start : start + _TEXTS]
             ids, routings = [id_ for _, id_, _ in some], [routing for _, _, routing in some]
-            asked = GetDocuments(index, ids, self._parts(own), routings if any(routings) else None)
-            replies: list[Json] = yield from retry(asked, self.options.patience)
+            replies = yield from documents_by_id(index, ids, parts, routings, patience=patience, size=size)
             for place in some:
                 self._known.pop(place, None)
             there = zip(some, replies, strict=True)

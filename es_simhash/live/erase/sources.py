@@ -13,8 +13,9 @@ from es_simhash.live.erase.options import EraseOptions
 from es_simhash.live.erase.tenants import Tenants
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.plans.open_index import IndicesBehind
-from es_simhash.plans.operation_retry import attempt, retry
+from es_simhash.plans.operation_retry import attempt, retry, retry_each
 from es_simhash.plans.operations import Count, Plan, Search
+from es_simhash.plans.reply_size import with_source
 from es_simhash.plans.text_fields import fields_in_no_document, no_text
 from es_simhash.scheme.scheme import Scheme
 
@@ -35,8 +36,9 @@ def read_sources(
     paths = sorted({path for own in documents.values() for path in own.fields} | set(tenants.paths))
     for start in range(0, len(ids), _AT_ONCE):
         some = ids[start : start + _AT_ONCE]
-        body = {"query": {"ids": {"values": some}}, "size": _MOST, "_source": paths}
-        hits: list[Json] = (yield from retry(Search(index, body), options.patience))["hits"]["hits"]
+        body = {"query": {"ids": {"values": some}}, "size": _MOST, "_source": False}
+        there: list[Json] = (yield from retry(Search(index, body), options.patience))["hits"]["hits"]
+        hits = yield from retry_each(with_source(index, there, paths), options.patience)
         for id_ in some:
             own = [hit for hit in hits if hit["_id"] == id_]
             if not own:

@@ -12,7 +12,6 @@ from es_simhash.documents.rejected import Rejected
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.live.sweep.work import Prepared, Update, read_again
 from es_simhash.plans.foreign_values import REMEDY, foreign_in
-from es_simhash.plans.operation_retry import retry
 from es_simhash.plans.operations import Action, Plan
 
 
@@ -84,7 +83,7 @@ class Copying:
 
         The versions of a document that was deleted and written again start from 1.
         """
-        copies = yield from retry(read_again(self.destination, conflicts, True), patience)
+        copies = yield from read_again(self.destination, conflicts, True, patience)
         pairs = zip(conflicts, copies, strict=True)
         differing = [(update, copy) for update, copy in pairs if copy.get("_source") != update[1].body]
         prepared = Prepared(current=len(conflicts) - len(differing))
@@ -97,7 +96,7 @@ class Copying:
     ) -> Plan[None]:
         """Compare copies with the documents as they are now."""
         updates = [update for update, _ in differing]
-        now = yield from retry(read_again(updates[0][0].index, updates, True), patience)
+        now = yield from read_again(updates[0][0].index, updates, True, patience)
         found = [(hit, copy) for hit, (_, copy) in zip(now, differing, strict=True) if hit["found"]]
         prepared.gone += len(now) - len(found)
         bodies, prepared.unfit = self.bodies([hit for hit, _ in found])

@@ -11,7 +11,8 @@ from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.live.reindex.copying import Copying
 from es_simhash.live.sweep.reading import Reading
 from es_simhash.plans.operation_retry import retry
-from es_simhash.plans.operations import Count, GetDocuments, GetInfo, Plan, Refresh, Search, Slice
+from es_simhash.plans.operations import Count, GetInfo, Plan, Refresh, Search, Slice
+from es_simhash.plans.reply_size import documents_by_id
 
 _EVERYTHING: Json = {"match_all": {}}
 _AT_A_TIME = 50
@@ -85,9 +86,9 @@ def differences(source: str, copying: Copying, chosen: Sequence[Json], patience:
     """Find the documents whose copies differ from copies made now."""
     different: list[Rejected] = []
     for start in range(0, len(chosen), _AT_A_TIME):
-        found = yield from retry(_documents(source, chosen[start : start + _AT_A_TIME], None), patience)
+        found = yield from _documents(source, chosen[start : start + _AT_A_TIME], None, patience)
         hits = [hit for hit in found if hit["found"]]
-        copies = yield from retry(_documents(copying.destination, hits, None), patience)
+        copies = yield from _documents(copying.destination, hits, None, patience)
         bodies, _ = copying.bodies(hits)
         for hit, copy, body in zip(hits, copies, bodies, strict=True):
             if copy.get("_source") != body:
@@ -102,7 +103,7 @@ def find_extra(source: str, destination: str, patience: float, on_reject: OnReje
     extra: set[tuple[str, str | None]] = set()
     reading = Reading(destination, _EVERYTHING, False, None, patience)
     while hits := (yield from reading.next()):
-        found = yield from retry(_documents(source, hits, []), patience)
+        found = yield from _documents(source, hits, [], patience)
         for hit, there in zip(hits, found, strict=True):
             if not there["found"] and (key := (hit["_id"], hit.get("_routing"))) not in extra:
                 extra.add(key)
@@ -111,6 +112,7 @@ def find_extra(source: str, destination: str, patience: float, on_reject: OnReje
     return len(extra)
 
 
-def _documents(index: str, hits: Sequence[Json], source: Sequence[str] | None) -> GetDocuments:
-    """Return the operation that reads the documents of hits from an index."""
-    return GetDocuments(index, [hit["_id"] for hit in hits], source, [hit.get("_routing") for hit in hits])
+def _documents(index: str, hits: Sequence[Json], source: Sequence[str] | None, patience: float) -> Plan[list[Json]]:
+    """Read the documents of hits from an index."""
+    ids, routings = [hit["_id"] for hit in hits], [hit.get("_routing") for hit in hits]
+    return (yield from documents_by_id(index, ids, source, routings, patience=patience))

@@ -10,7 +10,7 @@ from es_simhash._core.json_length import json_length
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import ReaderLostError, TooLargeError, UnavailableError, UnreachableError
 from es_simhash.live.sweep.options import RunOptions
-from es_simhash.plans.operation_retry import close, retry
+from es_simhash.plans.operation_retry import close, retry, retry_delays
 from es_simhash.plans.operations import (
     HitPage,
     OpenReader,
@@ -18,17 +18,22 @@ from es_simhash.plans.operations import (
     Reader,
     ReadPage,
     Refresh,
+    Search,
     Slice,
     TextHit,
+    Wait,
 )
+from es_simhash.plans.reply_size import FIRST_DOCUMENTS, REPLY_BYTES, ReplySize
 
-_FIRST_SIZE, _MOST = 100, 10_000
-# The size of a page in characters of JSON: large enough that requests cost little, small enough for any memory.
-_PAGE_LENGTH = 1 << 20
+# How many documents are read at first, and at most: of each page they are twice as many as on the one before, at most,
+# since documents that lie further on may be longer.
+_FIRST_SIZE, _MOST = FIRST_DOCUMENTS, 2_000
+# A scroll, all of whose pages have as many documents as the first one, is read after a look at a few of them.
+_SCROLLED = 100
 # Servers take longer to leave parts of documents out than to send them, so whole documents are read unless they have
-# more than this many times the characters that are wanted. The first whole ones show that. Of short ones, the rest of a
+# more than this many times the bytes that are wanted. The first whole ones show that. Of short ones, the rest of a
 # reply is the most.
-_MOST_OF_WHOLE, _FIRST_WHOLE, _SHORT = 4, 20, 1_000
+_MOST_OF_WHOLE, _FIRST_WHOLE, _SHORT = 4, FIRST_DOCUMENTS, 1_000
 # The number of hits whose length is measured, since that takes time.
 _SAMPLE = 50
 # A reader lost this often is not lost by accident.
@@ -66,6 +71,7 @@ class Reading:
         self._losses = 0
         self._most_losses = 0 if once else MOST_LOSSES
         self._is_over = False
+        self._lengths = ReplySize()
 
     def next(self) -> Plan[list[Any]]:
         """Read the hits of the next page; none if all were read."""
@@ -79,9 +85,9 @@ class Reading:
                 self._reader = self._common = self._after = None
                 # The documents done meanwhile need not be found again.
                 yield from retry(Refresh(self._index), self._patience)
-            except TooLargeError:
+            except TooLargeError as error:
                 if self._size == 1:
-                    raise
+                    raise self._lengths.explained(error, 1) from error
                 self._size = max(1, self._size // 4)
         return []
 
@@ -95,6 +101,8 @@ class Reading:
         if self._reader is None:
             opening = OpenReader(self._index, shared=self._slice is not None)
             self._reader = yield from retry(opening, self._patience)
+        if self._reader.kind == "scroll" and self._reader.id is None:
+            yield from self._look()
         page = yield from self._answer(self._asked(self._reader))
         self._reader, self._after = page.reader, page.after
         if page.hits:
@@ -102,6 +110,14 @@ class Reading:
         else:
             yield from self.close()
         return page.hits
+
+    def _look(self) -> Plan[None]:
+        """Choose the size of all pages of a scroll."""
+        source = self._source if isinstance(self._source, bool) else list(self._source)
+        body = {"query": self._query, "size": _FIRST_SIZE, "_source": source, "track_total_hits": False}
+        hits = (yield from retry(Search(self._index, body), self._patience))["hits"]["hits"]
+        if hits:
+            self._size = max(1, min(_SCROLLED, int(REPLY_BYTES / _length(hits))))
 
     def _asked(self, reader: Reader) -> ReadPage:
         asked = ReadPage(reader, self._query, self._size, self._source, self._slice, self._after, bool(self._is_whole))
@@ -116,14 +132,21 @@ class Reading:
         return not is_known and reader.kind in ("elasticsearch", "opensearch")
 
     def _answer(self, asked: ReadPage) -> Plan[HitPage]:
-        if asked.reader.kind != "scroll" or asked.reader.id is None:
-            return (yield from retry(asked, self._patience))
-        try:
-            page: HitPage = yield asked
-        except (UnreachableError, UnavailableError) as error:
-            # A scroll moves on with each request: asked again, it would skip the page whose reply was lost.
-            raise ReaderLostError(f"The scroll over {self._index!r} was broken off. Read it again.") from error
-        return page
+        waits = retry_delays(self._patience)
+        while True:
+            try:
+                page: HitPage = yield asked
+                return page
+            except (UnreachableError, UnavailableError) as error:
+                if asked.reader.kind == "scroll" and asked.reader.id is not None:
+                    # It moves on with each request: asked again, it would skip the page whose reply was lost.
+                    raise ReaderLostError(f"The scroll over {self._index!r} was broken off. Read it again.") from error
+                if (delay := next(waits, None)) is None:
+                    raise self._lengths.explained(error, asked.size) from error
+            yield Wait(delay)
+            # Perhaps it was too large.
+            self._size = min(self._size, max(_FIRST_SIZE, asked.size // 2))
+            asked = replace(asked, size=min(self._size, asked.size))
 
     def _adapt(self, page: HitPage) -> None:
         """Adapt the number of documents of the next page to the wanted length, growing step by step."""
@@ -138,7 +161,8 @@ class Reading:
         if self._is_whole and length > _MOST_OF_WHOLE * max(self._wanted_length, _SHORT):
             # These documents are others than the first ones: try again.
             self._is_whole, self._wanted_length = None, 0.0
-        self._size = max(1, min(int(_PAGE_LENGTH / length), 4 * self._size, _MOST))
+        self._lengths.note([int(length)] * len(page.hits))
+        self._size = max(1, min(int(REPLY_BYTES / length), 2 * self._size, _MOST))
 
 
 def _length(hits: Sequence[Json | TextHit]) -> float:

@@ -10,8 +10,8 @@ from typing import Protocol, TypeAlias
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.rejected import Rejected
 from es_simhash.live.sweep.document_ref import DocumentRef
-from es_simhash.plans.operation_retry import retry
-from es_simhash.plans.operations import Action, GetDocuments, Plan
+from es_simhash.plans.operations import Action, Plan
+from es_simhash.plans.reply_size import documents_by_id
 
 # A document, and the action that changes it.
 Update: TypeAlias = tuple[DocumentRef, Action]
@@ -60,14 +60,17 @@ def settle_by_reading_again(work: Work, updates: Sequence[Update], patience: flo
         by_index[ref.index].append((ref, action))
     hits = []
     for index, some in by_index.items():
-        replies = yield from retry(read_again(index, some, work.source), patience)
+        replies = yield from read_again(index, some, work.source, patience)
         hits += [reply for reply in replies if reply["found"]]
     prepared = work.prepare(hits)
     prepared.gone += len(updates) - len(hits)
     return prepared
 
 
-def read_again(index: str, updates: Sequence[Update], source: Sequence[str] | bool) -> GetDocuments:
-    """Return the operation that reads the documents of updates from an index."""
+def read_again(
+    index: str, updates: Sequence[Update], source: Sequence[str] | bool, patience: float
+) -> Plan[list[Json]]:
+    """Read the documents of updates from an index."""
     ids, routings = [ref.id for ref, _ in updates], [ref.routing for ref, _ in updates]
-    return GetDocuments(index, ids, None if isinstance(source, bool) else source, routings)
+    paths = None if isinstance(source, bool) else source
+    return (yield from documents_by_id(index, ids, paths, routings, patience=patience))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypedDict, overload
 
+from es_simhash._core.json_length import json_length
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import texts_of_hits
 from es_simhash.errors import EngineError, InputError, ReaderLostError, TooLargeError
@@ -19,6 +20,7 @@ from es_simhash.plans.documents_behind import documents_behind
 from es_simhash.plans.find_options import MOST_CANDIDATES, FindRequest
 from es_simhash.plans.operation_retry import close
 from es_simhash.plans.operations import OpenReader, Plan, Reader, Search
+from es_simhash.plans.reply_size import ReplySize
 from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.scheme.folding import Apart, Folding, GroupRule
 from es_simhash.scheme.folding_rule import FoldingRule
@@ -178,7 +180,7 @@ def _page(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Plan[D
     if request.cursor is not None:
         cursor = Cursor.from_text(request.cursor, search, terms.index)
         asked = replace(asked, seed=cursor.seed, within=(yield from documents_behind(terms.index)))
-        reader = yield from _go_on(terms.index, asked, folding, cursor)
+        reader = yield from _go_on(terms, asked, folding, cursor)
     else:
         asked = replace(asked, seed=random.getrandbits(_SEED_BITS))
         if request.paged:
@@ -187,7 +189,7 @@ def _page(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Plan[D
     first_rank, first = folding.read, len(folding.shown) + (0 if request.cursor else asked.skipped)
     last = first + asked.size
     try:
-        done = yield from _read_on(terms.index, asked, folding, last, reader)
+        done = yield from _read_on(terms, asked, folding, last, reader)
     except (EngineError, InputError):
         if reader and request.cursor is None:
             yield from close(reader)
@@ -235,21 +237,25 @@ def _rule(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Plan[F
     return FoldingRule(*given, by_texts, verifier, partial(texts_of_hits, documents))
 
 
-def _go_on(index: str, asked: SearchBody, folding: Folding, cursor: Cursor) -> Plan[Reader]:
+def _go_on(terms: SearchTerms, asked: SearchBody, folding: Folding, cursor: Cursor) -> Plan[Reader]:
     """Read again what is on earlier pages, since what duplicates that is not shown again; return the reader."""
-    reader = cursor.reader
+    reader, lengths = cursor.reader, terms.experience.hits
     while folding.read < cursor.rank:
-        size = min(cursor.rank - folding.read, asked.window if asked.has_texts else max(asked.window, _PRINTS_AT_ONCE))
+        at_once = lengths.at_once() if asked.has_texts else max(asked.window, _PRINTS_AT_ONCE)
+        size = min(cursor.rank - folding.read, at_once)
         try:
-            reply = yield Search(index, asked.part_again(folding.read, size), reader, lazy=True)
+            reply = yield Search(terms.index, asked.part_again(folding.read, size), reader, lazy=True)
         except EngineError as error:
             if type(error) is EngineError and not folding.read:
                 # It read the same before, so it cannot read this reader's id.
                 raise invalid() from error
             raise
         reader = _of_reply(reader, reply) or reader
-        folding.add(reply["hits"]["hits"])
-        if len(reply["hits"]["hits"]) < size:
+        hits = reply["hits"]["hits"]
+        if asked.has_texts:
+            _note(lengths, hits)
+        folding.add(hits)
+        if len(hits) < size:
             break
     if order_of(folding.names) != cursor.order:
         raise _changing()
@@ -275,17 +281,24 @@ class _ReadOn:
     limit: str | None
 
 
-def _read_on(index: str, asked: SearchBody, folding: Folding, enough: int, reader: Reader | None) -> Plan[_ReadOn]:
-    """Read hits until enough are shown, or no more can be read."""
+def _read_on(
+    terms: SearchTerms, asked: SearchBody, folding: Folding, enough: int, reader: Reader | None
+) -> Plan[_ReadOn]:
+    """Read hits until enough are shown, or no more can be read: a window of them, in parts if they are long."""
+    lengths = terms.experience.hits
     first: Json | None = None
-    most = MOST_CANDIDATES
+    most, due = MOST_CANDIDATES, 0
     # Copies of a shard may rank hits differently; a reader has one of each.
     copies = None if reader else f"{random.getrandbits(_SEED_BITS)}"
     while True:
-        wanted = max(asked.window, enough - len(folding.shown)) if enough else 0
-        size = min(wanted, asked.end.hits - folding.read, most)
+        if due <= 0:
+            due = max(asked.window, enough - len(folding.shown)) if enough else 0
+        size = min(due, asked.end.hits - folding.read, most)
+        if not asked.end.at_once:
+            size = min(size, lengths.at_once())
         try:
-            reply: Json = yield Search(index, asked.part(folding.read, size), reader, lazy=True, preference=copies)
+            body = asked.part(folding.read, size)
+            reply: Json = yield Search(terms.index, body, reader, lazy=True, preference=copies)
         except TooLargeError:
             # The index's owner may have set a smaller window than the engine's.
             most = size // 2
@@ -295,17 +308,25 @@ def _read_on(index: str, asked: SearchBody, folding: Folding, enough: int, reade
                 raise
             return _ReadOn(first or {"hits": {}}, reader, False, "index.max_result_window")
         hits = reply["hits"]["hits"]
-        folding.add(hits, enough)
+        _note(lengths, hits)
+        due -= size
+        folding.add(hits, None if due > 0 else enough)
         if reader and folding.has_repeats:
             raise _changing()
         reader, first = _of_reply(reader, reply), first or reply
         at_end = len(hits) < size and not asked.end.at_once
         is_over = not at_end and (asked.end.at_once or folding.read >= asked.end.hits)
         limit = asked.end.reason if is_over else None
-        if at_end or limit or len(folding.shown) >= enough:
+        if at_end or limit or (due <= 0 and len(folding.shown) >= enough):
             return _ReadOn(first, reader, at_end, limit)
 
 
 def _of_reply(reader: Reader | None, reply: Json) -> Reader | None:
     """Return the reader as the last reply names it."""
     return replace(reader, id=reply.get("pit_id") or reader.id) if reader else None
+
+
+def _note(lengths: ReplySize, hits: Sequence[Json]) -> None:
+    """Take in the longer one of the first and the last hit, since measuring all takes time."""
+    if len(hits):
+        lengths.note([max(json_length(hits[place].get("_source")) for place in (0, -1))] * len(hits))

@@ -11,8 +11,9 @@ from es_simhash.plans.explain.explanation import Explanation, explain
 from es_simhash.plans.explain.field_states import ComparedDocument, ExaminedDocument, examine
 from es_simhash.plans.explain.shared_keys import clauses
 from es_simhash.plans.find import find_fingerprinted
-from es_simhash.plans.operations import GetDocuments, Plan, Search, is_server
+from es_simhash.plans.operations import Plan, Search, is_server
 from es_simhash.plans.query_documents import QueryDocument
+from es_simhash.plans.reply_size import documents_by_id, with_source
 from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.scheme.verdict.surroundings import Around
 from es_simhash.scheme.verdict.verifier import Verifier
@@ -52,10 +53,10 @@ def _read(terms: SearchTerms, ids: Sequence[str]) -> Plan[list[ComparedDocument]
     """Read both documents as last written, and whether searches see them so."""
     index, documents = terms.index, terms.documents
     source = [*documents.fields, documents.prefix, *terms.scope_paths]
-    found = yield GetDocuments(index, ids, source)
+    found = yield from documents_by_id(index, ids, source)
     # An id alone does not lead to a document with its own routing value, but searches find it.
-    body = {"query": {"ids": {"values": list(ids)}}, "size": _SAME_IDS, "_source": source}
-    hits = (yield Search(index, body))["hits"]["hits"]
+    body = {"query": {"ids": {"values": list(ids)}}, "size": _SAME_IDS, "_source": False}
+    hits = yield from with_source(index, (yield Search(index, body))["hits"]["hits"], source)
     return [_compared(index, documents, reply, [hit for hit in hits if hit["_id"] == reply["_id"]]) for reply in found]
 
 

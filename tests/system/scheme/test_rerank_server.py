@@ -215,6 +215,8 @@ def test_what_no_script_can_compare_is_compared_here(options: FindRequest, schem
 class Asked:
     """A record of how it is asked for candidates; it stops at ``enough``."""
 
+    length = 0
+
     def __init__(self, enough: int) -> None:
         self._enough = enough
 

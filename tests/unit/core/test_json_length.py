@@ -19,7 +19,7 @@ VALUES = st.recursive(PLAIN, lambda inner: st.lists(inner, min_size=1) | st.dict
 
 
 def written(value: Any) -> int:
-    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
 
 
 @given(VALUES)

@@ -186,7 +186,7 @@ def test_no_more_is_read_where_nothing_can_contain_more(index: Index) -> None:
     legal = " ".join(words(40, seed=20))
     many(index, [f"{legal} {' '.join(words(60, seed=100 + i))}" for i in range(150)], "legal")
     matches = index.find(legal, relation="containing")
-    assert (len(matches), matches.candidates, matches.complete) == (10, 100, False)
+    assert (len(matches), matches.candidates, matches.complete) == (10, 16, False)
     matches = index.find(legal, relation="containing", size=200)
     assert (len(matches), matches.complete) == (150, True)
 

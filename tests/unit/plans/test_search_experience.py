@@ -48,6 +48,12 @@ def of(document: float | None, text: float | None, candidates: float = 8.0) -> S
     return SearchExperience(candidates, document, text)
 
 
+def seen(experience: SearchExperience, count: int = 100) -> SearchExperience:
+    """What is known of so many documents, all alike."""
+    experience._measured = count
+    return experience
+
+
 @pytest.mark.parametrize(
     ("experience", "count", "with_texts", "expected"),
     [
@@ -69,20 +75,36 @@ def test_as_much_is_asked_for_as_costs_less_than_another_request(
 
 
 def test_a_reply_is_bounded_in_bytes() -> None:
-    assert of(1_500, 1_000).fitting(Part.WHOLE, 100) == 100
-    assert of(42_000, 40_000).fitting(Part.WHOLE, 100) == (1 << 20) // 42_000
-    assert of(42_000, 40_000).fitting(Part.TEXTS, 100) == (1 << 20) // 40_000
-    assert of(42_000, 40_000).fitting(Part.FINGERPRINTS, 100) == 100
-    assert of(9e9, 9e9).fitting(Part.WHOLE, 100) == 1
+    assert seen(of(1_500, 1_000)).fitting(Part.WHOLE, 100) == 100
+    assert seen(of(42_000, 40_000)).fitting(Part.WHOLE, 100) == (1 << 20) // 42_000
+    assert seen(of(42_000, 40_000)).fitting(Part.TEXTS, 100) == (1 << 20) // 40_000
+    assert seen(of(42_000, 40_000)).fitting(Part.FINGERPRINTS, 100) == 100
+    assert seen(of(9e9, 9e9)).fitting(Part.WHOLE, 100) == 1
+
+
+def test_a_few_documents_are_asked_for_until_as_many_as_are_wanted_have_shown_their_length() -> None:
+    for part in (Part.WHOLE, Part.TEXTS):
+        assert of(1_500, 1_000).fitting(part, 100) == 16
+        assert of(1_500, 1_000).fitting(part, 3) == 3
+    assert of(1_500, 1_000).fitting(Part.FINGERPRINTS, 100) == 100
+
+
+def test_near_duplicates_are_taken_to_be_as_long_as_the_text() -> None:
+    experience = seen(of(1_500, 1_000))
+    assert experience.part(8, with_texts=True, own=1_000) is Part.WHOLE
+    assert experience.part(8, with_texts=True, own=400_000) is Part.FINGERPRINTS
+    assert experience.part(8, with_texts=False, own=400_000) is Part.FINGERPRINTS
+    assert experience.part(0.5, with_texts=True, own=400_000) is Part.WHOLE
+    assert experience.fitting(Part.WHOLE, 100, own=400_000) == 2
 
 
 def test_lengths_follow_the_latest_replies() -> None:
     experience = of(1_000, 1_000)
     hit: Json = {"_source": {"body": "x" * 9_000, "other": [1, {"name": "y" * 1_000}]}}
-    for _ in range(8 * 90):
+    for _ in range(90):
         experience.note(DOCUMENTS, [hit] * 3, Part.TEXTS)
-    assert (round(experience.candidates), round(experience.text or 0), experience.document) == (3, 9_000, 1_000)
-    for _ in range(8 * 60):
+    assert (round(experience.candidates), round(experience.text or 0), experience.document) == (3, 9_002, 1_000)
+    for _ in range(60):
         experience.note(DOCUMENTS, [hit], Part.WHOLE)
     assert 10_000 < (experience.document or 0) < 10_100
     experience.note(DOCUMENTS, [], Part.WHOLE)

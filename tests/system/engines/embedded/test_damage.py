@@ -130,7 +130,7 @@ index = Path(sys.argv[1])
 operations = [
     Search("a", {"query": {"match": {"t": "all w17"}}, "size": 400}),
     GetDocuments("a", ["3", "299", "none"]),
-    Sample("a", 5, ["n"], {"match_all": {}}),
+    Sample("a", 5, {"match_all": {}}),
     CheckFiles("a"),
 ]
 for file in sorted(index.iterdir()):

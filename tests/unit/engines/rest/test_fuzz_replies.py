@@ -139,7 +139,7 @@ EXCHANGES = [
         [{"responses": [FOUND, FOUND]}],
         lambda replies: len(replies) == 2 and all(are_hits(reply["hits"]["hits"]) for reply in replies),
     ),
-    Exchange(Sample("docs", 2, ["a"], {"match_all": {}}), [FOUND], are_hits),
+    Exchange(Sample("docs", 2, {"match_all": {}}), [FOUND], are_hits),
     Exchange(
         GetDocuments("docs", ["1", "2"]),
         [{"docs": [{**HITS[0], "found": True}, {"_index": "docs", "_id": "2", "found": False}]}],

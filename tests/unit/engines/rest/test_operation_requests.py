@@ -77,7 +77,7 @@ EVERY: dict[type[Operation[Any]], Operation[Any]] = {
     GetDocuments: GetDocuments("index", ["1"]),
     Search: Search("index", {}),
     MultiSearch: MultiSearch("index", [{}]),
-    Sample: Sample("index", 10, [], {}),
+    Sample: Sample("index", 10, {}),
     Bulk: Bulk("index", [Action("index", "1", {})]),
     Refresh: Refresh("index"),
     Count: Count("index", {}),
