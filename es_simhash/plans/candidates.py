@@ -109,6 +109,10 @@ def all_candidates(
         owns = [searches[i].length for i in unfinished]
         parts = [experience.part(expected, with_texts=with_texts, own=own) for own in owns]
         sizes = [experience.fitting(part, wanted, own) for part, own in zip(parts, owns, strict=True)]
+        if not is_first:
+            # These lists are long enough for all.
+            parts = [part if size == wanted else Part.FINGERPRINTS for part, size in zip(parts, sizes, strict=True)]
+            sizes = [wanted] * len(parts)
         filtered = filters is ServerFilter.ALWAYS or (filters is ServerFilter.LATER and not is_first)
         asked = zip(unfinished, sizes, parts, strict=True)
         bodies = [

@@ -107,7 +107,8 @@ def _verified(
         (elsewhere if reply.part is Part.FINGERPRINTS else here).extend(compared.hits[i] for i in plausible.tolist())
     terms = searches[0].terms
     documents = terms.documents
-    texts = texts_in_hits(documents, here) | (yield from texts_of_hits(documents, elsewhere))
+    size = terms.experience.size_of_texts(max(search.length for search in searches))
+    texts = texts_in_hits(documents, here) | (yield from texts_of_hits(documents, elsewhere, size))
     wanting = []
     for search, compared in zip(searches, found, strict=True):
         others = [texts.get((hit["_index"], hit["_id"])) for hit in compared.hits]

@@ -105,7 +105,9 @@ def documents_by_id(
     """Read documents as `GetDocuments` does, in requests whose replies stay within a few megabytes."""
     if source is not None and not source:
         return (yield from retry(GetDocuments(index, ids, source, routings), patience))
-    by_hash = sorted(range(len(ids)), key=lambda place: crc32(ids[place].encode("utf-8", "surrogatepass")))
+    by_hash = list(range(len(ids)))
+    if len(ids) > FIRST_DOCUMENTS:
+        by_hash.sort(key=lambda place: crc32(ids[place].encode("utf-8", "surrogatepass")))
 
     def ask(places: Sequence[int]) -> Plan[list[Json]]:
         given = [routings[place] for place in places] if routings and any(routings) else None

@@ -23,6 +23,8 @@ _SECOND_REQUEST, _LEFT_OUT = 256 << 10, 4 << 10
 _FIRST, _NEWEST = 3, 1 / 8
 # Documents of which more than fingerprints are asked for before as many have shown how long they are.
 _UNSEEN = 16
+# The length of an ordinary text.
+_ORDINARY = 8 << 10
 # As many documents are measured as a first list may have.
 _MEASURED = 100
 # Candidates of a search before any is known.
@@ -43,7 +45,8 @@ class SearchExperience:
 
     They are the averages of the latest searches; lengths are None until one is known. Near-duplicates are about as
     long as a text itself, which counts where that is longer. ``replies`` are those to several searches at once,
-    and ``hits`` those of the caller's own searches. A search has also shown whether the server ``refuses_scripts``.
+    ``hits`` those of the caller's own searches, and ``texts`` those read by the ids of candidates. A search has also
+    shown whether the server ``refuses_scripts``.
     """
 
     candidates: float = _CANDIDATES
@@ -52,6 +55,7 @@ class SearchExperience:
     refuses_scripts: bool = False
     replies: ReplySize = field(default_factory=ReplySize)
     hits: ReplySize = field(default_factory=ReplySize)
+    texts: ReplySize = field(default_factory=ReplySize)
     _measured: int = 0
 
     def read(self, index: str, documents: Documents) -> Plan[None]:
@@ -82,6 +86,10 @@ class SearchExperience:
         text, document = self._lengths(own)
         fitting = int(REPLY_BYTES / max(1.0, text if part is Part.TEXTS else document))
         return max(1, min(count, fitting, max(_UNSEEN, self._measured)))
+
+    def size_of_texts(self, own: int) -> ReplySize:
+        """Return what shows how many texts to read at once; those of a far longer text show it anew."""
+        return self.texts if own <= max(_ORDINARY, 4 * self.texts.length) else ReplySize()
 
     def _lengths(self, own: int) -> tuple[float, float]:
         """Return the lengths to expect of the text of a candidate, and of the whole document."""

@@ -13,7 +13,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents, readable_text
 from es_simhash.plans.hit_surroundings import HitSurroundings, PairsInScope
 from es_simhash.plans.operations import Plan
-from es_simhash.plans.reply_size import documents_by_id
+from es_simhash.plans.reply_size import ReplySize, documents_by_id
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import Compared
@@ -51,14 +51,15 @@ def texts_in_hits(documents: Documents, hits: Iterable[Json]) -> Texts:
     return {(index, id_): text for index, id_, text in read if text is not None}
 
 
-def texts_of_hits(documents: Documents, hits: Iterable[Json]) -> Plan[Texts]:
+def texts_of_hits(documents: Documents, hits: Iterable[Json], size: ReplySize | None = None) -> Plan[Texts]:
     """Read the current texts of hits, by index and id; unreadable ones are left out."""
     by_index: dict[str, dict[str, str | None]] = defaultdict(dict)
     for hit in hits:
         by_index[hit["_index"]][hit["_id"]] = hit.get("_routing")
     texts: Texts = {}
     for index, routings in by_index.items():
-        replies = yield from documents_by_id(index, list(routings), documents.fields, list(routings.values()))
+        ids, given = list(routings), list(routings.values())
+        replies = yield from documents_by_id(index, ids, documents.fields, given, size=size)
         read = ((id_, _text(documents, reply)) for id_, reply in zip(routings, replies, strict=True))
         texts.update({(index, id_): text for id_, text in read if text is not None})
     return texts

@@ -310,7 +310,7 @@ def _read_on(
         hits = reply["hits"]["hits"]
         _note(lengths, hits)
         due -= size
-        folding.add(hits, None if due > 0 else enough)
+        folding.add(hits, None if due > 0 or len(folding.shown) > enough else enough)
         if reader and folding.has_repeats:
             raise _changing()
         reader, first = _of_reply(reader, reply), first or reply

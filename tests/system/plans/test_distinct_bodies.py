@@ -405,8 +405,9 @@ def test_what_a_search_asks_for_beside_hits_is_asked_once(engine: Engine, index:
     counted = Counted(engine)
     body = {**ALL, "aggs": {"langs": {"terms": {"field": "lang"}}}, "size": 9}
     page = Index(index.name, counted).search(body, distinct=True, window=3, with_texts=True)
-    assert len(counted.searches) > 1
-    assert [("aggs" in each.body, each.body.get("track_total_hits")) for each in counted.searches[:2]] == [
+    searches = [each.body for each in counted.searches if "from" in each.body]
+    assert len(searches) > 1
+    assert [("aggs" in body, body.get("track_total_hits")) for body in searches[:2]] == [
         *((True, None), (False, False))
     ]
     assert page.reply["aggregations"]

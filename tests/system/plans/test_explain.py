@@ -199,6 +199,7 @@ def test_an_id_with_several_routing_values_is_refused() -> None:
     assert isinstance(next(plan), GetDocuments)
     plan.send([{"_id": id_, "_index": "i", "found": False} for id_ in "ab"])
     hits = [{"_id": "a", "_index": "i", "_routing": routing, "_source": {}} for routing in "12"]
+    assert isinstance(plan.send({"hits": {"hits": hits}}), Search)
     with pytest.raises(IndexStateError, match="Name the one index that is meant, or give"):
         plan.send({"hits": {"hits": hits}})
 
@@ -210,6 +211,7 @@ def test_a_server_that_does_not_identify_itself_is_still_asked() -> None:
     next(plan)
     found = [{"_id": id_, "_index": "i", "found": True, "_source": documents.add_fields(CHINESE)} for id_ in "ab"]
     plan.send(found)
+    assert isinstance(plan.send({"hits": {"hits": found}}), Search)
     assert isinstance(plan.send({"hits": {"hits": found}}), GetInfo)
     asked = plan.throw(AccessError("This login may not ask. Give it the right to."))
     assert isinstance(asked, Search)

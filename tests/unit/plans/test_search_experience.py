@@ -11,7 +11,7 @@ import pytest
 from es_simhash import Documents, Index, Scheme
 from es_simhash._core.json_paths import Json
 from es_simhash.engines.embedded import EmbeddedEngine
-from es_simhash.plans.operations import GetDocuments, MultiSearch, Search
+from es_simhash.plans.operations import GetDocuments, MultiSearch, Sample, Search
 from es_simhash.plans.search_experience import Part, SearchExperience
 from es_simhash.scheme.rerank import Matches
 from es_simhash.testing.corpus import corpus
@@ -146,6 +146,41 @@ def test_texts_come_without_the_rest_of_long_documents(tmp_path: Path) -> None:
     assert asked(engine) == [[*OURS, "body"]]
     assert index.find(texts[1]["body"], estimate=True)
     assert asked(engine) == [OURS]
+
+
+def test_without_a_table_of_rarity_texts_are_read_once(tmp_path: Path) -> None:
+    texts = corpus(50)
+    engine = engine_with(tmp_path, texts)
+    index = Index("texts", engine)
+    index.find(texts[7]["body"])
+    engine.seen.clear()
+    index.find(texts[8]["body"])
+    kinds = Sample | Search | GetDocuments
+    assert [type(each) for each in engine.seen if isinstance(each, kinds)] == [Sample, Search]
+    engine.seen.clear()
+    # Of a document that is new, its text alone.
+    index.add([{"_id": "new", "body": "quite another text than all of the others before"}], refresh=True)
+    index.find(texts[8]["body"])
+    searches = [each.body["query"] for each in engine.seen if isinstance(each, Search)]
+    assert [query["ids"]["values"] for query in searches if "ids" in query] == [["new"]]
+
+
+def test_what_the_caller_asks_for_of_long_documents_is_read_of_matches_alone(tmp_path: Path) -> None:
+    texts = [{**document, "scan": f"{i}" * 60_000} for i, document in enumerate(corpus())]
+    engine = engine_with(tmp_path, texts)
+    index = Index("texts", engine)
+    [match] = index.find(texts[0]["body"], source=True)
+    assert match.source is not None
+    assert {name: match.source[name] for name in texts[0]} == texts[0]
+    asked(engine)
+    [match] = index.find(texts[1]["body"], source=["scan"])
+    assert match.source == {"scan": texts[1]["scan"]}
+    assert asked(engine) == [[*OURS, "body"], ["scan"]]
+    [checked] = index.check([texts[2]], source=["title"])
+    assert [match.source for match in checked.in_index] == [{"title": texts[2]["title"]}]
+    [match] = index.find(texts[1]["body"], source=["dedup.content"])
+    assert match.source is not None
+    assert set(match.source["dedup"]) == {"content"}
 
 
 def test_what_is_asked_for_changes_no_match(tmp_path: Path) -> None:
