@@ -46,11 +46,11 @@ class ServerFilter(Enum):
 
 
 class CandidateSearch(Protocol):
-    """A search that has candidates, for a text of so many bytes."""
+    """A search that has candidates."""
 
     @property
     def length(self) -> int:
-        """The bytes of the text that is searched for."""
+        """The bytes of the text, which those of candidates are about as long as; 0 where they may be far longer."""
         ...
 
     def body(self, size: int, part: Part, *, scored: bool, filtered: bool) -> Json:

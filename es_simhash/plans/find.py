@@ -107,7 +107,7 @@ def _verified(
         (elsewhere if reply.part is Part.FINGERPRINTS else here).extend(compared.hits[i] for i in plausible.tolist())
     terms = searches[0].terms
     documents = terms.documents
-    size = terms.experience.size_of_texts(max(search.length for search in searches))
+    size = terms.experience.size_of_texts(max(search.own_length for search in searches))
     texts = texts_in_hits(documents, here) | (yield from texts_of_hits(documents, elsewhere, size))
     wanting = []
     for search, compared in zip(searches, found, strict=True):
@@ -125,6 +125,11 @@ class TextSearch(ScopedText):
 
     fingerprint: Fingerprint
     fields: Json
+
+    @property
+    def length(self) -> int:
+        """The bytes of the text, which those of near-duplicates are about as long as; not of what has its words."""
+        return 0 if self.is_by_words else self.own_length
 
     @property
     def is_by_words(self) -> bool:

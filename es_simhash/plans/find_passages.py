@@ -168,8 +168,8 @@ class PassageSearch:
 
     @property
     def length(self) -> int:
-        """The bytes of the text."""
-        return self.text.length
+        """The bytes of the text, which what it contains is shorter than."""
+        return 0 if self.text.is_inner else self.text.own_length
 
     def body(self, size: int, part: Part, *, scored: bool, filtered: bool) -> Json:
         """Return the search request for the candidates that share the most, or the rarest, keys."""

@@ -21,7 +21,7 @@ class ScopedText:
     wanted: QueryDocument
 
     @cached_property
-    def length(self) -> int:
+    def own_length(self) -> int:
         """The bytes of the text."""
         return json_length(self.wanted.text)
 

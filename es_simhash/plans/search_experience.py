@@ -25,8 +25,9 @@ _FIRST, _NEWEST = 3, 1 / 8
 _UNSEEN = 16
 # The length of an ordinary text.
 _ORDINARY = 8 << 10
-# As many documents are measured as a first list may have.
-_MEASURED = 100
+# As many documents are measured as a first list may have. Until then, a search that may have many candidates asks for
+# whole documents now and then only, since their list has to be short.
+_MEASURED, _PASS = 100, 8
 # Candidates of a search before any is known.
 _CANDIDATES = 8.0
 
@@ -56,7 +57,8 @@ class SearchExperience:
     replies: ReplySize = field(default_factory=ReplySize)
     hits: ReplySize = field(default_factory=ReplySize)
     texts: ReplySize = field(default_factory=ReplySize)
-    _measured: int = 0
+    _whole: int = 0
+    _searches: int = 0
 
     def read(self, index: str, documents: Documents) -> Plan[None]:
         """Look at some documents, unless their length is known."""
@@ -75,17 +77,24 @@ class SearchExperience:
         text, document = self._lengths(own)
         come = with_texts and count * text <= _SECOND_REQUEST
         needed = text if come else 0.0
-        if document <= needed + _LEFT_OUT and count * document <= REPLY_BYTES:
+        is_known = self._whole >= _MEASURED or self.candidates < _CANDIDATES or self._searches % _PASS == _PASS - 1
+        if is_known and document <= needed + _LEFT_OUT and count * document <= REPLY_BYTES:
             return Part.WHOLE
         return Part.TEXTS if come else Part.FINGERPRINTS
 
     def fitting(self, part: Part, count: int, own: int = 0) -> int:
-        """Return how many documents of ``count`` to ask for at once."""
+        """Return how many documents of ``count`` to ask for at once.
+
+        Texts are about as long as the own one; how long the rest of documents is, or texts if ``own`` is 0, only those
+        before show.
+        """
         if part is Part.FINGERPRINTS:
             return count
         text, document = self._lengths(own)
         fitting = int(REPLY_BYTES / max(1.0, text if part is Part.TEXTS else document))
-        return max(1, min(count, fitting, max(_UNSEEN, self._measured)))
+        if part is Part.WHOLE or not own:
+            fitting = min(fitting, max(_UNSEEN, self._whole))
+        return max(1, min(count, fitting))
 
     def size_of_texts(self, own: int) -> ReplySize:
         """Return what shows how many texts to read at once; those of a far longer text show it anew."""
@@ -104,15 +113,16 @@ class SearchExperience:
         What was measured lets later replies have as many documents.
         """
         self.candidates = _average(self.candidates, len(hits))
+        self._searches += 1
         if part is not Part.FINGERPRINTS:
-            for hit in hits[: 1 if self._measured >= _MEASURED else None]:
+            for hit in hits[: 1 if self._whole >= _MEASURED else None]:
                 self._measure(documents, hit, part)
 
     def _measure(self, documents: Documents, hit: Json, part: Part) -> None:
-        self._measured += 1
         source = hit.get("_source") or {}
         self.text = _average(self.text, json_length(readable_text(documents, source) or ""))
         if part is Part.WHOLE:
+            self._whole += 1
             self.document = _average(self.document, json_length(source))
 
 

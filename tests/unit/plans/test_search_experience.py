@@ -50,7 +50,7 @@ def of(document: float | None, text: float | None, candidates: float = 8.0) -> S
 
 def seen(experience: SearchExperience, count: int = 100) -> SearchExperience:
     """What is known of so many documents, all alike."""
-    experience._measured = count
+    experience._whole = count
     return experience
 
 
@@ -71,7 +71,7 @@ def seen(experience: SearchExperience, count: int = 100) -> SearchExperience:
 def test_as_much_is_asked_for_as_costs_less_than_another_request(
     experience: SearchExperience, count: float, with_texts: bool, expected: Part
 ) -> None:
-    assert experience.part(count, with_texts=with_texts) is expected
+    assert seen(experience).part(count, with_texts=with_texts) is expected
 
 
 def test_a_reply_is_bounded_in_bytes() -> None:
@@ -83,9 +83,12 @@ def test_a_reply_is_bounded_in_bytes() -> None:
 
 
 def test_a_few_documents_are_asked_for_until_as_many_as_are_wanted_have_shown_their_length() -> None:
-    for part in (Part.WHOLE, Part.TEXTS):
-        assert of(1_500, 1_000).fitting(part, 100) == 16
-        assert of(1_500, 1_000).fitting(part, 3) == 3
+    for part, own in ((Part.WHOLE, 1_000), (Part.TEXTS, 0)):
+        assert of(1_500, 1_000).fitting(part, 100, own) == 16
+        assert of(1_500, 1_000).fitting(part, 3, own) == 3
+    assert of(1_500, 1_000).fitting(Part.TEXTS, 100, own=1_000) == 100
+    assert of(1_500, 1_000).part(8, with_texts=True) is Part.TEXTS
+    assert of(1_500, 1_000, 7.5).part(8, with_texts=True) is Part.WHOLE
     assert of(1_500, 1_000).fitting(Part.FINGERPRINTS, 100) == 100
 
 
