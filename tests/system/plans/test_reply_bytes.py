@@ -11,7 +11,7 @@ from es_simhash import Index
 from es_simhash.cli.jobs.sample import sample_of_index
 from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.live.erase.options import EraseOptions
-from tests.support.long_documents import FIELDS, SCHEME, document
+from tests.support.long_documents import FIELDS, MOST_AT_ONCE, SCHEME, document
 from tests.support.reading import never
 from tests.support.recorded_requests import recorded_requests
 from tests.support.rest_engines import new_name
@@ -19,7 +19,8 @@ from tools.nodes.node import Node
 
 pytestmark = pytest.mark.each_server
 
-LONG, MOST = 700_000, 12_000_000
+LONG = 250_000
+MOST = (MOST_AT_ONCE + 2) * LONG
 TEXTS = [document(LONG, seed, False) for seed in range(24)]
 SCAN = document(LONG, 100, True)
 SCANS = [{**SCAN, "body": f"{SCAN['body']} {number}"} for number in range(30)]
