@@ -1,6 +1,6 @@
 """How many documents are asked for at once, so that no reply is larger than a few megabytes.
 
-Nothing tells how long documents are before they are read. So the first request is for a few of them, and each further
+How long documents are is not known before they are read. So the first request is for a few of them, and each further
 one for at most as many as were read before, which have shown how long they are. They are read in an order that has
 nothing to do with their length, that of a hash of their ids, wherever nothing else demands another: so the first ones
 are like the others.

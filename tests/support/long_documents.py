@@ -25,7 +25,7 @@ _WORDS = [f"word{number}" for number in range(4_000)]
 
 
 def document(length: int, seed: int, is_scan: bool) -> Json:
-    """A document of so many bytes: of text, or of something else beside a short text."""
+    """A document of this length: of text, or of something else beside a short text."""
     rng = random.Random(seed)
     text = " ".join(rng.choices(_WORDS, k=max(12, (200 if is_scan else length) // 9)))
     return {"body": text, **({"scan": "A" * length} if is_scan else {})}
@@ -43,7 +43,7 @@ def alike(longest: int) -> st.SearchStrategy[list[Alike]]:
 
 
 def documents(groups: list[Alike]) -> Iterator[Json]:
-    """Yield documents, of which several are copies of one another."""
+    """Yield documents, several of them copies of one another."""
     for count, length, seed, is_scan in groups:
         original = document(length, seed, is_scan)
         for number in range(count):

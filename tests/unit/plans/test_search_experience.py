@@ -49,7 +49,7 @@ def of(document: float | None, text: float | None, candidates: float = 8.0) -> S
 
 
 def seen(experience: SearchExperience, count: int = 100) -> SearchExperience:
-    """What is known of so many documents, all alike."""
+    """What is known of that number of documents, all alike."""
     experience._whole = count
     return experience
 
