@@ -21,7 +21,7 @@ from es_simhash.plans.reply_size import REPLY_BYTES, ReplySize
 _SECOND_REQUEST, _LEFT_OUT = 256 << 10, 4 << 10
 # Documents that are read whole to learn their length, and the share of the newest in what is known.
 _FIRST, _NEWEST = 3, 1 / 8
-# As many documents are asked for with more than their fingerprints before as many have shown how long they are.
+# Until more documents have shown how long they are, this is how many are asked for with more than their fingerprints.
 _UNSEEN = 16
 # The length of an ordinary text.
 _ORDINARY = 8 << 10

@@ -72,7 +72,7 @@ def read_everything(index: Index, found: list[Json], copy: str) -> Mapping[str, 
             page = index.search(body, distinct=True, paged=True, cursor=page.cursor)
 
     def found_many() -> None:
-        # By estimates, since to compare so many long texts takes time.
+        # By estimates, since comparing that number of long texts takes time.
         list(index.find_many(texts, source=True, estimate=True))
         list(index.find_many(ids=[*few, *ids[:5]]))
 
