@@ -26,7 +26,7 @@ from es_simhash.live.sweep.work import Prepared, Update, settle_by_reading_again
 from es_simhash.plans.closed_indices import closed_index, closed_ones
 from es_simhash.plans.foreign_values import REMEDY, foreign_in
 from es_simhash.plans.index_rarity import forget_rarity
-from es_simhash.plans.mapping_notes import note
+from es_simhash.plans.mapping_notes import forget_prefix
 from es_simhash.plans.operation_retry import retry, retry_each
 from es_simhash.plans.operations import Action, Count, GetInfo, GetMappings, Plan, Refresh
 from es_simhash.scheme.mapping import entries
@@ -150,7 +150,7 @@ def _remove(survey: RemovalSurvey, patience: float, removed: Removed) -> Plan[Re
         if not left:
             if survey.removing.by_script:  # on a server
                 yield from retry_each(remove_left_pipeline(part.index, documents.prefix), patience)
-            yield from retry_each(note(part.index, documents.prefix, None), patience)
+            yield from retry_each(forget_prefix(part.index, documents.prefix), patience)
             yield from retry_each(forget_rarity(part.index, documents), patience)
     return removed
 

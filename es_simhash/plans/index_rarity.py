@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents, readable_text
-from es_simhash.plans.mapping_notes import note, noted
+from es_simhash.plans.mapping_notes import note_in_meta, noted
 from es_simhash.plans.operations import Count, Plan, Sample
 from es_simhash.plans.other_clusters import readable_mappings
 from es_simhash.plans.reply_size import ReplySize, with_source
@@ -84,18 +84,18 @@ def fingerprinted(index: str, documents: Documents) -> Plan[int]:
 def noted_rarity(mappings: dict[str, Json], documents: Documents) -> LearntRarity | None:
     """Return what was learnt for the scheme in one of these indices: the oldest, which no new index can replace."""
     scheme, found = documents.scheme, (noted(mapping, _name(documents)) for _, mapping in sorted(mappings.items()))
-    ours = [each for each in found if is_of(each, scheme)]
+    ours = [each for each in found if each and is_of(each, scheme)]
     return LearntRarity.from_json(min(ours, key=lambda each: str(each["when"])), scheme) if ours else None
 
 
 def note_rarity(index: str, documents: Documents, learnt: LearntRarity) -> Plan[None]:
     """Note in the mapping of one index what was learnt."""
-    yield from note(index, _name(documents), learnt.to_json(documents.scheme))
+    yield from note_in_meta(index, _name(documents), learnt.to_json(documents.scheme))
 
 
 def forget_rarity(index: str, documents: Documents) -> Plan[None]:
     """Remove the note of what was learnt."""
-    yield from note(index, _name(documents), None)
+    yield from note_in_meta(index, _name(documents), None)
 
 
 def _version(hit: Json) -> _Version:

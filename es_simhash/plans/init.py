@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
-from es_simhash.errors import IndexStateError, MissingError
+from es_simhash.errors import IndexStateError, MappingError, MissingError
 from es_simhash.plans.closed_indices import check_open
 from es_simhash.plans.foreign_values import refuse_foreign
 from es_simhash.plans.operations import CreateIndex, GetMappings, Plan, PutMapping
@@ -97,30 +97,44 @@ def make_index(index: str, body: Json) -> Plan[dict[str, Json] | None]:
 
 
 def bring(index: str, wanted: Json) -> Plan[None]:
-    """Add what the mapping of one index lacks until it is complete.
+    """Add what the mapping of one index lacks, and look again until it is complete.
 
-    Somebody else's change at the same time replaces our note.
+    Others may give it another scheme or policy at the same time; they cannot erase our note by writing their own (see
+    `es_simhash.scheme.notes`).
     """
+    there = (yield GetMappings(index))[index]
     for _ in range(_ATTEMPTS):
-        there = (yield GetMappings(index))[index]
-        body = mapping.merge(index, there, wanted).body
-        if body is None:
+        change = mapping.merge(index, there, wanted)
+        if change.body is None:
             return
-        yield PutMapping(index, body)
-    raise IndexStateError(
-        f"Others changed the mapping of the index {index!r} each time the fields were added. "
-        "Find out who else runs init there, then run it again."
-    )
+        before = there
+        try:
+            yield PutMapping(index, change.body)
+            there = (yield GetMappings(index))[index]
+        except MappingError:
+            # Somebody has just claimed the prefix for something else, or the mapping cannot take the fields.
+            there = (yield GetMappings(index))[index]
+            if there == before:
+                raise
+    if mapping.merge(index, there, wanted).is_needed:
+        raise IndexStateError(
+            f"Others changed the mapping of the index {index!r} each time the fields were added. "
+            "Find out who else runs init there, then run it again."
+        )
 
 
 def new_index(index: str, wanted: Json, create: Json) -> Json:
     """Return the request that creates an index with the fields and with further settings and mappings."""
     mappings: Json = dict(create.get("mappings") or {})
     change = mapping.merge(index, mappings, wanted)
-    assert change.body
+    return {**create, "mappings": with_properties(mappings, change.body or {})}
+
+
+def with_properties(mappings: Json, change: Json) -> Json:
+    """Return the mapping of a new index with a change: fields are added to its objects, and ``_meta`` is replaced."""
     properties: Json = dict(mappings.get("properties") or {})
-    for prefix, added in change.body["properties"].items():
-        there: Json = properties.get(prefix) or {}
+    for name, added in change["properties"].items():
+        there: Json = properties.get(name) or {}
         inner = (there.get("properties") or {}) | added["properties"]
-        properties[prefix] = {**there, **added, "properties": inner}
-    return {**create, "mappings": {**mappings, "properties": properties, "_meta": change.body["_meta"]}}
+        properties[name] = {**there, **added, "properties": inner}
+    return {**mappings, **change, "properties": properties}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,11 +10,11 @@ from typing import Any
 
 from es_simhash._core.json_paths import Json, is_false
 from es_simhash.errors import InputError, MappingError, SchemeMismatchError
-from es_simhash.scheme import group_fields, own_fields
+from es_simhash.scheme import group_fields, notes, own_fields
+from es_simhash.scheme.notes import META
 from es_simhash.scheme.policy import Policy
 from es_simhash.scheme.settings import Settings
 
-META = "es_simhash"
 POLICY = "policy"
 DEFAULT_PREFIX = "dedup"
 # The fields of every scheme, and those that each has at least one of.
@@ -68,10 +69,14 @@ def _with_properties(wanted: Json, more: Json) -> Json:
 
 @dataclass(frozen=True)
 class Change:
-    """What to add to an index: ``body`` (None if nothing), and the full names of the new fields."""
+    """What to add to an index: ``body`` (None if nothing), and the full names of the new fields.
+
+    Without ``is_needed``, only copies in ``_meta`` are to be put right.
+    """
 
     body: Json | None
     added: list[str]
+    is_needed: bool = False
 
 
 def merge(index: str, present: Json, wanted: Json) -> Change:
@@ -94,30 +99,33 @@ def merge(index: str, present: Json, wanted: Json) -> Change:
         else:
             added[name] = field
     _check_maker(index, present, wanted, there)
-    meta = _merged_meta(present.get("_meta") or {}, wanted["_meta"], prefix)
-    if not added and meta == present.get("_meta"):
-        return Change(None, [])
+    entry = _merged_entry(notes.note(present, prefix) or {}, wanted["_meta"][META][prefix])
+    noted, meta = notes.change(present, prefix, entry, _claims(entry)), notes.copies(present, {prefix: entry})
     # Existing fields are left out: a server would refuse to change what may differ.
     ours: Json = {"properties": added} if there else {"dynamic": "false", "properties": added}
-    return Change({"_meta": meta, "properties": {prefix: ours}}, [f"{prefix}.{name}" for name in added])
+    properties = noted if there and not added else {prefix: ours, **noted}
+    copied = {} if meta == present.get("_meta") else {"_meta": meta}
+    if not properties and not copied:
+        return Change(None, [])
+    return Change({"properties": properties, **copied}, [f"{prefix}.{name}" for name in added], bool(properties))
 
 
 def entries(mappings: Mapping[str, Json], prefix: str) -> dict[str, Json | None]:
-    """Return what each index's ``_meta`` says of its fingerprints under a prefix; None for indices without any.
+    """Return the note about the fingerprints of each index under a prefix; None for indices without any.
 
     As anyone who may change a mapping may change this note, one that `mapping` cannot have written is a `MappingError`.
     """
-    return {index: _entry(index, body.get("_meta") or {}, prefix) for index, body in mappings.items()}
+    return {index: _entry(index, body, prefix) for index, body in mappings.items()}
 
 
-def _entry(index: str, meta: Any, prefix: str) -> Json | None:
-    ours = (meta.get(META) or {}) if isinstance(meta, dict) else meta
-    entry: Json | None = ours.get(prefix) if isinstance(ours, dict) else ours
+def _entry(index: str, there: Json, prefix: str) -> Json | None:
+    entry: Json | None = notes.note(there, prefix)
     if entry is None or _is_whole(entry):
         return entry
+    place = f"the fields {notes.HOME}.{prefix}:*" if prefix in notes.in_fields(there) else f"_meta.{META}"
     raise MappingError(
         f"The mapping of the index {index!r} does not say how its fields under {prefix!r} were made: what stands in "
-        f"_meta.{META} was changed. Put back what init wrote there, or choose another prefix."
+        f"{place} was changed. Put back what init wrote there, or choose another prefix."
     )
 
 
@@ -150,18 +158,21 @@ def component_template(wanted: Json, description: str) -> Json:
     return {"template": {"mappings": wanted}, "_meta": {"description": description}}
 
 
-def _merged_meta(present: Json, wanted: Json, prefix: str) -> Json:
-    """Add our entry to the present ``_meta``; keep the source fields and the policy, unless they are given anew."""
-    ours: Json = present.get(META) or {}
-    entry = {**wanted[META][prefix]}
-    there = ours.get(prefix) or {}
+def _merged_entry(there: Json, wanted: Json) -> Json:
+    """Return our entry with the source fields and the policy that are there, unless they are given."""
+    entry = {**wanted}
     if "fields" in there:
         entry.setdefault("fields", there["fields"])
     if POLICY in there:
         entry.setdefault(POLICY, there[POLICY])
     if not entry.get(POLICY):
         entry.pop(POLICY, None)
-    return {**present, META: {**ours, prefix: entry}}
+    return entry
+
+
+def _claims(entry: Json) -> str:
+    """Return what no two programs may say differently of the same fields."""
+    return json.dumps([entry["id"], *entry.get("fields", [])])
 
 
 def _check_scheme(index: str, present: Json, wanted: Json, prefix: str) -> None:
@@ -213,7 +224,7 @@ def _check_maker(index: str, present: Json, wanted: Json, there: Json) -> None:
     if taken and not is_ours and entries({index: present}, prefix)[index] is None:
         raise MappingError(
             f"The index {index!r} has an object {prefix!r} of another program, with the fields {', '.join(taken)}: "
-            "its _meta does not say that they are of fingerprints. Choose another prefix (--prefix)."
+            "its mapping has no note of ours that they are of fingerprints. Choose another prefix (--prefix)."
         )
 
 

@@ -31,9 +31,10 @@ from es_simhash.live.sweep.work import Prepared, Update, read_again
 from es_simhash.live.sweep.writing import Outcome, write
 from es_simhash.plans.bulk import RequestSize
 from es_simhash.plans.foreign_values import foreign_in
+from es_simhash.plans.init import bring
 from es_simhash.plans.mapping_notes import note, note_where_allowed, noted
 from es_simhash.plans.operation_retry import retry
-from es_simhash.plans.operations import Action, GetMappings, Plan, PutMapping, Refresh
+from es_simhash.plans.operations import Action, GetMappings, Plan, Refresh
 from es_simhash.scheme import group_fields, mapping
 from es_simhash.scheme.group_fields import SIZE
 from es_simhash.scheme.own_fields import content_hash
@@ -124,8 +125,8 @@ def add_to_mapping(engine: Engine, name: str, documents: Documents) -> dict[str,
     mappings = engine.perform(GetMappings(name))
     ours = mapping.entries(mappings, documents.prefix)
     for index in ours:
-        if ours[index] and (body := mapping.merge(index, mappings[index], wanted).body):
-            engine.perform(PutMapping(index, body))
+        if ours[index]:
+            run(bring(index, wanted), engine)
     return {index: mappings[index] for index in ours if ours[index]}
 
 

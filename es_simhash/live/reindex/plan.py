@@ -21,7 +21,7 @@ from es_simhash.live.sweep.reading import Reading
 from es_simhash.live.sweep.runner import Pass
 from es_simhash.live.sweep.temporary_settings import are_changed, change, set_back
 from es_simhash.plans.index_rarity import note_rarity, noted_rarity
-from es_simhash.plans.init import make_index
+from es_simhash.plans.init import bring, make_index
 from es_simhash.plans.mapping_notes import note
 from es_simhash.plans.operation_retry import retry, retry_each
 from es_simhash.plans.operations import (
@@ -30,7 +30,6 @@ from es_simhash.plans.operations import (
     GetAliases,
     GetMappings,
     Plan,
-    PutMapping,
     Refresh,
     UpdateAliases,
 )
@@ -107,7 +106,7 @@ def _begin(survey: ReindexSurvey) -> Plan[None]:
         if aliases:
             yield UpdateAliases([{"remove": {"index": destination, "alias": alias}} for alias in aliases])
     if survey.mapping:
-        yield PutMapping(destination, survey.mapping)
+        yield from bring(destination, survey.wanted)
     if not survey.create and not survey.since:
         yield from note(destination, ORIGIN, survey.origin)
     documents = survey.copying.documents
@@ -124,9 +123,7 @@ def _make(survey: ReindexSurvey, options: ReindexOptions) -> Plan[bool]:
     if made_by_others is None:
         return True
     yield from check_copy(survey.destination, made_by_others, survey.origin, options)
-    documents = survey.copying.documents
-    wanted = documents.scheme.mapping(documents.prefix, documents.fields)
-    merge(survey.destination, made_by_others[survey.destination], wanted)
+    merge(survey.destination, made_by_others[survey.destination], survey.wanted)
     return False
 
 

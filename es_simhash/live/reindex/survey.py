@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from es_simhash._core.json_paths import Json, is_false
@@ -15,12 +15,11 @@ from es_simhash.live.reindex.options import ReindexOptions
 from es_simhash.live.sweep.survey import changed_after
 from es_simhash.plans.foreign_values import refuse_foreign
 from es_simhash.plans.index_rarity import noted_rarity
-from es_simhash.plans.init import new_index
-from es_simhash.plans.mapping_notes import noted, with_note
+from es_simhash.plans.init import new_index, with_properties
+from es_simhash.plans.mapping_notes import noted
 from es_simhash.plans.operations import Count, GetAliases, GetInfo, GetMappings, GetSettings, Plan, Refresh
 from es_simhash.plans.text_fields import check_text_fields, fields_in_no_document, has_these_fields, no_text
-from es_simhash.scheme import mapping
-from es_simhash.scheme.mapping import META
+from es_simhash.scheme import mapping, notes
 from es_simhash.scheme.policy import Policy
 from es_simhash.scheme.verdict.learnt import LearntRarity
 
@@ -32,7 +31,7 @@ ORIGIN = "_copied_from"
 class ReindexSurvey:
     """The survey: of ``documents`` documents in the source, ``due`` must be copied to the destination.
 
-    The destination is created with ``create``, or it exists, and ``mapping`` is added to its mapping. ``since`` has,
+    The destination is created with ``create``, or it exists, and gets ``mapping``, as ``wanted``. ``since`` has,
     for each shard of the source, the changes up to which it was copied before. ``meanwhile`` has the settings during
     the run. ``left_out`` names settings that the copy does not get. ``aliases`` has the actions on aliases. ``learnt``
     is how rare features are in the source.
@@ -46,6 +45,7 @@ class ReindexSurvey:
     origin: Json
     create: Json | None
     mapping: Json | None
+    wanted: Json
     since: list[int] | None
     meanwhile: Json
     left_out: list[str]
@@ -71,8 +71,8 @@ def survey(
     if copy is None:
         yield from check_rights_in_new(destination)
         mappings = _without_ours(there, documents.prefix)
+        mappings = with_properties(mappings, {"properties": notes.change(mappings, ORIGIN, origin)})
         create = new_index(name, wanted, {"settings": copied_settings.copied(present), "mappings": mappings})
-        create["mappings"]["_meta"] = with_note(create["mappings"]["_meta"], ORIGIN, origin)
         of_copy = create["settings"]
     else:
         since = yield from check_copy(destination, copy, origin, options)
@@ -92,6 +92,7 @@ def survey(
         origin,
         create,
         change,
+        wanted,
         since,
         copied_settings.meanwhile(of_copy, options.fast),
         copied_settings.left_out(present) if create else [],
@@ -187,20 +188,18 @@ def _check_made_by_others(destination: str, options: ReindexOptions) -> Plan[Non
 
 def _without_ours(there: Json, prefix: str) -> Json:
     """Return the source's mapping without fields of another scheme, and without notes of jobs."""
-    meta: Json = there.get("_meta") or {}
-    ours: Json = meta.get(META) or {}
-    kept = {name: entry for name, entry in ours.items() if name != prefix and not name.startswith("_")}
-    properties: Json = there.get("properties") or {}
+    ours = notes.names(there)
+    kept = {name for name in ours if name != prefix and notes.is_prefix(name)}
+    properties = notes.only(there, kept)
     if prefix in ours:
         properties = {name: field for name, field in properties.items() if name != prefix}
-    return {**there, "properties": properties, "_meta": {**meta, META: kept}}
+    return {**there, "properties": properties, "_meta": notes.copies(there, dict.fromkeys(ours - kept))}
 
 
 def _old_names(there: Json, documents: Documents) -> frozenset[str]:
     """Return the names of our fields that documents of the source may have."""
-    ours: Mapping[str, Json] = (there.get("_meta") or {}).get(META) or {}
     mapped: Json = (there.get("properties") or {}).get(documents.prefix) or {}
-    if documents.prefix not in ours:
+    if documents.prefix not in notes.names(there):
         return frozenset()
     return frozenset(mapped.get("properties") or {})
 

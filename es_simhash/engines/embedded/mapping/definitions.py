@@ -19,10 +19,20 @@ _OBJECT = ("type", "properties", "dynamic", "enabled")
 _DYNAMIC = ("true", "false", "strict")
 # Parameters of indexed fields: those with an effect here, and those accepted without one.
 _EFFECTIVE = ("type", "index", "analyzer", "ignore_above", "fields")
-_WITHOUT_EFFECT = ("doc_values", "norms", "store", "index_options", "fielddata", "eager_global_ordinals", "format")
+_WITHOUT_EFFECT = (
+    "doc_values",
+    "norms",
+    "store",
+    "index_options",
+    "fielddata",
+    "eager_global_ordinals",
+    "format",
+    "meta",
+    "null_value",
+)
 _DATE_FORMATS = ("strict_date_optional_time", "date_optional_time", "epoch_millis", "iso8601")
 # Parameters that cannot change once a field exists, with their defaults.
-_FIXED = {"index": True, "analyzer": "standard", "enabled": True}
+_FIXED = {"index": True, "analyzer": "standard", "enabled": True, "null_value": None}
 
 
 def is_object(definition: Json) -> bool:
@@ -111,6 +121,11 @@ def _check_parameters(path: str, definition: Mapping[str, Any]) -> None:
     ignore_above = definition.get("ignore_above", 0)
     if isinstance(ignore_above, bool) or not isinstance(ignore_above, int):
         raise MappingError(f"The field {path!r} cannot have ignore_above: {ignore_above!r}. Give a whole number.")
+    if "null_value" in definition and not is_false(definition.get("index")):
+        raise MappingError(
+            f"The embedded engine does not replace null in the field {path!r}. "
+            "Leave null_value out, or set index: false."
+        )
     formats = str(definition.get("format", _DATE_FORMATS[0])).split("||")
     if not set(formats) <= set(_DATE_FORMATS):
         raise MappingError(
@@ -159,11 +174,16 @@ def _merged_definition(path: str, present: Json, new: Json) -> Json:
 
 
 def _check_same(path: str, key: str, present: object, new: object) -> None:
-    if str(present).lower() != str(new).lower():
+    if _form(present) != _form(new):
         raise MappingError(
             f"The field {path!r} has {key} {present!r} and cannot get {key} {new!r}. "
             "Choose another name, or load the documents into a new index."
         )
+
+
+def _form(value: object) -> object:
+    """Return a value of a parameter as servers take it: ``"false"`` is False."""
+    return str(value).lower() if isinstance(value, bool) else value
 
 
 def _check_count(properties: Json) -> None:
