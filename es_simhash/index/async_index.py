@@ -21,8 +21,8 @@ from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.stored_scripts import StoredScript
 from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import AsyncEngine, Engine, FromThread, StoppableEngine, run, run_async
-from es_simhash.engines.connect import connect_async
 from es_simhash.errors import EngineError
+from es_simhash.index.async_connection import AsyncConnection
 from es_simhash.index.index import SEARCHES, WRITES, only_one
 from es_simhash.plans.add import OnProgress as OnAdded
 from es_simhash.plans.add import Written
@@ -76,15 +76,12 @@ class AsyncIndex:
 
     def __init__(self, name: str, target: Any = None, **known: Unpack[Known]) -> None:
         self._plans = IndexPlans(name, **known)
-        self._target = target
-        self._engine: AsyncEngine | None = None
+        self._connection = AsyncConnection(target)
         self.name = name
 
     async def engine(self) -> AsyncEngine:
         """Return the engine, and connect to it the first time."""
-        if self._engine is None:
-            self._engine = await connect_async(self._target)
-        return self._engine
+        return await self._connection.engine()
 
     async def _run(self, plan: Plan[Result]) -> Result:
         return await run_async(plan, await self.engine())
@@ -362,8 +359,7 @@ class AsyncIndex:
 
     async def close(self) -> None:
         """See `Index.close`."""
-        if self._engine is not None and self._engine is not self._target:
-            await self._engine.close()
+        await self._connection.close()
 
     async def __aenter__(self) -> Self:
         """Return the index, to be closed at the end of the block."""

@@ -226,7 +226,7 @@ class _Sending:
         """Return the result, with a warning if an earlier attempt may have done what is refused now."""
         if place not in self._unsure or result.error is None or result.status not in _DONE_BEFORE:
             return result
-        return replace(result, error=f"{result.error} {DOUBT}")
+        return replace(result, error=f"{result.error} {DOUBT}", may_be_done=True)
 
     def _refusal(self, place: int, status: int, reason: str) -> ActionResult:
         return ActionResult(self.actions[place].id or "", status, reason)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
-from es_simhash.errors import IndexStateError, MappingError, MissingError
+from es_simhash.errors import AccessError, IndexStateError, MappingError, MissingError
 from es_simhash.plans.closed_indices import check_open
 from es_simhash.plans.foreign_values import refuse_foreign
 from es_simhash.plans.operations import CreateIndex, GetMappings, Plan, PutMapping
@@ -111,6 +111,10 @@ def bring(index: str, wanted: Json) -> Plan[None]:
         try:
             yield PutMapping(index, change.body)
             there = (yield GetMappings(index))[index]
+        except (AccessError, IndexStateError):
+            if change.is_needed:
+                raise
+            return
         except MappingError:
             # Somebody has just claimed the prefix for something else, or the mapping cannot take the fields.
             there = (yield GetMappings(index))[index]

@@ -155,13 +155,15 @@ class ActionResult:
     """The result of an action: its id, and why it was refused (None if it was done).
 
     ``index_error`` is the exception to raise where the index or the caller's privileges are the reason, so that other
-    documents would be refused, too.
+    documents would be refused, too. It ``may_be_done`` where an earlier attempt, whose reply was lost, may have done what
+    is refused now.
     """
 
     id: str
     status: int
     error: str | None = None
     index_error: EngineError | None = None
+    may_be_done: bool = False
 
 
 @dataclass(frozen=True)

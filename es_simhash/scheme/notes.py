@@ -63,13 +63,18 @@ def in_fields(mapping: Json) -> set[str]:
 
 
 def change(mapping: Json, name: str, value: Any, claims: str | None = None) -> Json:
-    """Return the ``properties`` that write a note into a mapping, none if it is there; None as value removes it."""
+    """Return the ``properties`` that write a note into a mapping, none if it is there; None as value removes it.
+
+    One that is in ``_meta`` alone stays there until it changes: a login may not change a mapping that is complete.
+    """
     kept = _generations(mapping, name)
+    if not kept and in_meta(mapping, name) == value:
+        return {}
     generation = max(kept, default=1)
     claimed = kept[generation].get(0, {}).get("null_value") if kept else None
     if claims is not None and claims != claimed:
         generation, claimed = max(kept, default=0) + 1, claims
-    elif _is_there(mapping, name, kept.get(generation), value):
+    elif kept and _is(kept[generation], value):
         return {}
     return _home({f"{name}:{generation}:{place}": field for place, field in enumerate(_written(value, claimed))})
 
@@ -129,10 +134,8 @@ def _generations(mapping: Json, name: str) -> dict[int, dict[int, Json]]:
     return found
 
 
-def _is_there(mapping: Json, name: str, fields: Mapping[int, Json] | None, value: Any) -> bool:
-    """Return whether nothing needs to be written."""
-    if fields is None:
-        return value is None and in_meta(mapping, name) is None
+def _is(fields: Mapping[int, Json], value: Any) -> bool:
+    """Return whether these fields hold this note."""
     try:
         return bool(_decoded(_text(fields)) == value)
     except ValueError:

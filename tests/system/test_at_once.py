@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from threading import Barrier
 from typing import Any
@@ -14,10 +15,13 @@ import pytest
 
 from es_simhash._core.json_paths import Json
 from es_simhash.engines.base import Engine
+from es_simhash.engines.base import run as run_plan
 from es_simhash.engines.connect import connect
 from es_simhash.errors import EngineError, IndexStateError, SchemeMismatchError
 from es_simhash.index import Index
+from es_simhash.plans.mapping_notes import note, noted
 from es_simhash.plans.operations import CreateIndex, DeleteIndex, GetMappings, PutMapping
+from es_simhash.scheme.mapping import entries
 from tests.support.commands import Run, run_alone
 from tests.support.meddling import Meddler, once
 from tests.support.whole_indices import COUNT, DOCUMENTS, FIELDS, create, fill
@@ -93,6 +97,56 @@ def test_one_that_was_made_meanwhile_is_used_as_it_is(
         Index(refused, meddler, fields=FIELDS).init()
 
 
+PREFIXES = ("titles", "dedup", "near", "a-1", "b_2", "c", "d", "e")
+
+
+@pytest.mark.parametrize("many", [2, 8])
+def test_all_who_ask_for_a_prefix_of_their_own_get_it(engine: Engine, names: Callable[[], str], many: int) -> None:
+    for _ in range(10):
+        name, barrier = names(), Barrier(many + 1)
+        create(engine, name)
+        jobs = [partial(Index(name, engine, fields=FIELDS, prefix=prefix).init) for prefix in PREFIXES[:many]]
+        jobs.append(lambda name=name: run_plan(note(name, "_settings_before_backfill", {"a": "5s"}), engine))
+
+        def do(job: Callable[[], Any], barrier: Barrier = barrier) -> Any:
+            barrier.wait()
+            return job()
+
+        with ThreadPoolExecutor(many + 1) as threads:
+            list(threads.map(do, jobs))
+        there = engine.perform(GetMappings(name))
+        assert {prefix for prefix in PREFIXES if entries(there, prefix)[name]} == set(PREFIXES[:many])
+        assert noted(there[name], "_settings_before_backfill") == {"a": "5s"}
+        assert set(there[name]["_meta"]["es_simhash"]) == set(PREFIXES[:many])
+
+
+def test_processes_that_prepare_prefixes_of_their_own_all_keep_them(tmp_path: Path, place: str) -> None:
+    if not place.startswith("http"):
+        pytest.skip("one process at a time writes to the embedded engine")
+    name, line = f"at-once-{uuid.uuid4().hex[:10]}", ("--field", "title", "--prefix")
+    with closing(connect(place)) as engine, ThreadPoolExecutor(3) as threads:
+        create(engine, name)
+
+        def start(prefix: str) -> Run:
+            return run_alone("init", name, *line, prefix, cwd=tmp_path, ES_SIMHASH_URL=place)
+
+        assert [each.code for each in threads.map(start, PREFIXES[:3])] == [0] * 3
+        there = engine.perform(GetMappings(name))
+        assert {prefix for prefix in PREFIXES if entries(there, prefix)[name]} == set(PREFIXES[:3])
+        engine.perform(DeleteIndex(name))
+
+
+def test_a_meta_that_another_program_replaces_takes_no_scheme_with_it(engine: Engine, names: Callable[[], str]) -> None:
+    name = names()
+    create(engine, name)
+    Index(name, engine, fields=FIELDS, scheme="short").init()
+    engine.perform(PutMapping(name, {"_meta": {"owner": "another"}}))
+    opened = Index(name, engine)
+    assert (opened.scheme.name, opened.documents.fields) == ("short", FIELDS)
+    assert Index(name, engine, fields=FIELDS, scheme="short").init().added == {name: []}
+    assert entry(engine, name)["id"] == opened.scheme.id
+
+
 def test_a_note_that_was_replaced_meanwhile_is_put_again(
     engine: Engine, meddler: Meddler, names: Callable[[], str]
 ) -> None:
@@ -120,12 +174,11 @@ def test_a_scheme_that_another_has_put_meanwhile_is_seen(
     Index(wanted, engine, fields=FIELDS, scheme="short").init()
     theirs = engine.perform(GetMappings(wanted))[wanted]
 
-    def replace(operation: Any, result: Any) -> Any:
+    def come_first(operation: Any) -> Any:
         if isinstance(operation, PutMapping):
             engine.perform(PutMapping(name, {"_meta": theirs["_meta"], "properties": theirs["properties"]}))
-        return result
 
-    meddler.after = replace
+    meddler.before = come_first
     with pytest.raises(SchemeMismatchError, match="Use the scheme that is there"):
         Index(name, meddler, fields=FIELDS).init()
 

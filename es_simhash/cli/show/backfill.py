@@ -80,6 +80,9 @@ class BackfillOutput:
             f"meanwhile, {progress.rejected:,} rejected; {progress.conflicts:,} conflicts with others' changes"
         )
         self.output.note(f"{self.so_far(progress)} in {progress.seconds:,.1f} s.")
+        if progress.resent:
+            resent = counted(progress.resent, "document was", "documents were")
+            self.output.note(f"{resent} written by requests whose replies were lost; sent again, they changed nothing.")
         if progress.deferred:
             deferred = counted(progress.deferred, "document was", "documents were")
             self.output.note(f"{deferred} left to this command by the server's pipeline, and done here.")

@@ -283,6 +283,9 @@ class Settling:
         ref, source = DocumentRef.of(reply), reply.get("_source") or {}
         stored: Json = {} if foreign_in(self.documents, source) else source.get(self.documents.prefix) or {}
         if self._is_as_it_was(position, reply, stored):
+            if group_fields.stored_in(stored) == self.wanted[position]:
+                prepared.current += 1
+                return
             prepared.updates.append((ref, self.update(ref, position)))
             return
         self.lost.add(position)

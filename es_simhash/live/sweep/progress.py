@@ -20,7 +20,8 @@ class Progress:
     """The counts of a long job.
 
     Of ``total`` documents, ``done`` are ``written``, ``current``, ``gone`` or ``rejected``. ``conflicts`` with changes
-    of others and ``refusals`` of an overloaded engine were met on the way. The indices ``left_out`` were not touched.
+    of others and ``refusals`` of an overloaded engine were met on the way. Of the written ones, ``resent`` were done by
+    requests whose replies were lost, as it turned out when these were sent again. The indices ``left_out`` were not touched.
     The server ``deferred`` documents to the client, which made their fingerprints afterwards, or rejected them.
     ``unfit`` copies were written without a fingerprint. If others kept changing texts, ``unsettled`` counts their
     changes after the last look. ``learnt`` is how rare features are, if the job has learnt that, or why it could not.
@@ -36,6 +37,7 @@ class Progress:
     unfit: int = 0
     unsettled: int = 0
     conflicts: int = 0
+    resent: int = 0
     refusals: int = 0
     characters: int = 0
     left_out: Sequence[str] = ()
@@ -88,6 +90,7 @@ class Tally:
                 now.current += outcome.current
                 now.gone += outcome.gone
             now.conflicts += outcome.conflicts
+            now.resent += outcome.resent
             now.refusals += outcome.refusals
             now.characters += outcome.characters
             now.rejected += sum(self._report("rejected", each) for each in outcome.rejected)

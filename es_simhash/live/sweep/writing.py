@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from http import HTTPStatus
 
@@ -23,7 +23,8 @@ class Outcome:
     """The results for some documents: ``written``, ``current``, ``gone`` or rejected; and what was met on the way.
 
     The server has ``deferred`` some: it wrote them without a fingerprint, which the client makes later. ``missing``
-    lists the gone ones that were noticed by writing them.
+    lists the gone ones that were noticed by writing them. Of the written ones, ``resent`` were done by a request whose
+    reply was lost: sent again, they met their own change.
     """
 
     written: int = 0
@@ -31,6 +32,7 @@ class Outcome:
     gone: int = 0
     deferred: int = 0
     conflicts: int = 0
+    resent: int = 0
     refusals: int = 0
     characters: int = 0
     rejected: list[Rejected] = field(default_factory=list)
@@ -51,35 +53,47 @@ def write(work: Settling, prepared: Prepared, pressure: RequestSize, patience: f
     outcome.add(prepared)
     updates, waits = prepared.updates, retry_delays(patience)
     for _ in range(_ROUNDS):
-        conflicts = yield from _send_all(updates, outcome, pressure, patience)
-        if not conflicts:
+        refused = yield from _send_all(updates, outcome, pressure, patience)
+        updates = []
+        for conflicts, may_be_done in ((refused.conflicts, False), (refused.doubtful, True)):
+            if conflicts:
+                again = yield from work.settle(conflicts, patience)
+                # What a lost request of ours has done is as it would be done now.
+                done = again.current if may_be_done else 0
+                outcome.add(replace(again, current=again.current - done))
+                outcome.written += done
+                outcome.resent += done
+                outcome.conflicts += len(conflicts) - done
+                updates += again.updates
+        if not updates:
             return outcome
-        outcome.conflicts += len(conflicts)
-        again = yield from work.settle(conflicts, patience)
-        outcome.add(again)
-        updates = again.updates
-        if updates:
-            yield Wait(next(waits, 0.0))
+        yield Wait(next(waits, 0.0))
     outcome.rejected += [ref.rejected("is changed by others again and again. Try later.") for ref, _ in updates]
     return outcome
 
 
-def _send_all(
-    updates: Sequence[Update], outcome: Outcome, pressure: RequestSize, patience: float
-) -> Plan[list[Update]]:
-    """Send updates until the engine has answered each; return those in conflict with changes of others."""
-    conflicts: list[Update] = []
+@dataclass
+class _Refused:
+    """The updates in ``conflicts`` with changes of others, and ``doubtful`` ones, maybe in conflict with themselves."""
+
+    conflicts: list[Update] = field(default_factory=list)
+    doubtful: list[Update] = field(default_factory=list)
+
+
+def _send_all(updates: Sequence[Update], outcome: Outcome, pressure: RequestSize, patience: float) -> Plan[_Refused]:
+    """Send updates until the engine has answered each; return those of documents that have changed."""
+    refused = _Refused()
     if updates:
         actions = [action for _, action in updates]
-        take = partial(_sort, updates, outcome, conflicts)
+        take = partial(_sort, updates, outcome, refused)
         outcome.refusals += yield from send(Bulk(str(actions[0].index), actions), take, pressure, patience)
-    return conflicts
+    return refused
 
 
 def _sort(
     updates: Sequence[Update],
     outcome: Outcome,
-    conflicts: list[Update],
+    refused: _Refused,
     positions: Sequence[int],
     results: Sequence[ActionResult],
 ) -> None:
@@ -90,7 +104,7 @@ def _sort(
         elif result.index_error:
             raise result.index_error
         elif result.status == HTTPStatus.CONFLICT:
-            conflicts.append((ref, action))
+            (refused.doubtful if result.may_be_done else refused.conflicts).append((ref, action))
         elif result.status == HTTPStatus.NOT_FOUND:
             outcome.gone += 1
             outcome.missing.append(ref)

@@ -6,7 +6,7 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -97,7 +97,8 @@ def test_settings_that_could_not_be_set_back_are_named_and_set_back_by_the_next_
 # --- in the cluster
 
 COUNT = 300
-SLOWLY = ("--in-cluster", "--max-rate", "60")
+# So slowly that the task is at work until a test hurries it or ends it, on the slowest machine, too.
+STANDING = ("--in-cluster", "--max-rate", "0.5")
 
 
 @pytest.fixture(params=["elasticsearch", "opensearch"])
@@ -119,9 +120,9 @@ def many(node: Node) -> Iterator[str]:
 
 
 @contextmanager
-def begun(node: Node, name: str, folder: Path) -> Iterator[subprocess.Popen[str]]:
+def begun(node: Node, name: str, folder: Path, options: Sequence[str] = STANDING) -> Iterator[subprocess.Popen[str]]:
     """A slow backfill in the cluster, as a process, whose task has done some documents."""
-    line = ["backfill", name, "--url", node.url, "--field", "title", "--json", *SLOWLY]
+    line = ["backfill", name, "--url", node.url, "--field", "title", "--json", *options]
     with subprocess.Popen(
         [sys.executable, "-m", "es_simhash", *line],
         stdout=subprocess.PIPE,
@@ -166,8 +167,12 @@ def test_an_interruption_cancels_the_task_of_the_cluster(node: Node, many: str, 
 def test_a_task_whose_command_was_killed_is_followed_by_the_next_one(node: Node, many: str, tmp_path: Path) -> None:
     with begun(node, many, tmp_path) as process:
         process.send_signal(signal.SIGKILL)
-    assert len(tasks(node, many)) == 1
-    done = backfilled(node, many, tmp_path)
+    [task] = tasks(node, many)
+    with begun(node, many, tmp_path, ["--in-cluster"]) as process:
+        assert tasks(node, many) == [task]
+        node.request("POST", f"/_update_by_query/{task}/_rethrottle?requests_per_second=-1")
+        printed, _ = process.communicate()
+        done = json.loads(printed.splitlines()[-1])
     assert 0 < done["written"] < COUNT
     assert (done["rejected"], done["unsettled"], done["conflicts"]) == (0, 0, 0)
     assert backfilled(node, many, tmp_path)["total"] == 0

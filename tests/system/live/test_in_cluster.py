@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from http import HTTPStatus
 from threading import enumerate as enumerate_threads
 from typing import Any
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -35,6 +37,7 @@ from es_simhash.plans.operations import (
     PutSettings,
     UpdateByQuery,
 )
+from es_simhash.scheme import notes
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout
 from tests.support.backfill_suite import without_nulls
@@ -46,8 +49,11 @@ DOCUMENTS: dict[str, Json] = {
     f"id{i}": {"body": f"the text of document {i}, which is like no other {i * i}", "deep": {"number": i / 7}}
     for i in range(COUNT)
 }
-# So slowly that several looks see the task at work.
+# Several looks see the task at work.
 SLOWLY = 100.0
+# So slowly that the task is at work until a test hurries it or ends it, on the slowest machine, too: for minutes, or,
+# where the client does the rest at this rate, for a while.
+STANDING, STROLLING = 0.5, 20.0
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -115,8 +121,7 @@ def assert_right(engine: Engine, index: Index, changed: dict[str, Json] | None =
 
 def assert_nothing_is_left(engine: Engine, index: Index) -> None:
     """See that no note, task or pipeline of ours is left."""
-    noted = engine.perform(GetMappings(index.name))[index.name]["_meta"]["es_simhash"]
-    assert [name for name in noted if name.startswith("_")] == []
+    assert [name for name in notes.names(engine.perform(GetMappings(index.name))[index.name]) if name[0] == "_"] == []
     assert tasks(engine, index) == []
     assert engine.perform(GetResource(pipeline(index))) == {}
 
@@ -128,6 +133,13 @@ def pipeline(index: Index) -> str:
 def tasks(engine: Engine, index: Index) -> list[str]:
     found = engine.perform(GetResource("/_tasks?actions=indices:data/write/update/byquery&group_by=parents"))
     return [id_ for id_, task in found["tasks"].items() if index.name in str(task["headers"])]
+
+
+def hurry(url: str, task: str) -> None:
+    """Have the server do the rest of a task as fast as it can."""
+    asked = Request(f"{url}/_update_by_query/{task}/_rethrottle?requests_per_second=-1", method="POST")
+    with urlopen(asked) as reply:
+        assert reply.status == HTTPStatus.OK
 
 
 def await_cleaning() -> None:
@@ -145,6 +157,18 @@ def when_some_are_done(do: Callable[[], Any]) -> Callable[[Operation[Any], Any],
         if isinstance(operation, GetTask) and 0 < result.updated < COUNT and not is_done:
             is_done = True
             do()
+        return result
+
+    return after
+
+
+def when_followed(do: Callable[[], Any]) -> Callable[[Operation[Any], Any], Any]:
+    """Something that happens once, when a run has looked at a task."""
+    looks = iter([do])
+
+    def after(operation: Operation[Any], result: Any) -> Any:
+        if isinstance(operation, GetTask) and (first := next(looks, None)):
+            first()
         return result
 
     return after
@@ -172,11 +196,16 @@ def test_asynchronous_programs_can_have_it_done_too(engine: Engine, index: Index
 
 
 def test_texts_that_others_change_meanwhile_are_conflicts_or_done_again(
-    engine: Engine, meddler: Meddler, index: Index
+    engine: Engine, meddler: Meddler, index: Index, url: str
 ) -> None:
     changed: dict[str, Json] = {}
-    meddler.after = when_some_are_done(lambda: changed.update(change(engine, index, list(DOCUMENTS))))
-    progress = backfill(index, max_rate=SLOWLY)
+
+    def change_all() -> None:
+        changed.update(change(engine, index, list(DOCUMENTS)))
+        hurry(url, *tasks(engine, index))
+
+    meddler.after = when_some_are_done(change_all)
+    progress = backfill(index, max_rate=STROLLING)
     assert 0 < progress.conflicts < COUNT
     # Those done before are written again; each conflict is due still.
     assert progress.written == 2 * COUNT - progress.conflicts
@@ -191,12 +220,15 @@ def test_new_documents_that_come_meanwhile_are_done_too(engine: Engine, meddler:
     assert_right(engine, index, new)
 
 
-def test_documents_that_are_deleted_meanwhile_are_no_failures(engine: Engine, meddler: Meddler, index: Index) -> None:
+def test_documents_that_are_deleted_meanwhile_are_no_failures(
+    engine: Engine, meddler: Meddler, index: Index, url: str
+) -> None:
     def delete_all() -> None:
         engine.perform(Bulk(index.name, [Action("delete", id_, None) for id_ in DOCUMENTS], refresh=True))
+        hurry(url, *tasks(engine, index))
 
     meddler.after = when_some_are_done(delete_all)
-    progress = backfill(index, max_rate=SLOWLY)
+    progress = backfill(index, max_rate=STROLLING)
     assert (progress.rejected, progress.written + progress.conflicts) == (0, COUNT)
 
 
@@ -209,7 +241,7 @@ def test_an_interruption_cancels_the_task_and_the_next_run_does_the_rest(engine:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        backfill(index, on_progress=interrupt, max_rate=SLOWLY)
+        backfill(index, on_progress=interrupt, max_rate=STANDING)
     await_cleaning()
     assert tasks(engine, index) == []
     assert engine.perform(GetResource(pipeline(index))) == {}
@@ -219,7 +251,7 @@ def test_an_interruption_cancels_the_task_and_the_next_run_does_the_rest(engine:
 
 
 def test_the_task_of_a_killed_run_goes_on_and_is_followed_by_the_next(
-    engine: Engine, meddler: Meddler, index: Index
+    engine: Engine, meddler: Meddler, index: Index, url: str
 ) -> None:
     class Killed(Meddler):
         def perform(self, operation: Operation[Any]) -> Any:
@@ -234,8 +266,9 @@ def test_the_task_of_a_killed_run_goes_on_and_is_followed_by_the_next(
     killed = Killed(engine)
     killed.after = when_some_are_done(die)
     with pytest.raises(SystemExit):
-        backfill(Index(index.name, killed), max_rate=SLOWLY)
+        backfill(Index(index.name, killed), max_rate=STANDING)
     [task] = tasks(engine, index)
+    meddler.after = when_followed(lambda: hurry(url, task))
     progress = backfill(index)
     assert next(each.id for each in meddler.seen if isinstance(each, GetTask)) == task
     assert UpdateByQuery not in meddler.kinds()
@@ -287,7 +320,7 @@ def test_a_text_that_changes_while_nobody_follows_the_task_is_found_by_the_next_
 def test_a_task_that_somebody_cancels_ends_the_run_and_says_so(engine: Engine, meddler: Meddler, index: Index) -> None:
     meddler.after = when_some_are_done(lambda: engine.perform(CancelTask(tasks(engine, index)[0])))
     with pytest.raises(IndexStateError, match="Somebody has cancelled the update"):
-        backfill(index, max_rate=SLOWLY)
+        backfill(index, max_rate=STANDING)
     meddler.after = lambda operation, result: result
     assert 0 < backfill(index).written < COUNT
     assert_right(engine, index)

@@ -10,11 +10,12 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import Engine
-from es_simhash.errors import IndexStateError, MappingError
+from es_simhash.errors import IndexStateError, MappingError, SchemeMismatchError
 from es_simhash.index import Index
 from es_simhash.live.removal import Removing
 from es_simhash.live.sweep.options import UpdateOptions
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, GetMappings
+from es_simhash.scheme import notes
 from es_simhash.scheme.scheme import Scheme
 from tests.support.meddling import Meddler, StopsEarly, each_at_a_second_try, once
 from tests.support.whole_indices import COUNT, DOCUMENTS, FIELDS, contents, create, delete, fill, fingerprinted, servers
@@ -37,8 +38,8 @@ def test_the_mapping_keeps_the_fields_but_not_our_note(engine: Engine, index: In
     before = engine.perform(GetMappings(index.name))[index.name]
     index.remove_fields()
     after = engine.perform(GetMappings(index.name))[index.name]
-    assert after["properties"] == before["properties"]
-    assert after["_meta"] == {"owner": "somebody"}
+    assert notes.only(after, ()) == notes.only(before, ())
+    assert (after["_meta"], notes.names(after)) == ({"owner": "somebody"}, set())
     with pytest.raises(MappingError, match="init"):
         Index(index.name, engine).remove_fields()
 
@@ -51,6 +52,16 @@ def test_the_fields_can_come_again(engine: Engine, index: Index) -> None:
     assert contents(engine, index.name, list(DOCUMENTS)) == {
         id_: again.documents.add_fields(each) for id_, each in DOCUMENTS.items()
     }
+
+
+def test_another_scheme_can_come_in_its_place(engine: Engine, index: Index) -> None:
+    index.remove_fields()
+    another = Index(index.name, engine, fields=FIELDS[:1], scheme="default")
+    another.init()
+    assert another.backfill().written == COUNT
+    assert Index(index.name, engine).documents == another.documents
+    with pytest.raises(SchemeMismatchError, match="Use the fields that are there"):
+        Index(index.name, engine, fields=FIELDS).init()
 
 
 def test_what_others_keep_in_our_object_stays_and_so_does_another_scheme(engine: Engine, index: Index) -> None:

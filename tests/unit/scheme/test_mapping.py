@@ -8,6 +8,7 @@ import pytest
 
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import InputError, MappingError, SchemeMismatchError
+from es_simhash.scheme import notes
 from es_simhash.scheme.mapping import Change, check_prefix, component_template, entries, leaf_paths, merge
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, MinHash, SimHash
@@ -108,7 +109,11 @@ def test_other_prefixes_are_refused(prefix: Any) -> None:
 
 @pytest.mark.parametrize("present", [{}, {"properties": {}}, {"_meta": None, "properties": None}, {"_meta": {}}])
 def test_an_index_without_a_mapping_gets_all(present: Json) -> None:
-    assert merge("i", present, WANTED) == Change(WANTED, ADDED)
+    change = merge("i", present, WANTED)
+    assert change.body
+    assert notes.note(change.body, "dedup") == WANTED["_meta"]["es_simhash"]["dedup"]
+    assert {**change.body, "properties": notes.only(change.body, ())} == WANTED
+    assert (change.added, change.is_needed) == (ADDED, True)
 
 
 def test_an_entry_of_nothing_is_as_none() -> None:
@@ -123,6 +128,7 @@ def test_everything_else_in_a_mapping_stays() -> None:
     after = put(PRESENT, change)
     assert after["properties"].pop("dedup") == WANTED["properties"]["dedup"]
     assert after["_meta"]["es_simhash"].pop("dedup") == WANTED["_meta"]["es_simhash"]["dedup"]
+    assert after["properties"].pop(notes.HOME)
     assert after == PRESENT
 
 
@@ -130,7 +136,7 @@ def test_only_what_is_ours_is_put() -> None:
     body = merge("i", PRESENT, WANTED).body
     assert body
     assert set(body) == {"_meta", "properties"}
-    assert set(body["properties"]) == {"dedup"}
+    assert set(body["properties"]) == {"dedup", notes.HOME}
 
 
 @pytest.mark.parametrize("present", [{}, PRESENT, WANTED], ids=["none", "others", "all"])
@@ -163,13 +169,22 @@ def test_a_second_merge_changes_nothing(layout: Layout, present: Json, form: Any
 def test_two_prefixes_lie_side_by_side() -> None:
     second = OTHER_SCHEME.mapping("near", ["title"])
     after = put(WANTED, merge("i", WANTED, second))
-    assert set(after["properties"]) == {"dedup", "near"}
+    assert set(after["properties"]) == {"dedup", "near", notes.HOME}
     assert merge("i", after, WANTED) == merge("i", after, second) == Change(None, [])
     for prefix, scheme in (("dedup", SCHEME), ("near", OTHER_SCHEME)):
         found = entries({"i": after, "j": {}, "k": {"_meta": {"owner": "us"}}}, prefix)
         assert found["i"]
         assert found["i"]["id"] == scheme.id
         assert found["j"] is found["k"] is None
+
+
+def test_copies_alone_are_no_need() -> None:
+    noted = put({}, merge("i", {}, WANTED))
+    without = {**noted, "_meta": {"owner": "us"}}
+    assert entries({"i": without}, "dedup") == entries({"i": WANTED}, "dedup")
+    change = merge("i", without, WANTED)
+    assert not change.is_needed
+    assert put(without, change) == {**noted, "_meta": {"owner": "us", **noted["_meta"]}}
 
 
 def test_a_field_that_is_missing_is_added() -> None:

@@ -1,0 +1,67 @@
+"""The connection of an `AsyncIndex`: made by whoever needs it first, for all, and closed once."""
+
+from __future__ import annotations
+
+import asyncio
+from threading import Lock
+from typing import Any
+
+from es_simhash._core.urls import is_url
+from es_simhash.engines.base import AsyncEngine
+from es_simhash.engines.connect import connect_async
+
+
+class AsyncConnection:
+    """The engine for a target.
+
+    The client of a URL belongs to an event loop, so each loop has one of its own. All other engines serve every loop.
+    """
+
+    def __init__(self, target: Any) -> None:
+        self._target = target
+        self._clients: dict[asyncio.AbstractEventLoop, asyncio.Task[AsyncEngine]] = {}
+        self._shared: AsyncEngine | None = None
+        self._connecting = Lock()
+
+    async def engine(self) -> AsyncEngine:
+        """Return the engine, and connect to it the first time; if that fails, the next call tries again.
+
+        Of several tasks that wait for it, each can be cancelled.
+        """
+        if not (isinstance(self._target, str) and is_url(self._target)):
+            with self._connecting:
+                if self._shared is None:
+                    # Nothing is awaited in it.
+                    self._shared = await connect_async(self._target)
+            return self._shared
+        loop = asyncio.get_running_loop()
+        if (client := self._clients.get(loop)) is None:
+            client = self._clients[loop] = loop.create_task(connect_async(self._target))
+            client.add_done_callback(self._forget_if_failed)
+        return await asyncio.shield(client)
+
+    async def close(self) -> None:
+        """Close what was opened here; a loop that has ended has left nothing to close."""
+        shared, self._shared = self._shared, None
+        clients, self._clients = self._clients, {}
+        if shared is not None and shared is not self._target:
+            await shared.close()
+        here = asyncio.get_running_loop()
+        for loop, client in clients.items():
+            if loop is here:
+                await _close(client)
+            elif loop.is_running():
+                await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(_close(client), loop))
+
+    def _forget_if_failed(self, client: asyncio.Task[AsyncEngine]) -> None:
+        # Asking for the exception also keeps asyncio from logging it where all who waited were cancelled.
+        if client.cancelled() or client.exception():
+            self._clients = {loop: each for loop, each in self._clients.items() if each is not client}
+
+
+async def _close(client: asyncio.Task[AsyncEngine]) -> None:
+    """Close a client, also one that is being made for tasks which were cancelled."""
+    client.cancel()
+    await asyncio.wait([client])
+    if not client.cancelled() and not client.exception():
+        await client.result().close()
