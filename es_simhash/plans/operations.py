@@ -155,8 +155,8 @@ class ActionResult:
     """The result of an action: its id, and why it was refused (None if it was done).
 
     ``index_error`` is the exception to raise where the index or the caller's privileges are the reason, so that other
-    documents would be refused, too. It ``may_be_done`` where an earlier attempt, whose reply was lost, may have done what
-    is refused now.
+    documents would be refused, too. It ``may_be_done`` where an earlier attempt, whose reply was lost, may have
+    done what is refused now.
     """
 
     id: str

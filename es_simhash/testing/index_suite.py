@@ -23,6 +23,7 @@ from es_simhash.errors import (
 from es_simhash.plans import candidates
 from es_simhash.plans.candidates import ServerFilter
 from es_simhash.plans.operations import Action, Bulk, Count, CreateIndex, GetDocuments, GetMappings, Refresh
+from es_simhash.scheme.notes import HOME
 from es_simhash.scheme.policy import Policy
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme
@@ -126,6 +127,7 @@ class IndexSuite(IndexBase):
         assert not done.created
         after = self.engine_of(engine).perform(GetMappings(name))[name]
         assert after["properties"].pop("dedup")
+        assert after["properties"].pop(HOME)
         assert after["_meta"].pop("es_simhash")
         assert after == before
         assert self.source(engine, name, "1") == {"body": "a document", "n": 1}

@@ -105,7 +105,9 @@ def test_all_who_ask_for_a_prefix_of_their_own_get_it(engine: Engine, names: Cal
     for _ in range(10):
         name, barrier = names(), Barrier(many + 1)
         create(engine, name)
-        jobs = [partial(Index(name, engine, fields=FIELDS, prefix=prefix).init) for prefix in PREFIXES[:many]]
+        jobs: list[Callable[[], Any]] = [
+            partial(Index(name, engine, fields=FIELDS, prefix=prefix).init) for prefix in PREFIXES[:many]
+        ]
         jobs.append(lambda name=name: run_plan(note(name, "_settings_before_backfill", {"a": "5s"}), engine))
 
         def do(job: Callable[[], Any], barrier: Barrier = barrier) -> Any:

@@ -28,7 +28,7 @@ CODES = {
     "closed": Code("the index is closed", ("stop",)),
     "read-only": Code("a block, of the index or of the cluster, or a full disk, refuses updates", ("stop",)),
     "searchable-snapshot": Code("the index is a snapshot that is searched, and cannot be written to", ("stop",)),
-    "mapping": Code("the mapping has, or can take, the fields", ("ok",)),
+    "mapping": Code("the mapping has, or can take, the fields", ("ok", "warning")),
     "no-fields": Code("neither the index nor the caller says which fields the texts are in", ("warning", "stop")),
     "mapping-conflict": Code("the mapping has other fields where ours are to be", ("stop",)),
     "foreign-values": Code("documents have something else where our fields are to be", ("stop",), True),

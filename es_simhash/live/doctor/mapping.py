@@ -11,6 +11,7 @@ from es_simhash.live.doctor.facts import Facts, IndexFacts
 from es_simhash.live.doctor.finding import Finding, of_error
 from es_simhash.plans.derived_fields import field_at
 from es_simhash.plans.text_fields import derived_errors, no_text
+from es_simhash.scheme import notes
 from es_simhash.scheme.mapping import number_of_fields
 
 _LIMIT = "index.mapping.total_fields.limit"
@@ -38,10 +39,26 @@ def check_mapping(there: IndexFacts, documents: Documents) -> Iterator[Finding]:
         code = "scheme-mismatch" if isinstance(change, SchemeMismatchError) else "mapping-conflict"
         yield of_error(code, change, there.name)
         return
+    if not change.added and _has_lost_note(there.mapping, documents.prefix):
+        yield Finding(
+            "mapping",
+            "warning",
+            f"The mapping of {there.name!r} has the fields under {documents.prefix!r}, but no note of how they were "
+            "made: another program has replaced its _meta.",
+            "Run es-simhash init, with the scheme and the source fields that the fingerprints were made by.",
+            there.name,
+        )
+        yield from _total_fields(there, change.body)
+        return
     can = f"can take the {len(change.added)} fields" if change.added else "has the fields"
     message = f"The mapping of {there.name!r} {can} under {documents.prefix!r}."
     yield Finding("mapping", "ok", message, index=there.name)
     yield from _total_fields(there, change.body)
+
+
+def _has_lost_note(mapping: Json, prefix: str) -> bool:
+    """Return whether fields have no note; one that was removed with the fingerprints is not lost."""
+    return notes.note(mapping, prefix) is None and prefix not in notes.in_fields(mapping)
 
 
 def _total_fields(there: IndexFacts, added: Json | None) -> Iterator[Finding]:

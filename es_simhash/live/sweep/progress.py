@@ -21,7 +21,8 @@ class Progress:
 
     Of ``total`` documents, ``done`` are ``written``, ``current``, ``gone`` or ``rejected``. ``conflicts`` with changes
     of others and ``refusals`` of an overloaded engine were met on the way. Of the written ones, ``resent`` were done by
-    requests whose replies were lost, as it turned out when these were sent again. The indices ``left_out`` were not touched.
+    requests whose replies were lost, as turned out when these were sent again. The indices ``left_out`` were not
+    touched.
     The server ``deferred`` documents to the client, which made their fingerprints afterwards, or rejected them.
     ``unfit`` copies were written without a fingerprint. If others kept changing texts, ``unsettled`` counts their
     changes after the last look. ``learnt`` is how rare features are, if the job has learnt that, or why it could not.

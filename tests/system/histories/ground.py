@@ -13,6 +13,7 @@ from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.ingest_pipeline import name_of
 from es_simhash.errors import MissingError
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, DeleteIndex
+from es_simhash.scheme import notes
 from es_simhash.scheme.scheme import Scheme
 from tests.support.rest_engines import new_name
 from tests.system.histories.generations import Generations
@@ -48,15 +49,16 @@ class State:
     @property
     def foreign_mapping(self) -> Json:
         """The mapping without what we add to it."""
-        properties = {name: field for name, field in self.mapping["properties"].items() if name != DOCUMENTS.prefix}
+        ours = (DOCUMENTS.prefix, notes.HOME)
+        properties = {name: field for name, field in self.mapping["properties"].items() if name not in ours}
         meta = {name: value for name, value in self.mapping["_meta"].items() if name != "es_simhash"}
         return {**self.mapping, "properties": properties, "_meta": meta}
 
     @property
     def notes(self) -> Json:
         """What runs have noted in the mapping."""
-        noted: Json = self.mapping["_meta"].get("es_simhash", {})
-        return {name: value for name, value in noted.items() if name.startswith("_")}
+        names = notes.names(self.mapping)
+        return {name: notes.note(self.mapping, name) for name in names if not notes.is_prefix(name)}
 
 
 @contextmanager

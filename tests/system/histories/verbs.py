@@ -10,7 +10,7 @@ from typing import TypeAlias, get_args
 
 from es_simhash._core.json_paths import Json
 from es_simhash.cli.show.exits import REFUSED
-from es_simhash.scheme import group_fields
+from es_simhash.scheme import group_fields, notes
 from es_simhash.scheme.own_fields import DEFERRED
 from tests.support.commands import run
 from tests.system.histories import adding, clients
@@ -106,7 +106,7 @@ def _check_backfill(is_plain: bool, outcome: Outcome, in_cluster: bool = False) 
 def _check_removal(outcome: Outcome) -> Iterator[str]:
     yield from nothing_of_others_is_changed(outcome)
     left = [id_ for id_, known, hit in outcome.documents() if own(hit) and not outcome.looks.is_late(known)]
-    has_note = PREFIX in (outcome.after.mapping["_meta"].get("es_simhash") or {})
+    has_note = PREFIX in notes.names(outcome.after.mapping)
     if outcome.ended.code == REFUSED and not has_note:
         # A run that was killed had come to its end, so that there was nothing for the last one.
         if left:

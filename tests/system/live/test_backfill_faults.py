@@ -33,6 +33,7 @@ from es_simhash.plans.operations import (
     ReadPage,
     Refresh,
 )
+from es_simhash.scheme import notes
 from tests.support.meddling import Meddler, StopsEarly, each_at_a_second_try, once
 from tests.support.rest_engines import Pair, engine_over, new_name, parametrize_pairs
 from tools.nodes import Node
@@ -182,8 +183,7 @@ def test_documents_are_gone_through_once_where_nobody_else_writes(meddler: Meddl
 
 
 def assert_nothing_is_noted(engine: Engine, index: Index) -> None:
-    noted = engine.perform(GetMappings(index.name))[index.name]["_meta"]["es_simhash"]
-    assert [name for name in noted if name.startswith("_")] == []
+    assert notes.names(engine.perform(GetMappings(index.name))[index.name]) == {"dedup"}
 
 
 def test_a_text_that_changes_after_a_run_was_killed_is_found_by_the_next(
@@ -308,8 +308,8 @@ def test_a_request_whose_answer_was_lost_is_not_done_twice(engine: Engine, meddl
 
     meddler.after = lose
     progress = index.backfill()
-    assert progress.current > 0
-    assert progress.done == COUNT
+    assert progress.resent > 0
+    assert (progress.written, progress.conflicts, progress.done) == (COUNT, 0, COUNT)
     assert_right(engine, index)
 
 
@@ -477,11 +477,12 @@ def test_settings_are_changed_meanwhile_and_set_back(engine: Engine, meddler: Me
     engine.perform(PutSettings(index.name, {"index.refresh_interval": None, "index.number_of_replicas": 1}))
     meanwhile: list[dict[str, Any]] = []
     meddler.before = once(Bulk, lambda _: meanwhile.append(settings_of(engine, index)))
-    before = engine.perform(GetMappings(index.name))
+    before = engine.perform(GetMappings(index.name))[index.name]
     index.backfill(OPTIONS)
     assert meanwhile == [{"refresh_interval": "-1", "number_of_replicas": "0"}]
     assert settings_of(engine, index) == {"refresh_interval": None, "number_of_replicas": "1"}
-    assert engine.perform(GetMappings(index.name)) == before
+    after = engine.perform(GetMappings(index.name))[index.name]
+    assert {**after, "properties": notes.only(after, {"dedup"})} == before
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])

@@ -45,6 +45,7 @@ from es_simhash.plans.operations import (
     Search,
     UpdateAliases,
 )
+from es_simhash.scheme import notes
 from es_simhash.scheme.scheme import Scheme
 from tests.support.meddling import Meddler, StopsEarly, each_at_a_second_try, once
 from tests.support.whole_indices import (
@@ -371,7 +372,7 @@ def test_a_fast_copy_has_no_refreshes_and_replicas_meanwhile(
     asked = ("index.refresh_interval", "index.number_of_replicas")
     assert [meanwhile[0][name] for name in asked] == ["-1", "0"]
     assert [engine.perform(GetSettings(copy))[copy][name] for name in asked] == ["7s", "1"]
-    assert set(engine.perform(GetMappings(copy))[copy]["_meta"]["es_simhash"]) == {"dedup", "_copied_from"}
+    assert notes.names(engine.perform(GetMappings(copy))[copy]) == {"dedup", "_copied_from"}
 
 
 @servers

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from es_simhash._core.json_paths import Json
+from es_simhash.engines.base import run
 from es_simhash.engines.embedded.mapping.index_mapping import IndexMapping
 from es_simhash.errors import EngineError, IndexStateError, SchemeMismatchError
 from es_simhash.plans.init import bring, new_index
@@ -97,7 +98,10 @@ class Orders:
         self._writers = writers
         self._answers: list[Any] = [None]
         self._numbers: dict[str, int] = {}
-        self.first = (self._number(IndexMapping.of(present)), ((),) * len(writers))
+        self.first: tuple[int, tuple[tuple[int, ...], ...]] = (
+            self._number(IndexMapping.of(present)),
+            ((),) * len(writers),
+        )
         self.step = cache(self._step)
         self.following = cache(self._following)
         self.is_there = cache(lambda writer, mapping: writers[writer].is_there(self.mapping(mapping)))
@@ -227,8 +231,11 @@ def test_copies_in_meta_are_right_once_all_have_ended() -> None:
 
 
 def test_a_note_that_others_replace_each_time_is_an_error() -> None:
-    plan = note_in_meta("i", "_rarity_dedup", {"scheme": "x"})
-    operation = next(plan)
+    class Replacing:
+        def perform(self, operation: Any) -> Any:
+            return {"i": EMPTY} if isinstance(operation, GetMappings) else None
+
+        def close(self) -> None: ...
+
     with pytest.raises(IndexStateError, match="Others replaced"):
-        while True:
-            operation = plan.send({"i": EMPTY} if isinstance(operation, GetMappings) else None)
+        run(note_in_meta("i", "_rarity_dedup", {"scheme": "x"}), Replacing())

@@ -35,6 +35,7 @@ from es_simhash.plans.operations import (
     PutMapping,
     Search,
 )
+from es_simhash.scheme import notes
 from es_simhash.scheme.field_bytes import bytes_a_document
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.sized_keys import with_keys_for
@@ -245,6 +246,19 @@ def test_a_mapping_that_has_or_takes_the_fields_is_fine() -> None:
     )
     has = there(mapping=DOCUMENTS.scheme.mapping("dedup", ["body"]))
     assert "has the fields" in the_one(list(check_mapping(has, DOCUMENTS)), "mapping").message
+
+
+def test_fields_whose_note_another_program_has_taken_away_are_named_with_the_remedy() -> None:
+    ours = DOCUMENTS.scheme.mapping("dedup", ["body"])
+    found = the_one(list(check_mapping(there(mapping={**ours, "_meta": {"owner": "us"}}), DOCUMENTS)), "mapping")
+    assert found.level == "warning"
+    assert "no note of how they were made" in found.message
+    assert "init" in (found.remedy or "")
+    # Where the note was removed with the fingerprints, and where it stands in fields, nothing is lost.
+    noted = {"properties": {**ours["properties"], **notes.change({}, "dedup", ours["_meta"]["es_simhash"]["dedup"])}}
+    removed = {"properties": {**ours["properties"], **notes.change(ours, "dedup", None)}}
+    for mapping in (noted, removed):
+        assert the_one(list(check_mapping(there(mapping=mapping), DOCUMENTS)), "mapping").level == "ok"
 
 
 @pytest.mark.parametrize(
