@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from es_simhash._core.json_paths import Json
-from es_simhash.errors import AccessError, EngineError, IndexStateError
+from es_simhash.errors import AccessError, EngineError, IndexStateError, MappingError
 from es_simhash.plans.operations import GetMappings, GetResource, Plan, PutMapping
 from es_simhash.scheme import notes
 
@@ -53,9 +53,9 @@ def note_in_meta(index: str, name: str, value: Json | None) -> Plan[None]:
 
 
 def note_where_allowed(index: str, name: str, value: Json) -> Plan[None]:
-    """Write a note if the login may change the mapping."""
+    """Write a note if the login may change the mapping, and the mapping can take its fields."""
     if (yield from _may_change_mapping(index)):
-        with suppress(AccessError, IndexStateError):
+        with suppress(AccessError, IndexStateError, MappingError):
             yield from note(index, name, value)
 
 

@@ -36,7 +36,7 @@ from es_simhash.plans.operations import (
     Search,
 )
 from es_simhash.scheme import notes
-from es_simhash.scheme.field_bytes import bytes_a_document
+from es_simhash.scheme.mapping import merge, number_of_fields
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.sized_keys import with_keys_for
 from es_simhash.scheme.verdict.verification import Verification
@@ -283,7 +283,8 @@ def test_an_error_becomes_a_finding_with_its_last_sentence_as_the_remedy() -> No
     assert found.remedy == "Choose another prefix (--prefix)."
 
 
-NEW = len(DOCUMENTS.scheme.mapping()["properties"]["dedup"]["properties"]) + 1
+# With the fields of the note.
+NEW = number_of_fields(merge("i", {}, DOCUMENTS.scheme.mapping("dedup", ["body"])).body)
 
 
 @pytest.mark.parametrize(
