@@ -36,6 +36,7 @@ from es_simhash.plans.operations import (
     Search,
 )
 from es_simhash.scheme import notes
+from es_simhash.scheme.field_bytes import bytes_a_document
 from es_simhash.scheme.mapping import merge, number_of_fields
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.sized_keys import with_keys_for
@@ -309,7 +310,7 @@ def test_the_fields_must_fit_below_the_limit(present: int, limit: int, level: st
 
 def test_fields_that_are_there_need_no_room() -> None:
     mapping = DOCUMENTS.scheme.mapping("dedup", ["body"])
-    index = there(mapping=mapping, settings={"index.mapping.total_fields.limit": str(NEW)})
+    index = there(mapping=mapping, settings={"index.mapping.total_fields.limit": str(number_of_fields(mapping))})
     assert the_one(list(check_mapping(index, DOCUMENTS)), "total-fields").level == "warning"
 
 
