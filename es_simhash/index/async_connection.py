@@ -1,4 +1,4 @@
-"""The connection of an `AsyncIndex`: made by whoever needs it first, for all, and closed once."""
+"""The connection of an `AsyncIndex`: made at the first use, for all tasks, and closed once."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def test_all_who_ask_for_a_prefix_of_their_own_get_it(engine: Engine, names: Cal
         jobs: list[Callable[[], Any]] = [
             partial(Index(name, engine, fields=FIELDS, prefix=prefix).init) for prefix in PREFIXES[:many]
         ]
-        jobs.append(lambda name=name: run_plan(note(name, "_settings_before_backfill", {"a": "5s"}), engine))
+        jobs.append(partial(run_plan, note(name, "_settings_before_backfill", {"a": "5s"}), engine))
 
         def do(job: Callable[[], Any], barrier: Barrier = barrier) -> Any:
             barrier.wait()

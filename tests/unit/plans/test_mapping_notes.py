@@ -213,7 +213,7 @@ def test_three_who_prepare_an_index_at_once_all_get_what_they_ask_for() -> None:
     "rival", [init("a", STRICT), init("a", fields=["title"])], ids=["another scheme", "other source fields"]
 )
 @pytest.mark.parametrize("present", [EMPTY, after(init("a", fields=["old"]), removal("a"))], ids=["new", "removed"])
-def test_of_two_who_want_different_things_of_one_prefix_one_is_told_so(rival: Writer, present: Json) -> None:
+def test_of_two_who_want_different_things_of_one_prefix_one_is_refused(rival: Writer, present: Json) -> None:
     for end in every_order([init("a"), rival], present):
         assert [type(error) for error in end.errors] == [SchemeMismatchError]
 
