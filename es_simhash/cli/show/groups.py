@@ -26,10 +26,9 @@ def show_deduplicated(output: Output, counts: Counts, criteria: Criteria) -> Non
         output.note(f"{counted(counts.empty, 'document')} without text to compare.")
     show_unscoped(output, counts)
     if counts.left_out:
-        output.note(
-            f"{counts.left_out:,} comparisons of documents with very common keys were left out. "
-            "They are boilerplate, or in groups that other comparisons have found already."
-        )
+        output.note(f"{counts.left_out:,} comparisons of documents with very common keys were left out.")
+    if missed := missing(counts):
+        output.note(missed)
     show_valley(output, counts.valley)
     output.result({"summary": {**asdict(counts), "decided_by": criteria.decided_by}})
 
@@ -69,6 +68,17 @@ def show_grouped(output: Output, grouped: Grouped, written: GroupsWritten | None
     numbers = {**asdict(counts), "others": grouped.others, "new": grouped.new, "unread": grouped.unread}
     numbers["decided_by"] = criteria.decided_by
     output.result({"summary": {**numbers, "hot_keys": hot, "written": asdict(written) if written else None}})
+
+
+def missing(counts: Counts) -> str:
+    """Return a sentence on the near-duplicates that comparisons left out may have missed; empty if it is unknown."""
+    if counts.missed is None:
+        return ""
+    drawn, found = counts.missed.drawn, counts.missed.found
+    return (
+        f"{counted(drawn, 'document')} drawn at random, compared with all others, had {found:,} near-duplicates in other "
+        f"groups: about {counts.missed.pairs:,} ({counts.missed.low:,} to {counts.missed.high:,}) pairs may be missing."
+    )
 
 
 def show_valley(output: Output, valley: float | None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,12 +19,16 @@ from es_simhash.groups.pairs.candidates import (
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.groups.pairs.scope_columns import ScopeColumns
 from es_simhash.groups.pairs.scoped_linker import ScopedLinker
-from es_simhash.groups.pairs.sorting import Numbers, sorted_pieces
+from es_simhash.groups.pairs.sorting import Numbers, sorted_pieces, sorted_runs
 from es_simhash.groups.pairs.spool import Spools
 from es_simhash.scheme.query import Criteria
 
 # Equal texts are neighbours, except for a few others whose hashes begin alike.
 _NEXT = 4
+# The first documents of a key, which are paired with so many before them, need no second key.
+_RARE = 4
+# Two keys are asked for where they lose no more of the pairs that are just similar enough.
+_LOST = 0.005
 
 Wanted = npt.NDArray[np.bool_]
 
@@ -44,6 +48,8 @@ class CandidateSearch:
     """What to search, and the ``numbers`` to sort at once.
 
     ``all`` documents sharing a key are all compared, each further one with ``few``, and none of more than ``most``.
+    If ``by_two``, only those of the first few documents of a key are; others must share two keys of a signature:
+    documents that share one by chance grow with the square of their number, and those that share two hardly do.
     """
 
     store: FingerprintStore
@@ -53,6 +59,7 @@ class CandidateSearch:
     all: int
     few: int
     most: int | None = None
+    by_two: bool = False
 
     @property
     def scopes(self) -> ScopeColumns | None:
@@ -62,6 +69,10 @@ class CandidateSearch:
     def none(self) -> Candidates:
         """Return no candidates, to which some can be added."""
         return Candidates(self.spools, self.numbers, self.store.tile_bits)
+
+    def by_keys(self, tile_bits: int, name: str | None, ends: Sequence[int]) -> Candidates:
+        """Return candidates to which `with_equal_keys` adds pairs, after those that are kept."""
+        return Candidates(self.spools, self.numbers, tile_bits, name, ends, 2 if self.by_two else 1)
 
     def with_equal_contents(self) -> Candidates:
         """Return the pairs of neighbours whose texts may be equal."""
@@ -78,8 +89,12 @@ class CandidateSearch:
         linker.left_out, linker.cut_off = after.left_out, after.cut_off
         for number, entries in enumerate(self.store.by_key(self.criteria)):
             if number >= after.tables:
-                for codes in linker.pairs(self._sorted(entries), number):
-                    into.add(codes if wanted is None else codes[_have(wanted, codes)])
+                with sorted_runs(entries, self.spools, self.numbers) as runs:
+                    for codes in linker.pairs(runs.pieces(self._grain), number):
+                        into.add(codes if wanted is None else codes[_have(wanted, codes)])
+                    if self.by_two:
+                        for codes in self._sure(number).pairs(runs.pieces()):
+                            into.add(codes)
                 yield KeyCounts(number + 1, linker.left_out, linker.cut_off, list(hot))
 
     def read(self, candidates: Candidates, low: int = 0) -> Iterator[CandidatesOfTile]:
@@ -95,8 +110,29 @@ class CandidateSearch:
         return ScopedLinker(self.scopes, *limits) if self.scopes else Linker(*limits)
 
     def _sorted(self, entries: Iterable[Numbers]) -> Iterator[Numbers]:
-        grain = 1 << POSITION_BITS if self.scopes else 1
-        return sorted_pieces(entries, self.spools, self.numbers, grain)
+        return sorted_pieces(entries, self.spools, self.numbers, self._grain)
+
+    def _sure(self, table: int) -> Linker:
+        """Return what pairs those once more that need no second key: by a rare key, or by bits of a SimHash."""
+        if table < self.store.bands(self.criteria):
+            return Linker(_RARE, 0, self.most)
+        return Linker(self.all, self.few, self.most)
+
+    @property
+    def _grain(self) -> int:
+        return 1 << POSITION_BITS if self.scopes else 1
+
+
+def share_two(store: FingerprintStore, criteria: Criteria) -> bool:
+    """Return whether pairs that are similar enough nearly always share two keys of a signature."""
+    minhash = store.settings.minhash
+    if minhash is None or criteria.similarity is None or (store.scopes and store.scopes.by_pairs):
+        return False
+    least = criteria.similarity - (criteria.crowding.lowering(criteria.similarity) if criteria.crowding else 0.0)
+    shared = least**minhash.rows
+    none = (1 - shared) ** minhash.bands
+    one = minhash.bands * shared * (1 - shared) ** (minhash.bands - 1)
+    return none + one <= _LOST
 
 
 def _have(wanted: Wanted, codes: Numbers) -> Wanted:

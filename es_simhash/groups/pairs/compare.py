@@ -26,7 +26,8 @@ from es_simhash.sketches.minhash.estimate import standard_errors
 
 Pairs: TypeAlias = npt.NDArray[Any]
 
-_COMPARED_AT_ONCE = 1 << 18
+# Their signatures are read into memory, by each thread.
+_COMPARED_AT_ONCE = 1 << 15
 
 
 def pair_type(criteria: Criteria) -> np.dtype[np.void]:
@@ -160,6 +161,15 @@ class Comparison:
         if self._exact is None or minhash is None:
             return criteria.least
         return min(criteria.least, lowest_estimate(criteria, minhash, self._store.value_bits))
+
+    @property
+    def lowest_of_near(self) -> float:
+        """The lowest estimate of a pair that may be near by its similarity."""
+        criteria, lowering = self._criteria, 0.0
+        assert criteria.similarity is not None
+        if criteria.crowding:
+            lowering = criteria.crowding.lowering(criteria.similarity)
+        return self._lowest + max(criteria.similarity - lowering - criteria.least, 0.0)
 
     def _with_errors(self, pairs: Pairs) -> Pairs:
         """Fill in the standard errors of similarities, 0 for exact ones."""

@@ -17,6 +17,7 @@ from es_simhash.groups.pairs.condense import content_numbers, needed
 from es_simhash.groups.pairs.document_links import Bounds, link
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.groups.pairs.linkage import Linkage, groups_among, groups_in_batches
+from es_simhash.groups.pairs.missed import Missed, missed
 from es_simhash.groups.pairs.nearness import Nearness
 from es_simhash.groups.pairs.result import Counts, Duplicates
 from es_simhash.groups.pairs.scope_rows import ScopeRows
@@ -130,10 +131,11 @@ class Deduplication:
 
     def result(self, rank: Rank | None = None) -> Duplicates:
         """Compare the documents, and make groups."""
-        bounds = Bounds(self._choices.max_bucket)
+        bounds = Bounds(self._choices.max_bucket, by_two=True)
         links = link(self._store, self._criteria, self._comparison, self._memory, self._spools, bounds)
         self._surroundings = links.surroundings
         groups = links.union.groups()
+        missing = None if links.is_whole else self._missed(groups)
         if self._choices.linkage != "single" or rank:
             groups = Groups.of(self._chosen(groups, rank or (lambda _: 0)), len(self._store))
         counts = Counts(
@@ -149,9 +151,16 @@ class Deduplication:
             cut_off=links.cut_off,
             unscoped=self._store.unscoped,
             valley=self._comparison.sample.valley,
+            missed=missing,
         )
         scopes = self._store.scopes
         return Duplicates(self._spools, self._ids, links.pairs, groups, counts, self._nearness, self._rarity, scopes)
+
+    def _missed(self, groups: Groups) -> Missed | None:
+        """Estimate what is missing; None where signatures do not say how similar all documents are."""
+        if self._needed.minhash is None or (self._store.scopes and self._store.scopes.by_pairs):
+            return None
+        return missed(self._store, self._comparison, self._surroundings, groups.firsts, lambda *_: None)
 
     @cached_property
     def _nearness(self) -> Nearness:

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
-from es_simhash.groups.pairs.candidate_search import CandidateSearch, KeyCounts
+from es_simhash.groups.pairs.candidate_search import CandidateSearch, KeyCounts, share_two
 from es_simhash.groups.pairs.candidates import POSITION_BITS, POSITION_MASK, Candidates, pair_codes, positions
 from es_simhash.groups.pairs.compare import Comparison, Pairs, equal_pairs, first_of_each, identical_pairs, pair_type
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
@@ -54,7 +54,8 @@ class HotKey:
 class Links:
     """The pairs found, ``identical`` ones first, and the documents that they link; see `Counts`.
 
-    ``surroundings`` are those of all documents, if they count.
+    ``is_whole`` if all documents that share a key were compared. ``surroundings`` are those of all documents, if they
+    count.
     """
 
     pairs: Records
@@ -62,6 +63,7 @@ class Links:
     identical: int
     near: int
     left_out: int
+    is_whole: bool
     cut_off: int
     hot_keys: list[HotKey]
     surroundings: Surroundings | None
@@ -69,10 +71,14 @@ class Links:
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """Limits of linking: at most ``most`` documents of a key, and with ``new`` only pairs that have one of these."""
+    """Limits of linking: at most ``most`` documents of a key, and with ``new`` only pairs that have one of these.
+
+    With ``by_two``, documents that share a common key must share a second one, if those that count nearly always do.
+    """
 
     most: int | None = None
     new: npt.NDArray[np.bool_] | None = None
+    by_two: bool = False
 
 
 def link(
@@ -85,7 +91,8 @@ def link(
 ) -> Links:
     """Find the pairs among the documents that are compared; go on after the last stage that is kept."""
     bounds = bounds or Bounds()
-    search = CandidateSearch(store, criteria, memory // _BYTES_A_NUMBER, spools, ALL, FEW, bounds.most)
+    by_two = bounds.by_two and share_two(store, criteria)
+    search = CandidateSearch(store, criteria, memory // _BYTES_A_NUMBER, spools, ALL, FEW, bounds.most, by_two)
     linking = _Linking(search, comparison, bounds.new)
     identical = linking.link_identical()
     keys = linking.link_near()
@@ -96,6 +103,7 @@ def link(
         identical=identical,
         near=len(linking.pairs) - identical,
         left_out=keys.left_out,
+        is_whole=not keys.left_out and not linking.single,
         cut_off=keys.cut_off,
         hot_keys=[HotKey(names[table], size, position) for size, table, position in keys.hot],
         surroundings=linking.surroundings,
@@ -116,6 +124,8 @@ class _Linking:
         self.pairs = Records(self._spools, pair_type(self._criteria), "pairs")
         self.union = UnionFind(len(self._store))
         self.surroundings: Surroundings | None = None
+        # Candidates that share one common key only, and were not compared.
+        self.single = 0
 
     # ---- equal texts
 
@@ -172,7 +182,7 @@ class _Linking:
         """Collect the pairs that share a key, table by table."""
         note = self._stages.note("keys") or {"counts": {}, "tile_bits": self._store.tile_bits, "ends": []}
         name = "candidates" if self._stages.is_kept else None
-        found = Candidates(self._spools, self._search.numbers, note["tile_bits"], name, note["ends"])
+        found = self._search.by_keys(note["tile_bits"], name, note["ends"])
         known = counts = KeyCounts(**note["counts"])
         for counts in self._search.with_equal_keys(found, self._new, known):
             if self._stages.is_kept:
@@ -186,9 +196,12 @@ class _Linking:
         note = self._stages.note("compared")
         if note:
             self._comparison.go_on(note["comparison"])
+        before = note["single"] if note else 0
         for some in self._search.read(candidates, note["next"] if note else 0):
             yield from self._comparison.measured(some.codes)
-            self._stages.end("compared", {"next": some.next, "comparison": self._comparison.note()})
+            self.single = before + candidates.single
+            so_far = {"next": some.next, "single": self.single, "comparison": self._comparison.note()}
+            self._stages.end("compared", so_far)
 
     # ---- surroundings
 

@@ -138,17 +138,20 @@ class FingerprintStore:
 
         There is one for each band, and one for each table of SimHash prefixes.
         """
-        if self.settings.minhash and criteria.similarity is not None:
-            rows = self.settings.minhash.rows
-            for band in range(self.settings.minhash.bands):
+        for band in range(self.bands(criteria)):
+            if self.settings.minhash:
+                rows = self.settings.minhash.rows
                 yield self._entries(self.values.columns(band * rows, (band + 1) * rows))
         for mask in self._masks(criteria.distance):
             yield self._of_simhash(mask)
 
+    def bands(self, criteria: Criteria) -> int:
+        """Return how many kinds of keys, the first ones, are bands of a signature."""
+        return self.settings.minhash.bands if self.settings.minhash and criteria.similarity is not None else 0
+
     def names_of_keys(self, criteria: Criteria) -> Iterator[str]:
         """Yield the name of each kind of key, in the same order."""
-        if self.settings.minhash and criteria.similarity is not None:
-            yield from (f"band {band}" for band in range(self.settings.minhash.bands))
+        yield from (f"band {band}" for band in range(self.bands(criteria)))
         yield from (f"bits {number}" for number in range(len(self._masks(criteria.distance))))
 
     def _masks(self, distance: int | None) -> list[Codes]:

@@ -63,6 +63,18 @@ class PairRows:
         return found
 
 
+def agreements_with(some: Rows, others: Rows, value_bits: int) -> npt.NDArray[np.integer[Any]]:
+    """Count at how many places each of some stored signatures agrees with each of the others."""
+    if kernels := native():
+        rows = np.concatenate([some, others])
+        first = np.repeat(np.arange(len(some), dtype=np.uint32), len(others))
+        second = np.tile(np.arange(len(some), len(rows), dtype=np.uint32), len(some))
+        counts: npt.NDArray[np.uint32] = kernels.agreements(rows, first, second, min(value_bits, VALUE_BITS))
+        return counts.reshape(len(some), len(others))
+    mask = np.asarray((1 << value_bits) - 1, dtype=some.dtype)
+    return np.array([np.count_nonzero((one ^ others) & mask == 0, axis=1) for one in some])
+
+
 def _places(codes: Numbers) -> tuple[npt.NDArray[np.int64], Places, Places]:
     """Return the documents of pairs, each once, and where among these those of each pair are."""
     if kernels := native():

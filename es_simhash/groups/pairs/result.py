@@ -14,6 +14,7 @@ import numpy.typing as npt
 from es_simhash._core.arrow_tables import ArrowRows
 from es_simhash.groups.pairs.compare import Pairs
 from es_simhash.groups.pairs.linkage import groups_in_batches
+from es_simhash.groups.pairs.missed import Missed
 from es_simhash.groups.pairs.nearness import Nearness, values_of
 from es_simhash.groups.pairs.scope_columns import ScopeColumns
 from es_simhash.groups.pairs.spool import Spools
@@ -37,7 +38,7 @@ class Counts:
     have made ``left_out`` more comparisons, counted once for each key of a pair. ``cut_off`` counts documents that were
     not compared because too many have a key, once for each key. ``unscoped`` documents lack a value of the scope, and
     are in no pair. Texts part at the similarity ``valley``, unless that is not clear (see
-    `es_simhash.groups.pairs.valley`).
+    `es_simhash.groups.pairs.valley`). What was left out may have ``missed`` near-duplicates, which is estimated.
     """
 
     documents: int
@@ -52,6 +53,7 @@ class Counts:
     cut_off: int = 0
     unscoped: int = 0
     valley: float | None = None
+    missed: Missed | None = None
 
 
 class Duplicates(ArrowRows):

@@ -13,6 +13,7 @@ from es_simhash.cli.reports.groups.timeline import Timeline, Unit
 from es_simhash.cli.reports.html.column_chart import Column, below, between, chart
 from es_simhash.cli.reports.html.largest_groups import groups, name_of, pieces
 from es_simhash.cli.reports.html.page import page, section, style_of
+from es_simhash.cli.show.groups import missing
 
 # The number of characters of an ISO 8601 date that name a period.
 _NAMED: dict[Unit, int] = {"day": 10, "month": 7, "year": 4}
@@ -200,8 +201,7 @@ def _omissions(report: GroupReport) -> Iterator[str]:
         yield f"{counted(counts.unscoped, 'document')} without a value of the scope, or a readable date."
     if counts.left_out:
         yield (
-            f"{counted(counts.left_out, 'comparison')} of documents with keys that very many share: boilerplate, or "
-            "groups that other comparisons have found already."
+            f"{counted(counts.left_out, 'comparison')} of documents with keys that very many share. {missing(counts)}"
         )
     if omitted.cut_off:
         yield (
