@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 # The stages of all jobs. Those of pages of documents overlap in several threads.
 Stage: TypeAlias = Literal[
@@ -13,13 +13,51 @@ Stage: TypeAlias = Literal[
 ]
 Watch: TypeAlias = Callable[[Stage], AbstractContextManager[object]]
 
+# Called with how much is done.
+Advance: TypeAlias = Callable[[int], object]
+# Shows a count: what is being done, the total, and what is counted.
+Show: TypeAlias = Callable[[str, int, str], AbstractContextManager[Advance]]
+
 _watch: ContextVar[Watch | None] = ContextVar("watch", default=None)
+_show: ContextVar[Show | None] = ContextVar("show", default=None)
 
 
 def stage(name: Stage) -> AbstractContextManager[object]:
     """Return a context for one stage of a job, which those who watch it see begin and end."""
     watch = _watch.get()
     return watch(name) if watch else nullcontext()
+
+
+@contextmanager
+def counting(doing: str, total: int, unit: str = "documents") -> Iterator[Advance]:
+    """Yield a function that tells those who watch a job how much of one of its counts is done; at the end, all is."""
+    show = _show.get()
+    if show is None:
+        yield lambda done: None
+        return
+    with show(doing, total, unit) as advance:
+        yield lambda done: advance(min(done, total))
+        advance(total)
+
+
+def counted_arrays(doing: str, arrays: Iterable[Sized], total: int, unit: str) -> Iterator[Any]:
+    """Yield arrays, and count their rows."""
+    done = 0
+    with counting(doing, total, unit) as advance:
+        for some in arrays:
+            yield some
+            done += len(some)
+            advance(done)
+
+
+@contextmanager
+def counts_shown(show: Show) -> Iterator[None]:
+    """Let ``show`` show the counts of all jobs within the block."""
+    token = _show.set(show)
+    try:
+        yield
+    finally:
+        _show.reset(token)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import click
 
+from es_simhash._core.stages import counts_shown
 from es_simhash._version import __version__
 from es_simhash.cli.options.profiles import DISTRIBUTIONS
 from es_simhash.cli.options.setting_origins import Given
@@ -93,7 +94,7 @@ class Verb(click.Command):
         run.on_stage = output.stage
         output.note("", event="started", verb=run.verb, version=__version__)
         try:
-            with run.going_on():
+            with run.going_on(), counts_shown(output.progress):
                 ctx.params.update(self.connected(connection), output=output)
                 result = super().invoke(ctx)
             code = result if isinstance(result, int) else exits.FINE

@@ -74,10 +74,11 @@ def missing(counts: Counts) -> str:
     """Return a sentence on the near-duplicates that comparisons left out may have missed; empty if it is unknown."""
     if counts.missed is None:
         return ""
-    drawn, found = counts.missed.drawn, counts.missed.found
+    missed = counts.missed
     return (
-        f"{counted(drawn, 'document')} drawn at random, compared with all others, had {found:,} near-duplicates in other "
-        f"groups: about {counts.missed.pairs:,} ({counts.missed.low:,} to {counts.missed.high:,}) pairs may be missing."
+        f"{counted(missed.drawn, 'document')} drawn at random, compared with all others, had {missed.found:,} "
+        f"near-duplicates in other groups: about {missed.pairs:,} ({missed.low:,} to {missed.high:,}) near-duplicate "
+        "pairs may be missing."
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
@@ -15,6 +15,7 @@ from es_simhash.live.telemetry.run import Run
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress
 
 # How often a run without a terminal reports its progress.
 _SECONDS_BETWEEN_LINES = 10.0
@@ -40,6 +41,7 @@ class Output:
     as_json: bool = False
     quiet: bool = False
     run: Run = field(default_factory=Run, compare=False)
+    _bars: list[Progress] = field(default_factory=list, repr=False, compare=False)
 
     def result(self, form: dict[str, Any]) -> None:
         """Print a result as JSON, with --json only."""
@@ -120,7 +122,11 @@ class Output:
             TimeRemainingColumn(),
         ]
         started = monotonic()
-        with Progress(*columns, console=self._console(sys.stderr)) as bar:
+        with ExitStack() as stack:
+            if not self._bars:  # a terminal has one display at once, which shows several bars
+                self._bars.append(stack.enter_context(Progress(*columns, console=self._console(sys.stderr))))
+                stack.callback(self._bars.clear)
+            bar = self._bars[0]
             task = bar.add_task(doing, total=total, state="")
 
             def advance(done: int, failed: int = 0, position: int | None = None, /, more: str = "") -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from es_simhash._core.stages import counted_arrays, counting
 from es_simhash.groups.pairs.candidates import (
     POSITION_BITS,
     Candidates,
@@ -78,7 +79,10 @@ class CandidateSearch:
         """Return the pairs of neighbours whose texts may be equal."""
         found = self.none()
         linker = self._linker() if self.scopes else Linker(_NEXT, _NEXT)
-        for codes in linker.pairs(self._sorted(self.store.by_content())):
+        contents = counted_arrays(
+            "Finding equal texts", self.store.by_content(), self.store.compared_count, "documents"
+        )
+        for codes in linker.pairs(self._sorted(contents)):
             found.add(codes)
         return found
 
@@ -87,21 +91,26 @@ class CandidateSearch:
         hot = HotKeys(found=after.hot)
         linker = self._linker(self.most, hot)
         linker.left_out, linker.cut_off = after.left_out, after.cut_off
-        for number, entries in enumerate(self.store.by_key(self.criteria)):
-            if number >= after.tables:
-                with sorted_runs(entries, self.spools, self.numbers) as runs:
-                    for codes in linker.pairs(runs.pieces(self._grain), number):
-                        into.add(codes if wanted is None else codes[_have(wanted, codes)])
-                    if self.by_two:
-                        for codes in self._sure(number).pairs(runs.pieces()):
-                            into.add(codes)
-                yield KeyCounts(number + 1, linker.left_out, linker.cut_off, list(hot))
+        tables, compared = len(list(self.store.names_of_keys(self.criteria))), self.store.compared_count
+        with counting("Sorting keys", tables * compared, "keys") as advance:
+            for number, entries in enumerate(self.store.by_key(self.criteria)):
+                if number >= after.tables:
+                    with sorted_runs(entries, self.spools, self.numbers) as runs:
+                        for codes in linker.pairs(runs.pieces(self._grain), number):
+                            into.add(codes if wanted is None else codes[_have(wanted, codes)])
+                        if self.by_two:
+                            for codes in self._sure(number).pairs(runs.pieces()):
+                                into.add(codes)
+                    yield KeyCounts(number + 1, linker.left_out, linker.cut_off, list(hot))
+                advance((number + 1) * compared)
 
     def read(self, candidates: Candidates, low: int = 0) -> Iterator[CandidatesOfTile]:
         """Yield candidates tile by tile, while the rows of the tile are kept at hand; free them at the end."""
-        for some in candidates.distinct(low):
-            self.store.keep(some.tile)
-            yield some
+        with counting("Comparing", len(candidates.runs), "pairs") as advance:
+            for some in candidates.distinct(low):
+                self.store.keep(some.tile)
+                yield some
+                advance(candidates.read)
         self.store.keep(None)
         candidates.runs.close()
 

@@ -194,7 +194,7 @@ class Candidates:
         self.runs = SortedRuns(spools, limit, name, ends=ends, distinct=times == 1)
         self.tile_bits = tile_bits
         self._times = times
-        self.single = 0
+        self.single = self.read = 0
 
     def add(self, codes: Numbers) -> None:
         """Add pairs, as numbers."""
@@ -203,6 +203,7 @@ class Candidates:
     def distinct(self, low: int = 0) -> Iterator[CandidatesOfTile]:
         """Yield each pair once, those of a tile in arrays of a bounded size; from ``low`` on in their order."""
         for found in self.runs.pieces(low=low):
+            self.read += len(found)
             numbers = found if self._times == 1 else self._repeated(found)
             tiles = numbers >> np.uint64(POSITION_BITS + self.tile_bits) if self.tile_bits < POSITION_BITS else None
             starts = [0] if tiles is None else [0, *(np.flatnonzero(np.diff(tiles)) + 1).tolist()]
@@ -212,7 +213,6 @@ class Candidates:
                     first = 0 if tiles is None else int(tiles[start]) << self.tile_bits
                     tile = range(first, first + (1 << self.tile_bits))
                     yield CandidatesOfTile(_of_tile(some, self.tile_bits), tile, int(some[-1]) + 1)
-
 
     def _repeated(self, numbers: Numbers) -> Numbers:
         """Return those of sorted numbers that are there several times, and count the ``single`` ones."""

@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from es_simhash._core.arrays import Integers
+from es_simhash._core.stages import counted_arrays
 from es_simhash.documents.arrow.frame import AnyFrame, frame_of
 from es_simhash.errors import DocumentError
 from es_simhash.groups.pairs.compare import Comparison
@@ -160,17 +161,17 @@ class Deduplication:
         """Estimate what is missing; None where signatures do not say how similar all documents are."""
         if self._needed.minhash is None or (self._store.scopes and self._store.scopes.by_pairs):
             return None
-        return missed(self._store, self._comparison, self._surroundings, groups.firsts, lambda *_: None)
+        return missed(self._store, self._comparison, self._surroundings, groups.firsts)
 
     @cached_property
     def _nearness(self) -> Nearness:
         exact = self._exact if self._texts is not None else None
         return Nearness(self._store, self._criteria, exact, self._surroundings)
 
-    def _chosen(self, connected: Iterable[list[int]], rank: Rank) -> Iterator[list[int]]:
+    def _chosen(self, connected: Groups, rank: Rank) -> Iterator[list[int]]:
         """Yield the groups among connected documents, the canonical one first."""
-        nearness = self._nearness
-        for some in groups_in_batches(connected):
+        nearness, batches = self._nearness, groups_in_batches(connected)
+        for some in counted_arrays("Making groups", batches, len(connected), "groups"):
             nearness.load([position for each in some for position in each])
             for each in some:
                 ordered = sorted(each, key=lambda position: (rank(position), position))

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
+from es_simhash._core.stages import counted_arrays
 from es_simhash.groups.pairs.candidate_search import CandidateSearch, KeyCounts, share_two
 from es_simhash.groups.pairs.candidates import POSITION_BITS, POSITION_MASK, Candidates, pair_codes, positions
 from es_simhash.groups.pairs.compare import Comparison, Pairs, equal_pairs, first_of_each, identical_pairs, pair_type
@@ -174,7 +175,7 @@ class _Linking:
         else:
             for pairs in self._compared(candidates):
                 self.pairs.append(self._comparison.near(pairs, None))
-        for pairs in self.pairs:
+        for pairs in counted_arrays("Linking", self.pairs, len(self.pairs), "pairs"):
             self.union.union(pairs["first"], pairs["second"])
         return counts
 
@@ -214,13 +215,13 @@ class _Linking:
 
     def _judge(self, measured: Records, around: Surroundings, crowding: Crowding) -> None:
         """Pair the near-duplicates among measured pairs, each judged by its surroundings."""
-        for pairs in measured:
+        for pairs in counted_arrays("Counting similar texts", measured, len(measured), "pairs"):
             around.add(pairs["first"], pairs["second"], pairs["similarity"], crowding)
         self._add_surroundings_of_old(measured, around, crowding)
         if not self._search.scopes:
             around.share(self.union.groups().firsts)  # so far only equal texts are linked
         if self._stages.note("judged") is None:
-            for pairs in measured:
+            for pairs in counted_arrays("Judging", measured, len(measured), "pairs"):
                 self.pairs.append(self._comparison.near(pairs, around))
             self._stages.end("judged", {})
 

@@ -145,6 +145,11 @@ class FingerprintStore:
         for mask in self._masks(criteria.distance):
             yield self._of_simhash(mask)
 
+    @property
+    def compared_count(self) -> int:
+        """The number of documents that are compared."""
+        return int(np.count_nonzero(self.compared))
+
     def bands(self, criteria: Criteria) -> int:
         """Return how many kinds of keys, the first ones, are bands of a signature."""
         return self.settings.minhash.bands if self.settings.minhash and criteria.similarity is not None else 0

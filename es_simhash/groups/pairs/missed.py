@@ -2,18 +2,19 @@
 
 The documents are drawn at random, and their signatures compared with every other one, whatever keys they share. Each
 near-duplicate of theirs in another group was missed. If m of n documents were drawn, and c were missed, about
-n / m · c / 2 pairs are missing, since a pair has two ends. The bounds are those of the score interval of a Poisson count
-at 95%: c + 1.92 ∓ 1.96 · sqrt(c + 0.96).
+n / m · c / 2 pairs are missing, since a pair has two ends. The bounds are those of the score interval of a Poisson
+count at 95%: c + 1.92 ∓ 1.96 · sqrt(c + 0.96).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from es_simhash._core.arrays import Integers
+from es_simhash._core.stages import counted_arrays
 from es_simhash.groups.pairs.candidates import pair_codes
 from es_simhash.groups.pairs.compare import Comparison, Pairs
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
@@ -57,14 +58,13 @@ def missed(
     comparison: Comparison,
     surroundings: Surroundings | None,
     groups: Integers,
-    on_progress: Callable[[int, int], object],
 ) -> Missed:
     """Estimate how many pairs of near-duplicates are in different ``groups``, given the group of each document."""
     compared = np.flatnonzero(store.compared)
     most = min(_MOST, max(_COMPARISONS // max(len(store), 1), 1))
     drawn = np.sort(np.random.default_rng(len(store)).permutation(compared)[:most])
     note, found = comparison.note(), 0
-    for codes in _similar(store, comparison.lowest_of_near, drawn, on_progress):
+    for codes in _similar(store, comparison.lowest_of_near, drawn):
         for pairs in comparison.measured(codes):
             found += _in_other_groups(comparison.near(pairs, surroundings), groups, drawn)
     comparison.go_on(note)
@@ -77,14 +77,13 @@ def _in_other_groups(near: Pairs, groups: Integers, drawn: Integers) -> int:
     return sum(int(np.isin(apart[side], drawn).sum()) for side in ("first", "second"))
 
 
-def _similar(
-    store: FingerprintStore, least: float, drawn: Integers, on_progress: Callable[[int, int], object]
-) -> Iterator[Numbers]:
+def _similar(store: FingerprintStore, least: float, drawn: Integers) -> Iterator[Numbers]:
     """Yield the pairs of the documents drawn with all others whose estimates are not too low, each once."""
     minhash = store.settings.minhash
     assert minhash
     own, start = store.values.take(drawn), 0
-    for rows in store.values.columns(0, minhash.size):
+    signatures = store.values.columns(0, minhash.size)
+    for rows in counted_arrays("Estimating what is missed", signatures, len(store), "documents"):
         documents = np.arange(start, start + len(rows))
         shares = agreements_with(own, np.ascontiguousarray(rows), store.value_bits) / minhash.size
         alike = similarities_of_shares(shares, store.value_bits) >= least
@@ -95,4 +94,3 @@ def _similar(
         first, second = drawn[one], documents[other]
         yield np.sort(pair_codes(np.minimum(first, second), np.maximum(first, second)))
         start += len(rows)
-        on_progress(start, len(store))

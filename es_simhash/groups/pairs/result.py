@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrow_tables import ArrowRows
+from es_simhash._core.stages import counted_arrays
 from es_simhash.groups.pairs.compare import Pairs
 from es_simhash.groups.pairs.linkage import groups_in_batches
 from es_simhash.groups.pairs.missed import Missed
@@ -101,7 +102,7 @@ class Duplicates(ArrowRows):
         A batch is a numpy array with the fields ``first`` and ``second``, the positions; ``distance`` if SimHash
         counts; and ``similarity``, with its ``standard_error`` (0 if it ``is_exact``), if MinHash does.
         """
-        return iter(self._pairs)
+        return counted_arrays("Reading pairs", self._pairs, len(self._pairs), "pairs")
 
     def ids(self) -> Iterator[str]:
         """Yield the ids of all documents."""
@@ -109,7 +110,7 @@ class Duplicates(ArrowRows):
 
     def groups_of_ids(self) -> Iterator[list[str]]:
         """Yield the ids of each group, the canonical one first."""
-        for some in groups_in_batches(self.groups):
+        for some in counted_arrays("Reading groups", groups_in_batches(self.groups), len(self.groups), "groups"):
             ids = iter(self.ids_of([position for group in some for position in group]))
             yield from (list(islice(ids, len(group))) for group in some)
 

@@ -61,6 +61,10 @@ class SortedRuns:
         self._waiting: list[Numbers] = []
         self._count = 0
 
+    def __len__(self) -> int:
+        """Return the number of numbers, as far as they are known to differ if they are ``distinct``."""
+        return len(self._stored) + self._count
+
     def add(self, numbers: Numbers) -> None:
         """Add numbers in any order."""
         self._waiting.append(numbers)

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from es_simhash._core.stages import Advance, counting, counts_shown
+from es_simhash.groups.pairs import candidate_search, deduplication_steps, document_links
+from es_simhash.groups.pairs.deduplicator import Deduplicator
+from es_simhash.groups.pairs.missed import Missed
+from es_simhash.groups.pairs.result import Duplicates
+from es_simhash.groups.union_find import Groups
+from es_simhash.scheme.scheme import Scheme
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def records(count: int, planted: int, seed: int = 3) -> tuple[list[str], list[tuple[int, int]]]:
+    """Short records of frequent words, and copies of the first ones with one or two typing errors."""
+    chosen = random.Random(seed)
+    words = ["".join(chosen.choices(LETTERS, k=chosen.randint(4, 9))) for _ in range(4_000)]
+    shares = [1 / (rank + 2) for rank in range(len(words))]
+    texts = [
+        f"{' '.join(chosen.choices(words, shares, k=7))} - London, United Kingdom"
+        for _ in range(count)
+    ]
+    copies = [with_errors(texts[place], 1 + place % 2, chosen) for place in range(planted)]
+    return [*texts, *copies], [(place, count + place) for place in range(planted)]
+
+
+def with_errors(text: str, errors: int, chosen: random.Random) -> str:
+    for _ in range(errors):
+        at, letter = chosen.randrange(len(text) - 1), chosen.choice(LETTERS)
+        substituted, deleted, inserted = (
+            text[:at] + letter + text[at + 1 :],
+            text[:at] + text[at + 1 :],
+            text[:at] + letter + text[at:],
+        )
+        text = chosen.choice([substituted, deleted, inserted, text[:at] + text[at + 1] + text[at] + text[at + 2 :]])
+    return text
+
+
+def deduplicated(texts: list[str]) -> Duplicates:
+    return Deduplicator(Scheme.preset("short"), threads=1).run((str(place), text) for place, text in enumerate(texts))
+
+
+def recall(found: Duplicates, planted: list[tuple[int, int]]) -> float:
+    return float(np.mean([found.groups.firsts[one] == found.groups.firsts[other] for one, other in planted]))
+
+
+def test_copies_with_typing_errors_are_found_among_few_candidates_by_chance(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts, planted = records(6_000, 200)
+    with deduplicated(texts) as found:
+        assert found.counts.left_out > 0
+        assert recall(found, planted) >= 0.97
+        compared = found.counts.compared
+    monkeypatch.setattr(document_links, "share_two", lambda *_: False)
+    with deduplicated(texts) as before:
+        assert recall(found, planted) >= recall(before, planted) - 0.01
+        assert compared < before.counts.compared / 3
+
+
+def test_where_pairs_share_two_keys_less_surely_one_is_enough() -> None:
+    texts, _ = records(400, 20)
+    for scheme in (Scheme.preset("default"), Scheme.preset("strict")):
+        job = Deduplicator(scheme, threads=1)
+        with job.run((str(place), text) for place, text in enumerate(texts)) as found:
+            assert not candidate_search.share_two(found.nearness._store, job.criteria)
+
+
+@given(st.integers(1, 1000), st.integers(0, 10**6), st.integers(0, 10**4))
+def test_the_estimate_lies_between_its_bounds_which_meet_if_all_documents_were_compared(
+    drawn: int, others: int, found: int
+) -> None:
+    estimate = Missed.of(drawn, drawn + others, found)
+    assert estimate.low <= estimate.pairs <= estimate.high
+    assert (estimate.low == estimate.high == estimate.pairs) or others
+
+
+def test_if_nothing_is_compared_nothing_is_missed() -> None:
+    assert Missed.of(0, 0, 0) == Missed(0, 0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("native", ["0", "1"])
+def test_what_the_join_misses_is_counted_in_full_where_all_documents_are_drawn(
+    native: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ES_SIMHASH_NATIVE", native)
+    texts, _ = records(700, 40)
+    with deduplicated(texts) as found:
+        near = found.counts.near
+        assert found.counts.missed is not None
+        assert found.counts.missed.drawn == len(texts)
+        assert found.counts.missed.found == 0
+    whole = deduplication_steps.missed
+    # As if no pair had been found.
+    apart = Groups(np.arange(len(texts)))
+    monkeypatch.setattr(deduplication_steps, "missed", lambda *given: whole(*given[:3], apart.firsts))
+    with deduplicated(texts) as found:
+        assert found.counts.missed is not None
+        assert found.counts.missed.found >= 2 * near
+        assert found.counts.near == near
+
+
+def test_nothing_is_said_of_what_is_missed_where_all_that_share_a_key_are_compared() -> None:
+    with deduplicated(["one short text of some words", "another one of quite other letters"]) as found:
+        assert (found.counts.left_out, found.counts.missed) == (0, None)
+
+
+def test_every_stage_reports_how_much_is_done_up_to_its_total() -> None:
+    reports: dict[str, list[int]] = {}
+    totals: dict[str, int] = {}
+
+    @contextmanager
+    def show(doing: str, total: int, unit: str) -> Iterator[Advance]:
+        totals[doing] = total
+        yield reports.setdefault(doing, []).append
+
+    texts, _ = records(700, 40)
+    with counts_shown(show), deduplicated(texts) as found:
+        assert list(found.groups_of_ids())
+        assert list(found.pairs())
+    assert {"Finding equal texts", "Sorting keys", "Comparing", "Counting similar texts", "Judging", "Linking"} < {
+        *reports
+    }
+    assert {"Estimating what is missed", "Reading groups", "Reading pairs"} < {*reports}
+    for doing, done in reports.items():
+        assert done == sorted(done), doing
+        assert done[-1] == totals[doing], doing
+
+
+def test_counts_that_nobody_watches_are_not_shown() -> None:
+    with counting("Reading", 3) as advance:
+        advance(2)
