@@ -100,6 +100,14 @@ def test_a_terminal_shows_progress_and_tables_in_colour(terminals: Start, tmp_pa
     assert "┃" in find.shown or "│" in find.shown
 
 
+def test_a_terminal_shows_each_stage_of_a_deduplication(terminals: Start, tmp_path: Path) -> None:
+    (tmp_path / "news.jsonl").write_bytes(lines(300) + lines(300))
+    dedup = terminals("dedup", "news.jsonl", "--field", "body", "--output", "groups.jsonl")
+    assert dedup.ended() == 0, dedup.shown
+    for stage in ("Reading", "Finding equal texts", "Sorting keys", "Comparing", "Linking", "Reading groups"):
+        assert re.search(rf"{stage} .*\d+ \w+, [\d,]+/s", dedup.shown), stage
+
+
 def test_no_color_is_honoured(terminals: Start) -> None:
     plain = terminals("schemes", NO_COLOR="1")
     assert plain.ended() == 0

@@ -253,8 +253,8 @@ def test_features_of_a_text_are_made_a_few_times_however_many_texts_share_its_ke
     with run(texts, Scheme.preset("default")) as found:
         assert list(found.groups) == [[0, 300]]
         assert found.counts.verified > 25 * len(texts)
-    # For the fingerprints, for the rarity of features, and to compare them.
-    assert made[0] <= 3 * len(texts) + 2
+    # For the fingerprints, for the rarity of features, and to compare them; a few once more, to see what is missed.
+    assert made[0] <= 3 * len(texts) + 10
 
 
 def test_near_duplicates_are_found_behind_a_boilerplate_that_all_share(monkeypatch: pytest.MonkeyPatch) -> None:
