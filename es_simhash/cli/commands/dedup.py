@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     type=click.Path(dir_okay=False),
     help="Read how rare features are from this file, or learn it and write it there.",
 )
+@click.option(
+    "--state", type=click.Path(file_okay=False), help="Keep each stage in this directory, to resume a stopped run."
+)
 @groups_file_options
 @metrics_options
 @output_file("--canonical-only", "canonical_file", help="Write the documents without their duplicates to this file.")

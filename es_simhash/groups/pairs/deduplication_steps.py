@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from typing import Any, cast
 
 import numpy as np
 
 from es_simhash._core.arrays import Integers
+from es_simhash._core.json_paths import Json
 from es_simhash._core.stages import counted_arrays
+from es_simhash._version import __version__
 from es_simhash.documents.arrow.frame import AnyFrame, frame_of
 from es_simhash.errors import DocumentError
 from es_simhash.groups.pairs.compare import Comparison
@@ -27,6 +31,7 @@ from es_simhash.groups.pairs.stored_strings import Strings
 from es_simhash.groups.pairs.text_similarity import CompareTexts, text_comparer, verifier
 from es_simhash.groups.pairs.worker_pool import condense_all
 from es_simhash.groups.union_find import Groups
+from es_simhash.scheme.json_form import to_json
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import Settings
@@ -78,6 +83,7 @@ class Deduplication:
         bits = minhash.layout.value_bits if minhash else VALUE_BITS
         self._store = FingerprintStore(self._needed, spools, bits, choices.scope)
         self._unnoted: list[Mapping[str, Any]] = []
+        self._read = sha256()
         exact = self._exact if self._texts is not None else None
         self._comparison = Comparison(self._store, criteria, exact, threads)
 
@@ -105,8 +111,19 @@ class Deduplication:
 
     def _note_scopes(self) -> None:
         if self._store.scopes and self._choices.scope:
+            self._read.update(json.dumps(self._unnoted, default=str).encode())
             self._store.scopes.add(ScopeRows.read(self._choices.scope, self._unnoted))
             self._unnoted.clear()
+
+    def known_by(self) -> Json:
+        """Return what decides which documents are linked, by which kept stages are known."""
+        rows = self._store.contents.columns(0, 2)
+        for some in counted_arrays("Checking kept stages", rows, len(self._store), "documents"):
+            self._read.update(np.ascontiguousarray(some).tobytes())
+        choices, rarity = self._choices, self._choices.rarity
+        options = [__version__, to_json(self._settings), repr(self._criteria), repr(choices.scope)]
+        options += [choices.max_bucket, choices.common, rarity.to_json() if rarity else None]
+        return {"documents": self._read.hexdigest(), "options": sha256(json.dumps(options).encode()).hexdigest()}
 
     def _exact(self, first: Integers, second: Integers, least: Similarities | float) -> PairMeasures:
         return self._by_texts(first, second, least)

@@ -16,6 +16,7 @@ from es_simhash.groups.pairs.deduplication_steps import Choices, Deduplication, 
 from es_simhash.groups.pairs.linkage import Linkage
 from es_simhash.groups.pairs.result import Duplicates
 from es_simhash.groups.pairs.spool import Spools
+from es_simhash.groups.pairs.stages import KeptStages
 from es_simhash.groups.pairs.worker_pool import default_threads
 from es_simhash.scheme.fingerprinting import check_threads
 from es_simhash.scheme.query import By, Criteria
@@ -26,6 +27,8 @@ from es_simhash.scheme.verdict.verification import Level
 from es_simhash.scheme.verdict.verifier import is_by_rarity, verification_of
 
 _LEAST_MEMORY = 1 << 20
+# The folder within a directory of state, which may have other files.
+_KEPT = "dedup"
 # Each of at most nine spools may have this share of the memory.
 _SPOOL_SHARE = 32
 
@@ -47,6 +50,9 @@ class Deduplicator:
     processes make them). The result depends on none of these.
 
     Only pairs in the ``scope`` count; a document without one of its values is in none.
+
+    The directory ``state`` keeps each stage of linking until all are over, so that a job that was stopped goes on when
+    it is run again with the same documents and options; with others it is refused. Documents are read again.
     """
 
     settings: Settings
@@ -63,6 +69,7 @@ class Deduplicator:
     threads: int | None = None
     directory: str | Path | None = None
     scope: Scope | None = None
+    state: str | Path | None = None
 
     def __post_init__(self) -> None:
         needed(self.settings, self.criteria)  # checks the options
@@ -111,7 +118,11 @@ class Deduplicator:
             with stage("read"):
                 job.read(documents, on_progress or (lambda _: None))
             with stage("compare"):
-                return job.result(rank)
+                if self.state is not None:
+                    spools.stages = KeptStages(Path(self.state) / _KEPT, job.known_by(), begins_anew=False)
+                found = job.result(rank)
+            spools.stages.remove()
+            return found
         except BaseException:
             spools.close()
             raise

@@ -197,7 +197,7 @@ class _Linking:
         note = self._stages.note("compared")
         if note:
             self._comparison.go_on(note["comparison"])
-        before = note["single"] if note else 0
+        before = note.get("single", 0) if note else 0
         for some in self._search.read(candidates, note["next"] if note else 0):
             yield from self._comparison.measured(some.codes)
             self.single = before + candidates.single

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from es_simhash._core.json_paths import Json
-from es_simhash.errors import StorageError
+from es_simhash.errors import InputError, StorageError
 
 _MANIFEST, _SPOOL = "stages.json", ".spool"
 
@@ -48,11 +48,14 @@ class Stages:
 
 
 class KeptStages(Stages):
-    """The stages of a job, kept in a directory; ``of`` says what the job is done with, and with what settings."""
+    """The stages of a job, kept in a directory; ``of`` says what the job is done with, and with what settings.
+
+    Those of another job are deleted, unless nothing ``begins_anew``: then they are an error.
+    """
 
     is_kept = True
 
-    def __init__(self, directory: Path, of: Json) -> None:
+    def __init__(self, directory: Path, of: Json, *, begins_anew: bool = True) -> None:
         self._directory = directory
         self._files: dict[str, BinaryIO] = {}
         self._kept: Json = {"of": of, "sizes": {}, "notes": {}}
@@ -61,8 +64,15 @@ class KeptStages(Stages):
             there = self._manifest.read_bytes() if self._manifest.exists() else b"{}"
             if (found := json.loads(there)) and found["of"] == of:
                 self._kept = found
+            elif found and not begins_anew:
+                raise InputError(
+                    f"{directory} keeps the stages of a job with other documents or options. "
+                    "Give the same ones to go on with it; else delete that directory, or name another one."
+                )
             else:
                 self._clear()
+        except InputError:
+            raise
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise self._failed(error) from error
 

@@ -25,10 +25,7 @@ def records(count: int, planted: int, seed: int = 3) -> tuple[list[str], list[tu
     chosen = random.Random(seed)
     words = ["".join(chosen.choices(LETTERS, k=chosen.randint(4, 9))) for _ in range(4_000)]
     shares = [1 / (rank + 2) for rank in range(len(words))]
-    texts = [
-        f"{' '.join(chosen.choices(words, shares, k=7))} - London, United Kingdom"
-        for _ in range(count)
-    ]
+    texts = [f"{' '.join(chosen.choices(words, shares, k=7))} - London, United Kingdom" for _ in range(count)]
     copies = [with_errors(texts[place], 1 + place % 2, chosen) for place in range(planted)]
     return [*texts, *copies], [(place, count + place) for place in range(planted)]
 
