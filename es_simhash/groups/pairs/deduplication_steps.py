@@ -121,7 +121,7 @@ class Deduplication:
         for some in counted_arrays("Checking kept stages", rows, len(self._store), "documents"):
             self._read.update(np.ascontiguousarray(some).tobytes())
         choices, rarity = self._choices, self._choices.rarity
-        options = [__version__, to_json(self._settings), repr(self._criteria), repr(choices.scope)]
+        options: list[Any] = [__version__, to_json(self._settings), repr(self._criteria), repr(choices.scope)]
         options += [choices.max_bucket, choices.common, rarity.to_json() if rarity else None]
         return {"documents": self._read.hexdigest(), "options": sha256(json.dumps(options).encode()).hexdigest()}
 

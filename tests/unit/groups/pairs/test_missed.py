@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash._core.stages import Advance, counting, counts_shown
-from es_simhash.groups.pairs import candidate_search, deduplication_steps, document_links
+from es_simhash.groups.pairs import candidate_search, document_links
 from es_simhash.groups.pairs.deduplicator import Deduplicator
-from es_simhash.groups.pairs.missed import Missed
+from es_simhash.groups.pairs.missed import Missed, missed
 from es_simhash.groups.pairs.result import Duplicates
 from es_simhash.groups.union_find import Groups
 from es_simhash.scheme.scheme import Scheme
@@ -94,10 +94,12 @@ def test_what_the_join_misses_is_counted_in_full_where_all_documents_are_drawn(
         assert found.counts.missed is not None
         assert found.counts.missed.drawn == len(texts)
         assert found.counts.missed.found == 0
-    whole = deduplication_steps.missed
     # As if no pair had been found.
     apart = Groups(np.arange(len(texts)))
-    monkeypatch.setattr(deduplication_steps, "missed", lambda *given: whole(*given[:3], apart.firsts))
+    monkeypatch.setattr(
+        "es_simhash.groups.pairs.deduplication_steps.missed",
+        lambda store, comparison, around, groups: missed(store, comparison, around, apart.firsts),
+    )
     with deduplicated(texts) as found:
         assert found.counts.missed is not None
         assert found.counts.missed.found >= 2 * near
