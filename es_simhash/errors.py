@@ -11,6 +11,7 @@
     │   └── FormatError        a stored form: signature, key, idf table, JSON
     ├── EngineError        an engine, or an index in it, cannot do what was asked
     │   ├── UnreachableError   the engine does not answer
+    │   │   └── UntrustedError     the TLS connection cannot be trusted, or the other side speaks no TLS
     │   ├── AccessError        the engine refuses the credentials, or they lack a right
     │   ├── ClientVersionError the client does not fit the server
     │   ├── MissingError       there is no such index, or no such document in it
@@ -22,21 +23,29 @@
     │   │   └── UnansweredError    a proxy has no answer of the engine, which may have done it
     │   ├── TooLargeError      a request is larger than the engine, or a proxy before it, accepts
     │   ├── ReaderLostError    the engine has dropped the view of an index that was being read
-    │   ├── InUseError         another process is writing to the embedded index
+    │   ├── InUseError         another process is writing to the embedded index, or uses the folder of a gate
     │   └── WritesLostError    the embedded index could not be written, and lacks changes reported as written
     ├── WorkerError        a worker process ended before its work was done
     ├── KernelError        a compiled kernel has a mistake in it
     ├── StorageError       temporary files or a gate's state cannot be used      (also an OSError)
     └── MissingExtraError  an optional library is not installed                  (also an ImportError)
 
-Every message says what happened, and to what, and ends with what to do next.
+Every message says what happened, and to what, and ends with what to do next. What ``may_pass`` by itself may work the
+next time; all else needs a person first.
 """
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 
 class EsSimhashError(Exception):
-    """The root of all exceptions of this package."""
+    """The root of all exceptions of this package.
+
+    ``may_pass`` says whether the same call may succeed later though nobody does anything.
+    """
+
+    may_pass: ClassVar[bool] = False
 
 
 class SchemeError(EsSimhashError, ValueError):
@@ -96,6 +105,14 @@ class EngineError(EsSimhashError):
 class UnreachableError(EngineError, ConnectionError):
     """The engine does not answer."""
 
+    may_pass = True
+
+
+class UntrustedError(UnreachableError):
+    """The TLS connection cannot be trusted, or the other side speaks no TLS."""
+
+    may_pass = False
+
 
 class AccessError(EngineError):
     """The engine refuses the credentials, or they lack a right."""
@@ -128,6 +145,8 @@ class ScriptError(IndexStateError):
 class UnavailableError(EngineError):
     """The engine cannot do it now, but may later: it is overloaded, or still starting."""
 
+    may_pass = True
+
 
 class UnansweredError(UnavailableError):
     """A proxy before the engine has no answer of it; the engine may have done what was asked."""
@@ -140,9 +159,13 @@ class TooLargeError(EngineError):
 class ReaderLostError(EngineError):
     """The engine has dropped the view of an index that was being read: it restarted, or the view expired."""
 
+    may_pass = True
+
 
 class InUseError(EngineError):
-    """Another process is writing to the embedded index."""
+    """Another process is writing to the embedded index, or uses the folder of a gate."""
+
+    may_pass = True
 
 
 class WritesLostError(EngineError):

@@ -16,7 +16,7 @@ class Rejected:
     """A document that could not be processed: its id, if it is known, the reason, and its place.
 
     The place is the ``position`` among documents that were given, the ``line`` of a ``file`` (with an ``excerpt``, cut
-    and safe to print on a terminal), or an ``index``.
+    and safe to print on a terminal), or an ``index``. It ``may_pass`` where the reason may be gone the next time.
     """
 
     id: str | None = None
@@ -26,6 +26,7 @@ class Rejected:
     file: str = ""
     line: int = 0
     excerpt: str = ""
+    may_pass: bool = False
 
     def __post_init__(self) -> None:
         if self.excerpt:
@@ -43,11 +44,12 @@ class Rejected:
         on_reject(self)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the reason and the parts that say where the document is."""
+        """Return the reason, whether it may pass, and the parts that say where the document is."""
         names = ["index", "id", "reason"] if self.index else ["id", "position", "reason"]
         if self.file:
             names = ["file", "line", "reason", "excerpt", "id"]
-        return {name: getattr(self, name) for name in names}
+        form = {name: getattr(self, name) for name in names}
+        return form | {"may_pass": True} if self.may_pass else form
 
 
 OnReject: TypeAlias = Callable[[Rejected], object]

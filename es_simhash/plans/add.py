@@ -124,7 +124,8 @@ class Writer:
                     if self.refresh and not (is_all and len(answers) == len(parsed)):
                         self._hidden[parsed[place].index or self.index] = None
                 else:
-                    written.reject(Rejected(id=result.id, position=positions[place], reason=result.error))
+                    reason, place_given, may_pass = result.error, positions[place], result.may_pass
+                    written.reject(Rejected(id=result.id, position=place_given, reason=reason, may_pass=may_pass))
 
         rolls = any((action.index or self.index) not in self.indices for action in parsed)
         yield from send(Bulk(self.index, parsed, self.refresh and is_all, rolls), take, self._pressure, self.patience)

@@ -22,7 +22,6 @@ from es_simhash.plans.operation_retry import retry_delays
 from es_simhash.plans.operations import MOST_ID_BYTES, Action, ActionResult, Bulk, Plan, Wait
 
 _MOST_ACTIONS, _MOST_LENGTH = 500, 4 << 20
-_BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
 # An engine's answers to an action that an earlier attempt, whose reply was lost, has done already.
 _DONE_BEFORE = (HTTPStatus.CONFLICT, HTTPStatus.NOT_FOUND)
 
@@ -208,10 +207,10 @@ class _Sending:
         self._is_answered = True
         places, settled, busy = [], [], ""
         for place, result in zip(batch, results, strict=True):
-            if result.error and result.status in _BUSY and not result.index_error:
+            if result.may_pass:
                 self.refusals += 1
                 self.waiting.append(place)
-                busy = result.error
+                busy = str(result.error)
                 if result.status == HTTPStatus.SERVICE_UNAVAILABLE:
                     # A shard whose node has failed may have done it, and has not said so.
                     self._doubt([place])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from es_simhash._core.json_paths import Json
@@ -164,6 +165,12 @@ class ActionResult:
     error: str | None = None
     index_error: EngineError | None = None
     may_be_done: bool = False
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether it was refused by an engine that is overloaded, or not ready."""
+        is_busy = self.status in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
+        return self.error is not None and is_busy and self.index_error is None
 
 
 @dataclass(frozen=True)

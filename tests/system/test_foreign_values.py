@@ -155,11 +155,11 @@ def refused_everywhere(place: str, name: str, folder: Path, ids: list[str], repo
         ("reindex", name, f"{name}-copy", *FIELDS),
     ]
     for command in writing:
-        done = run(*command, cwd=folder, code=3, ES_SIMHASH_URL=place)
+        done = run(*command, cwd=folder, code=4, ES_SIMHASH_URL=place)
         assert reported in done.err, command
         assert "--prefix" in done.err
     for verb, how in (("remove", "--yes"), ("group", "--write")):
-        assert "has no fields for fingerprints" in run(verb, name, how, cwd=folder, code=3, ES_SIMHASH_URL=place).err
+        assert "has no fields for fingerprints" in run(verb, name, how, cwd=folder, code=4, ES_SIMHASH_URL=place).err
     assert state(place, name, ids) == before
     with pytest.raises(MissingError):
         state(place, f"{name}-copy", ids)

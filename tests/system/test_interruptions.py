@@ -206,7 +206,7 @@ def test_a_command_that_is_refused_everything_ends_within_a_second(
     arguments = verb.on(name)
     with interrupted_at(where, request, "refusal", tmp_path) as (url, refused):
         # What it may do without, such as a refresh, is no error.
-        refused([*arguments, "--url", url]).check(codes=(0, 1, 3))
+        refused([*arguments, "--url", url]).check(codes=(0, 1, 3, 4))
 
 
 @pytest.mark.parametrize(("threads", "native"), [(1, "1"), (2, "1"), (2, "0")])

@@ -231,10 +231,10 @@ def test_commands_refuse_a_field_that_no_document_can_have_or_has(place: str, tm
     lines.write_text('{"title": "another text"}\n', encoding="utf-8")
     verbs = [["load", name, str(lines)], ["backfill", name], ["init", name], ["find", name, "--preview", "--text", "a"]]
     for verb in (*verbs, ["tune", "--histogram", "--index", name]):
-        ran = run_command(*verb, "--field", "title.raw", "--url", place, cwd=tmp_path, code=3)
+        ran = run_command(*verb, "--field", "title.raw", "--url", place, cwd=tmp_path, code=4)
         assert "is a multi-field of 'title'" in ran.err
         assert "--field title." in ran.err
-    assert "titel" in run_command("backfill", name, "--field", "titel", "--url", place, cwd=tmp_path, code=3).err
+    assert "titel" in run_command("backfill", name, "--field", "titel", "--url", place, cwd=tmp_path, code=4).err
     with closing(connect(place)) as engine:
         assert "dedup" not in engine.perform(GetMappings(name))[name]["properties"]
         engine.perform(DeleteIndex(name))

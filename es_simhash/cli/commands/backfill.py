@@ -18,7 +18,7 @@ from es_simhash.cli.options.places import is_server
 from es_simhash.cli.options.run import accept_option, run_options, shard_option
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.backfill import BackfillOutput
-from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
+from es_simhash.cli.show.exits import FINE, SOME_FAILED, after, saying_if_interrupted
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
@@ -98,7 +98,9 @@ def command(
         report.end(progress, rejects)
         _group(output, Index(index, engine, prefix=known["prefix"]), options.patience)
     output.rejected(rejected.count, rejects)
-    return SOME_FAILED if rejected.count or progress.left_out or progress.unsettled else FINE
+    if progress.left_out:
+        return SOME_FAILED
+    return after(rejected.count + progress.unsettled, rejected.may_pass + progress.unsettled)
 
 
 def _add_fields(engine: Engine, survey: Survey, known: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import Files, input_options
 from es_simhash.cli.options.index import find_options, index_argument, index_options, warn_of_indices_without_fields
 from es_simhash.cli.options.target import Target
-from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
+from es_simhash.cli.show.exits import after, saying_if_interrupted
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def command(
             f"Not all candidates of {counted(cut_off, 'document')} were compared: there are more than "
             f"{MOST_CANDIDATES:,}, or enough are copies. Use --filter, or a larger --size to see more copies."
         )
-    return SOME_FAILED if rejects.count else FINE
+    return after(rejects.count, rejects.may_pass)
 
 
 def _actions(found: Iterator[FileDocument], under_way: dict[int, FileDocument]) -> Iterator[dict[str, Any]]:

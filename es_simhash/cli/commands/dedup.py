@@ -17,7 +17,7 @@ from es_simhash.cli.options.group import check_outputs, group_options, groups_fi
 from es_simhash.cli.options.index import scheme_option, scheme_or_default, texts_option
 from es_simhash.cli.options.metrics import metrics_options
 from es_simhash.cli.process import take_memory_from_one_arena
-from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
+from es_simhash.cli.show.exits import after, saying_if_interrupted
 from es_simhash.cli.show.groups import show_deduplicated
 from es_simhash.cli.show.output import Output
 
@@ -122,7 +122,7 @@ def command(
             setup = setup_for(", ".join(files.paths), deduplicator, chosen, fields, canonical, strip, date_field)
             report_out.write(report_on_files(duplicates, files.read(_forget), setup, noted.dates))
     show_deduplicated(output, duplicates.counts, deduplicator.criteria)
-    return SOME_FAILED if rejects.count else FINE
+    return after(rejects.count, rejects.may_pass)
 
 
 def _write(

@@ -17,7 +17,7 @@ from es_simhash.cli.options.scope import scope_options
 from es_simhash.cli.options.source import Source, source_options
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.evaluation import show
-from es_simhash.cli.show.exits import FINE, SOME_FAILED
+from es_simhash.cli.show.exits import after
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def command(
             write_pairs(evaluation, pairs_out)
     output.rejected(rejects.count, source.files.rejects)
     show(output, evaluation)
-    return SOME_FAILED if rejects.count else FINE
+    return after(rejects.count, rejects.may_pass)
 
 
 def _gather_files(

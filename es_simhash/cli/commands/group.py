@@ -18,7 +18,7 @@ from es_simhash.cli.options.kibana import kibana_url_option
 from es_simhash.cli.options.metrics import metrics_options
 from es_simhash.cli.options.run import accept_option, max_rate_option, patience_option, shard_option
 from es_simhash.cli.options.target import Target
-from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
+from es_simhash.cli.show.exits import after, saying_if_interrupted
 from es_simhash.cli.show.groups import show_grouped, were_written
 from es_simhash.cli.show.output import Output
 from es_simhash.cli.show.progress import show_findings
@@ -113,7 +113,8 @@ def command(
         if given["report_file"]:
             _write_report(grouped, opened, options, given["report_file"], given["date_field"], link)
         show_grouped(output, grouped, written, options.criteria(opened.documents.scheme))
-    return SOME_FAILED if written and written.rejected else FINE
+    rejected = written.rejected if written else []
+    return after(len(rejected), sum(each.may_pass for each in rejected))
 
 
 _FILES = ("groups_file", "pairs_file", "delete_script", "output_format")

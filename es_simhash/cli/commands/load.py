@@ -20,7 +20,7 @@ from es_simhash.cli.options.places import is_server
 from es_simhash.cli.options.run import dry_run_option, patience_option
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show import log
-from es_simhash.cli.show.exits import FINE, SOME_FAILED, Interrupted, saying_if_interrupted
+from es_simhash.cli.show.exits import Interrupted, after, saying_if_interrupted
 from es_simhash.cli.show.learning import learnt_as_json, show_learnt
 from es_simhash.cli.show.output import Output
 
@@ -91,7 +91,7 @@ def command(
     output.result({**counts, "learnt": learnt_as_json(learnt), "dry_run": dry_run})
     say = output.line if dry_run else output.report
     say(f"{index}: {done:,} {'could be ' if dry_run else ''}written, {rejects.count:,} rejected")
-    return SOME_FAILED if rejects.count else FINE
+    return after(rejects.count, rejects.may_pass)
 
 
 def _learnt(engine: Engine, index: Index, loader: Loader) -> Learnt:

@@ -14,7 +14,7 @@ from es_simhash.cli.options.index import index_options
 from es_simhash.cli.options.metrics import metrics_options
 from es_simhash.cli.options.run import run_options
 from es_simhash.cli.options.target import Target
-from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
+from es_simhash.cli.show.exits import FINE, SOME_FAILED, after, saying_if_interrupted
 from es_simhash.cli.show.learning import learnt_as_json, show_learnt
 from es_simhash.cli.show.output import Output
 from es_simhash.cli.show.progress import counts, rates, showing_progress
@@ -88,7 +88,9 @@ def command(
             done = run.run(show, rejected)
     _show(output, run.survey, done, rejects)
     output.rejected(rejected.count, rejects)
-    return FINE if done.is_whole and not rejected.count else SOME_FAILED
+    if rejected.count or done.is_whole:
+        return after(rejected.count, rejected.may_pass)
+    return SOME_FAILED
 
 
 def _show_plan(output: Output, survey: ReindexSurvey, dry_run: bool) -> None:

@@ -13,7 +13,7 @@ from es_simhash.cli.options.index import index_argument, prefix_option
 from es_simhash.cli.options.metrics import metrics_options
 from es_simhash.cli.options.run import accept_option, run_options
 from es_simhash.cli.options.target import Target
-from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
+from es_simhash.cli.show.exits import FINE, SOME_FAILED, after, saying_if_interrupted
 from es_simhash.cli.show.output import Output
 from es_simhash.cli.show.progress import (
     counts,
@@ -75,7 +75,9 @@ def command(
         ):
             removed = removal.run(show, rejected)
     _show(output, removed, prefix, rejects)
-    return SOME_FAILED if removed.left or removed.progress.left_out or rejected.count else FINE
+    if removed.progress.left_out or removed.left > rejected.count:
+        return SOME_FAILED
+    return after(rejected.count, rejected.may_pass)
 
 
 def _show_plan(output: Output, survey: RemovalSurvey, prefix: str, dry_run: bool) -> None:

@@ -16,7 +16,7 @@ from es_simhash.cli.options.index import SIMILARITY, scheme_named, wanted_docume
 from es_simhash.cli.options.scope import scope_options
 from es_simhash.cli.options.source import Source, source_options
 from es_simhash.cli.options.target import Target
-from es_simhash.cli.show.exits import FINE, SOME_FAILED
+from es_simhash.cli.show.exits import after
 from es_simhash.cli.show.output import Output
 from es_simhash.cli.show.tuning import show_histogram, show_tuned
 
@@ -101,7 +101,7 @@ def command(source: Source, target: Target, output: Output, histogram: bool, **g
         else:
             _tune(source, target, output, rejects, **given)
     output.rejected(rejects.count, source.files.rejects)
-    return SOME_FAILED if rejects.count else FINE
+    return after(rejects.count, rejects.may_pass)
 
 
 def _histogram(output: Output, scheme: Scheme | None, sampled: Sampled, examples: int) -> None:

@@ -85,7 +85,8 @@ class Loader:
             yield {"_op_type": self.op_type, "_id": each.id, **routed, "_source": each.document}
 
     def _on_reject(self, rejected: Rejected) -> None:
-        self.on_reject(self._under_way.pop(rejected.position).rejected(rejected.reason))
+        document = self._under_way.pop(rejected.position)
+        self.on_reject(document.rejected(rejected.reason, may_pass=rejected.may_pass))
 
     def _content(self, written: FileDocument) -> tuple[str, DocumentRef]:
         """Return the content hash of a document, which is written by now."""

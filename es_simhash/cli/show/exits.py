@@ -6,23 +6,29 @@ import errno
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import click
 
 from es_simhash._core.harmless import printable
 from es_simhash.cli.show import log
 
+if TYPE_CHECKING:
+    from es_simhash.errors import EsSimhashError
+
 FINE = 0
 SOME_FAILED = 1
 USAGE = 2
-REFUSED = 3
+LATER = 3
+REFUSED = 4
 INTERRUPTED = 130
 
 MEANINGS = {
     FINE: "fine",
     SOME_FAILED: "some items failed",
-    USAGE: "usage",
-    REFUSED: "the engine is unreachable or refused",
+    USAGE: "wrong usage, or nothing to work on",
+    LATER: "may pass by itself: run it again later",
+    REFUSED: "refused: somebody has to act",
     INTERRUPTED: "interrupted",
 }
 
@@ -66,7 +72,7 @@ def code_of(error: BaseException, *, debug: bool) -> int:
 def described(error: BaseException) -> tuple[int, str]:
     """Return the exit code of an exception, and what is said of it."""
     # Errors are imported only if there is one.
-    from es_simhash.errors import EngineError, EsSimhashError
+    from es_simhash.errors import EsSimhashError
 
     match error:
         case click.exceptions.Exit():
@@ -76,7 +82,7 @@ def described(error: BaseException) -> tuple[int, str]:
         case click.ClickException():
             known = error.exit_code, error.format_message()
         case EsSimhashError():
-            known = (REFUSED if isinstance(error, EngineError) else USAGE), str(error)
+            known = _code_for(error), str(error)
         case BrokenPipeError() | SystemExit():  # the reader has seen enough, as `head` does; what click makes of it
             known = FINE, ""
         case OSError():
@@ -84,6 +90,21 @@ def described(error: BaseException) -> tuple[int, str]:
         case _:
             known = SOME_FAILED, f"{type(error).__name__}: {error}. This should not happen; --debug shows where."
     return known
+
+
+def after(failed: int, may_pass: int) -> int:
+    """Return the exit code of a run of which so many items failed, and so many of these for what may pass by itself."""
+    if not failed:
+        return FINE
+    return LATER if may_pass == failed else SOME_FAILED
+
+
+def _code_for(error: EsSimhashError) -> int:
+    from es_simhash.errors import EngineError
+
+    if error.may_pass:
+        return LATER
+    return REFUSED if isinstance(error, EngineError) else USAGE
 
 
 def _done_before(interruption: BaseException) -> object:

@@ -17,6 +17,8 @@ from es_simhash.documents.rejected import Rejected
 class RejectFile:
     """Appends rejections to a file of JSON lines, each with its place and reason, and counts them.
 
+    ``may_pass`` counts those that may not be rejected the next time.
+
         with RejectFile("rejected.jsonl") as rejects:
             for found in read_documents(paths, on_reject=rejects):
                 ...
@@ -26,7 +28,7 @@ class RejectFile:
 
     def __init__(self, path: str | PathLike[str]) -> None:
         self.path = path
-        self.count = 0
+        self.count = self.may_pass = 0
         self._file: IO[str] | None = None
 
     def __call__(self, rejected: Rejected) -> None:
@@ -37,6 +39,7 @@ class RejectFile:
             self._file = open(self.path, "a", encoding="utf-8", errors="backslashreplace", buffering=1)  # noqa: SIM115
         self._file.write(json.dumps(rejected.as_json(), ensure_ascii=False) + "\n")
         self.count += 1
+        self.may_pass += rejected.may_pass
 
     def __enter__(self) -> RejectFile:
         return self

@@ -87,9 +87,9 @@ class FileDocument:
         own = document if self.id in map(str, document.values()) else {"_id": self.id, **document}
         return json.dumps(own if self.routing is None else {"_routing": self.routing, **own}, ensure_ascii=False)
 
-    def rejected(self, reason: str) -> Rejected:
+    def rejected(self, reason: str, *, may_pass: bool = False) -> Rejected:
         """Reject the document."""
-        return Rejected(file=self.file, line=self.line, reason=reason, id=self.id)
+        return Rejected(file=self.file, line=self.line, reason=reason, id=self.id, may_pass=may_pass)
 
 
 def without_names(document: Json) -> Json:

@@ -24,10 +24,13 @@ from es_simhash.errors import (
     UnansweredError,
     UnavailableError,
     UnreachableError,
+    UntrustedError,
 )
 
 _LONGEST_REASON = 1_000
 _LONGEST_EXCERPT = 200
+# A connection that ended while it was made, as where the other side stops; TLS itself is not at fault.
+_ENDED = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
 # What a cluster says while a node of it is away and others take over its shards. The request may have been carried out.
 _NODE_AWAY = (
     "node_(not_connected|disconnected|closed)_exception|connect_transport_exception|receive_timeout_transport"
@@ -158,7 +161,7 @@ REMEDIES = (
         TooLargeError,
         "The request is larger than the engine or a proxy takes (http.max_content_length): send fewer at once.",
     ),
-    Remedy("Time exceeded|search_timeout", EngineError, "Ask for less, or allow the search more time."),
+    Remedy("Time exceeded|search_timeout", UnavailableError, "Ask for less, or allow the search more time."),
     Remedy(
         "circuit_breaking_exception",
         UnavailableError,
@@ -245,7 +248,12 @@ def incompleteness(reply: Json) -> str | None:
 
 
 def is_only_for_now(reply: Json) -> bool:
-    """Return whether an incomplete reply lacks shards that a cluster will have again, on another node."""
+    """Return whether an incomplete reply lacks what a cluster may have the next time.
+
+    That is time, another cluster that was away, or shards that it will have again on another node.
+    """
+    if reply.get("timed_out") or reply.get("_clusters", {}).get("skipped"):
+        return True
     failures = reply["_shards"].get("failures", [])
     away = f"{_NODE_AWAY}|no_shard_available|unavailable_shards|illegal_index_shard_state|shard_not_found"
     return bool(failures) and all(re.search(away, reason_of(each.get("reason"))) for each in failures)
@@ -272,8 +280,8 @@ def timed_out(address: str, option: str) -> UnreachableError:
 def no_connection(address: str, error: BaseException) -> UnreachableError:
     """Return the error for a connection that fails or cannot be trusted."""
     cause = next((cause for cause in _chain(error) if isinstance(cause, OSError)), error)
-    if any(isinstance(cause, ssl.SSLError) for cause in _chain(error)):
-        return UnreachableError(
+    if any(isinstance(cause, ssl.SSLError) and not isinstance(cause, _ENDED) for cause in _chain(error)):
+        return UntrustedError(
             f"The TLS connection to {address} failed: {cause}. Give the client the certificate of the authority "
             "that signed the engine's (its option ca_certs), or correct the address (also http or https)."
         )

@@ -279,7 +279,7 @@ def _refused(error: Exception) -> Response:
         case UnavailableError():
             return _json({"reason": str(error)}, 429, _AWAY)
         case EsSimhashError():
-            return _json({"reason": str(error)}, 503, _AWAY)
+            return _json({"reason": str(error)}, 503, _AWAY if error.may_pass else None)
     raise error
 
 

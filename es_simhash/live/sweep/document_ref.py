@@ -33,6 +33,6 @@ class DocumentRef:
         """Metadata with the routing value, if there is one."""
         return {} if self.routing is None else {"routing": self.routing}
 
-    def rejected(self, reason: str) -> Rejected:
+    def rejected(self, reason: str, *, may_pass: bool = False) -> Rejected:
         """Reject the document for a reason."""
-        return Rejected(index=self.index, id=self.id, reason=f"Document {self.id!r} {reason}")
+        return Rejected(index=self.index, id=self.id, reason=f"Document {self.id!r} {reason}", may_pass=may_pass)

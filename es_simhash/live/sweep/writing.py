@@ -68,7 +68,8 @@ def write(work: Settling, prepared: Prepared, pressure: RequestSize, patience: f
         if not updates:
             return outcome
         yield Wait(next(waits, 0.0))
-    outcome.rejected += [ref.rejected("is changed by others again and again. Try later.") for ref, _ in updates]
+    reason = "is changed by others again and again. Try later."
+    outcome.rejected += [ref.rejected(reason, may_pass=True) for ref, _ in updates]
     return outcome
 
 
@@ -109,4 +110,4 @@ def _sort(
             outcome.gone += 1
             outcome.missing.append(ref)
         else:
-            outcome.rejected.append(ref.rejected(f"was refused: {result.error}"))
+            outcome.rejected.append(ref.rejected(f"was refused: {result.error}", may_pass=result.may_pass))

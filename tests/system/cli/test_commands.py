@@ -139,7 +139,7 @@ def preview(cwd: Path, index: str, **environment: Any) -> None:
     options = ("--field", "title", "--field", "body")
     [found] = lines(run("find", index, "--id", "4", "--preview", "--json", *options, cwd=cwd, **environment))
     assert [match["id"] for match in found["matches"]] == ["copy"]
-    done = run("find", index, "--id", "4", *options, cwd=cwd, code=3, **environment)
+    done = run("find", index, "--id", "4", *options, cwd=cwd, code=4, **environment)
     assert "init" in done.err
 
 
@@ -209,9 +209,9 @@ def test_a_text_comes_by_option_or_file(loaded: Path) -> None:
 
 
 def test_a_backfill_makes_no_index(tmp_path: Path) -> None:
-    done = run("backfill", "nwes", "--field", "title", cwd=tmp_path, code=3)
+    done = run("backfill", "nwes", "--field", "title", cwd=tmp_path, code=4)
     assert "There is no index 'nwes'" in done.err
-    run("info", "nwes", cwd=tmp_path, code=3)
+    run("info", "nwes", cwd=tmp_path, code=4)
 
 
 def test_a_dry_run_of_a_load_or_a_backfill_changes_nothing(loaded: Path) -> None:
@@ -222,7 +222,7 @@ def test_a_dry_run_of_a_load_or_a_backfill_changes_nothing(loaded: Path) -> None
     assert plan["indices"] == [{"index": "news", "due": 10, "documents": 10}]
     assert lines(run("info", "news", "--json", cwd=loaded)) == before
     run("load", "none", "news.jsonl", "--field", "title", "--dry-run", cwd=loaded)
-    run("info", "none", cwd=loaded, code=3)
+    run("info", "none", cwd=loaded, code=4)
 
 
 def test_lines_that_fail_go_to_the_reject_file_and_the_exit_code_shows_it(loaded: Path) -> None:
@@ -388,7 +388,7 @@ def test_a_backfill_is_planned_from_the_index(loaded: Path) -> None:
 
 
 def test_debug_shows_the_traceback(loaded: Path) -> None:
-    assert "Traceback" in run("--debug", "find", "nowhere", "--text", "x", cwd=loaded, code=3).err
+    assert "Traceback" in run("--debug", "find", "nowhere", "--text", "x", cwd=loaded, code=4).err
 
 
 def test_a_reader_that_goes_away_is_no_error(loaded: Path, news: Path) -> None:

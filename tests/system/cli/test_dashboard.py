@@ -78,7 +78,7 @@ def test_saved_objects_are_printed_and_written_alike(node: Node, index: str, tmp
     [(["--breakdown", "title"], "cannot be counted by its values"), (["--date", "nowhen"], "has no field 'nowhen'")],
 )
 def test_a_field_that_cannot_be_used_is_refused(node: Node, index: str, options: list[str], message: str) -> None:
-    done = run("dashboard", index, "--url", node.url, *options, code=3)
+    done = run("dashboard", index, "--url", node.url, *options, code=4)
     assert done.out == ""
     assert message in done.err
 
@@ -174,7 +174,7 @@ def test_certificates_are_those_that_are_named(tmp_path: Path) -> None:
     authority.cert_pem.write_to_path(tmp_path / "ca.pem")
     with kibana(tls=context) as fake:
         command = ["dashboard", "articles", "--import", "--kibana-url", fake.url]
-        refused = run(*command, code=3)
+        refused = run(*command, code=4)
         known = run(*command, "--ca-certs", str(tmp_path / "ca.pem"))
         any_will_do = run(*command, "--insecure", "--quiet")
     assert "TLS connection" in refused.err

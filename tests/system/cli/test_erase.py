@@ -106,7 +106,7 @@ def test_a_text_and_a_file_can_be_erased(folder: Path) -> None:
 def test_that_there_is_nothing_to_erase_is_said(folder: Path) -> None:
     done = run("erase", "news", "--text", "Nothing of the kind was ever written here.", "--yes", cwd=folder)
     assert done.out.startswith("No copies: there is nothing to erase.")
-    assert "There is no document 'x'" in run("erase", "news", "--id", "x", "--yes", cwd=folder, code=3).err
+    assert "There is no document 'x'" in run("erase", "news", "--id", "x", "--yes", cwd=folder, code=4).err
 
 
 @pytest.mark.parametrize(

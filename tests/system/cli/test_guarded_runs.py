@@ -40,8 +40,8 @@ def test_a_password_in_the_url_is_nowhere_in_what_runs_show(guarded_node: Node, 
         runs = [
             run(*SHOWN, "--url", url, "load", index, "news.jsonl", "--field", "body", *FILE),
             run(*SHOWN, "--url", url, "group", index, "--write", *FILE),
-            run(*SHOWN, "--url", url, "group", "nowhere", *FILE, code=3),
-            run(*SHOWN, "--url", wrong, "backfill", index, *FILE, code=3),
+            run(*SHOWN, "--url", url, "group", "nowhere", *FILE, code=4),
+            run(*SHOWN, "--url", wrong, "backfill", index, *FILE, code=4),
         ]
         shown = everything(runs, traces.everything())
     assert f"bulk {index}" in shown
@@ -60,7 +60,7 @@ def test_an_api_key_of_the_environment_is_nowhere_in_what_runs_show(guarded_node
         runs = [
             with_key("load", index, "news.jsonl", "--field", "body"),
             with_key("backfill", index, "--refresh-stale"),
-            with_key("group", "nowhere", code=3),
+            with_key("group", "nowhere", code=4),
         ]
         shown = everything(runs, traces.everything())
     secrets = [*forms_of(key["id"], key["api_key"]), key["encoded"]]

@@ -127,7 +127,7 @@ def test_a_failed_run_keeps_the_time_of_the_last_success_and_says_how_it_failed(
 
 def test_the_success_of_another_job_is_not_taken_over() -> None:
     run(*LOAD, *FILE)
-    run("group", "nowhere", *FILE, code=3)
+    run("group", "nowhere", *FILE, code=4)
     assert in_file()[SUCCESS, "group", "nowhere"] == 0
 
 
@@ -141,7 +141,7 @@ def test_a_file_is_replaced_as_a_whole_even_if_it_has_no_metrics() -> None:
 def test_a_file_that_cannot_be_written_is_refused_before_anything_is_done() -> None:
     done = run(*LOAD, "--metrics-file", "nowhere/es.prom", code=2)
     assert "nowhere/es.prom: No such file" in done.err
-    assert not Path(".es-simhash").exists() or run("info", "news", code=3)
+    assert not Path(".es-simhash").exists() or run("info", "news", code=4)
 
 
 def test_a_run_goes_on_if_its_file_cannot_be_written_any_more() -> None:

@@ -73,10 +73,10 @@ def test_what_is_printed_can_be_sent_as_it_is(tmp_path: Path, node: Node, index:
 def test_what_cannot_be_done_is_said(tmp_path: Path, node: Node, index: str) -> None:
     node.request("PUT", f"/{index}/_settings", {"index.default_pipeline": "theirs"})
     refused = run(
-        "scripts", "--pipeline", index, "--install", "--default", cwd=tmp_path, code=3, ES_SIMHASH_URL=node.url
+        "scripts", "--pipeline", index, "--install", "--default", cwd=tmp_path, code=4, ES_SIMHASH_URL=node.url
     )
     assert f'{{"pipeline": {{"name": "es-simhash-{index}"}}}}' in refused.err
-    assert run("scripts", "--pipeline", "nowhere", cwd=tmp_path, code=3, ES_SIMHASH_URL=node.url).out == ""
+    assert run("scripts", "--pipeline", "nowhere", cwd=tmp_path, code=4, ES_SIMHASH_URL=node.url).out == ""
 
 
 @pytest.mark.parametrize(

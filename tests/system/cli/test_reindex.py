@@ -40,18 +40,18 @@ def test_a_walk_from_an_index_to_its_copy_and_back(tmp_path: Path, place: str, s
     [plan] = do(tmp_path, place, "reindex", source, copy, *FIELDS, *alias, "--dry-run")
     assert (plan["due"], plan["dry_run"]) == (10, True)
     assert "dedup" in plan["create"]["mappings"]["properties"]
-    run("info", copy, cwd=tmp_path, code=3, ES_SIMHASH_URL=place)
+    run("info", copy, cwd=tmp_path, code=4, ES_SIMHASH_URL=place)
     *_, done = do(tmp_path, place, "reindex", source, copy, *FIELDS, *alias, "--fast" if alias else "--quiet")
     assert (done["event"], done["written"], done["is_whole"], done["aliases"]) == ("done", 10, True, list(alias[1:]))
     assert done["verified"]["compared"] == 10
     [found] = do(tmp_path, place, "find", alias[1] if alias else copy, "--id", "4")
     assert [match["id"] for match in found["matches"]] == ["copy"]
-    run("info", source, cwd=tmp_path, code=3, ES_SIMHASH_URL=place)
+    run("info", source, cwd=tmp_path, code=4, ES_SIMHASH_URL=place)
     [plan] = do(tmp_path, place, "remove", copy, "--dry-run")
     assert plan["indices"] == [{"index": copy, "due": 10, "documents": 10}]
     *_, done = do(tmp_path, place, "remove", copy, "--yes")
     assert (done["written"], done["left"]) == (10, 0)
-    run("info", copy, cwd=tmp_path, code=3, ES_SIMHASH_URL=place)
+    run("info", copy, cwd=tmp_path, code=4, ES_SIMHASH_URL=place)
     assert not (tmp_path / "rejected.jsonl").exists()
 
 
@@ -88,7 +88,7 @@ def test_a_copy_that_is_not_whole_is_a_failure_with_its_reasons_in_the_file(
     assert (done["is_whole"], done["verified"]["extra"]) == (False, 1)
     [reported] = [json.loads(line) for line in (tmp_path / "bad.jsonl").read_text(encoding="utf-8").splitlines()]
     assert (reported["index"], reported["id"]) == ("copy", "4")
-    refused = run("reindex", source, source, *FIELDS, cwd=tmp_path, code=3, ES_SIMHASH_URL=place)
+    refused = run("reindex", source, source, *FIELDS, cwd=tmp_path, code=4, ES_SIMHASH_URL=place)
     assert "Choose another name for the copy." in refused.err
     aliased = run("reindex", source, "more", *FIELDS, "--alias", "x", cwd=tmp_path, code=2, ES_SIMHASH_URL=place)
     assert "no aliases" in aliased.err

@@ -69,7 +69,7 @@ def test_a_walk(tmp_path: Path, place: str, index: str, own: str) -> None:
 
     if not place.startswith("http"):
         for option in ("--install", "--remove"):
-            done = run("scripts", index, option, cwd=tmp_path, code=3, ES_SIMHASH_URL=place)
+            done = run("scripts", index, option, cwd=tmp_path, code=4, ES_SIMHASH_URL=place)
             assert done.err.strip().endswith("Use a server, or leave the scripts out.")
         return
     installed = do("--install")

@@ -119,6 +119,6 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
 
 def test_an_index_that_nothing_was_learnt_of_has_no_table_to_write(tmp_path: Path) -> None:
     run("load", "articles", write(tmp_path / "part.jsonl", PART), "--field", "body", cwd=tmp_path)
-    done = run("info", "articles", "--rarity", "rarity.json", cwd=tmp_path, code=3)
+    done = run("info", "articles", "--rarity", "rarity.json", cwd=tmp_path, code=4)
     assert "es-simhash backfill --learn" in done.err
     assert not (tmp_path / "rarity.json").exists()

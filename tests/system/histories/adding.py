@@ -89,6 +89,7 @@ def run(index: str, file: str, rejects: str, patience: str, behind: Behind, *tar
             code = exits.code_of(error, debug=False)
         return Run(code, "", said.getvalue())
     with open(rejects, "w", encoding="utf-8") as out:
-        out.writelines(json.dumps({"id": one.id, "reason": one.reason}) + "\n" for one in written.rejected)
+        out.writelines(json.dumps(one.as_json()) + "\n" for one in written.rejected)
     summary = {"written": written.done, "rejected": written.refused}
-    return Run(int(bool(written.refused)), json.dumps(summary), "")
+    code = exits.after(written.refused, sum(one.may_pass for one in written.rejected))
+    return Run(code, json.dumps(summary), "")

@@ -23,6 +23,7 @@ from tests.system.histories.others import Known, Others, family_of
 from tests.system.histories.outcome import (
     PREFIX,
     Outcome,
+    code_after,
     differences,
     fields_of,
     fingerprints_are_of_texts,
@@ -89,7 +90,7 @@ def _check_backfill(is_plain: bool, outcome: Outcome, in_cluster: bool = False) 
 
     yield from nothing_of_others_is_changed(outcome)
     yield from versions_are_accounted_for(outcome, is_deferred=in_cluster)
-    yield from the_end_is_reported(outcome, is_otherwise_failed=bool(summary["unsettled"]))
+    yield from the_end_is_reported(outcome, may_pass=bool(summary["unsettled"]))
     if not summary["unsettled"]:
         yield from fingerprints_are_of_texts(outcome, is_excused)
         # They may write other things than texts to the end, and beyond.
@@ -114,7 +115,7 @@ def _check_removal(outcome: Outcome) -> Iterator[str]:
         return
     counted = outcome.ended.summary["left"]
     yield from versions_are_accounted_for(outcome)
-    yield from the_end_is_reported(outcome, is_otherwise_failed=bool(counted))
+    yield from the_end_is_reported(outcome, fails=counted > len(outcome.ended.rejected))
     if has_note != bool(counted):
         yield f"{counted} are left, and the mapping's note is {'there' if has_note else 'gone'}"
     if len(left) > counted:
@@ -134,7 +135,8 @@ def _check_copy(outcome: Outcome) -> Iterator[str]:
     if copy is None:
         yield f"there is no copy: {ended.said}"
         return
-    if ended.code != int(bool(ended.rejected) or not ended.summary["is_whole"]):
+    fails = not (ended.rejected or ended.summary["is_whole"])
+    if ended.code != code_after(ended.rejected, fails=fails):
         yield f"the exit code is {ended.code} with {len(ended.rejected)} rejected: {ended.said}"
     found = dict.fromkeys(copy.hits)
     for id_, known, hit in outcome.documents(copy):
@@ -165,7 +167,7 @@ def _check_groups(outcome: Outcome) -> Iterator[str]:
         if known.as_begun and _fingerprint(hit) != _fingerprint(outcome.before.hits[id_]):
             yield f"{id_} has another fingerprint than before"
     rejected = outcome.ended.summary["summary"]["written"]["rejected"]
-    if outcome.ended.code != int(bool(rejected)):
+    if outcome.ended.code != code_after(rejected):
         yield f"the exit code is {outcome.ended.code} with {len(rejected)} rejected: {outcome.ended.said}"
     if not rejected and all(outcome.looks.is_before(known) for _, known in outcome.others.by_id()):
         yield from _wrong_groups(outcome)
@@ -203,7 +205,7 @@ def _check_loaded(outcome: Outcome) -> Iterator[str]:
     """All that can be read is there, whatever was refused on the way."""
     ended = outcome.ended
     yield from nothing_of_others_is_changed(outcome)
-    if ended.code != int(bool(ended.rejected)):
+    if ended.code != code_after(ended.rejected):
         yield f"the exit code is {ended.code} with {len(ended.rejected)} rejected: {ended.said}"
         return
     if ended.summary["written"] + ended.summary["rejected"] != len(outcome.others.new):
@@ -228,7 +230,7 @@ def _check_added(outcome: Outcome) -> Iterator[str]:
     actions = list(adding.actions(outcome.others.new.values(), outcome.others.behind))
     ended, expected = outcome.ended, adding.added(DOCUMENTS, actions)
     yield from nothing_of_others_is_changed(outcome)
-    if ended.code != int(bool(ended.rejected)):
+    if ended.code != code_after(ended.rejected):
         yield f"the exit code is {ended.code} with {len(ended.rejected)} refused: {ended.said}"
         return
     if ended.summary["written"] + len(ended.rejected) != len(actions):

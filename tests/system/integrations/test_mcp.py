@@ -319,7 +319,7 @@ def test_without_an_index_it_does_not_start(embedded: Served) -> None:
     command = [*embedded.command()[:4], "nowhere", *embedded.command()[5:]]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, input=b"", capture_output=True, env=environment, timeout=60, check=False)
-    assert done.returncode == 3
+    assert done.returncode == 4
     assert b"There is no index 'nowhere'" in done.stderr
     assert done.stdout == b""
 

@@ -139,7 +139,7 @@ def test_no_copy_is_made_by_a_login_that_may_not_fill_it(node: Node, tmp_path: P
     of_copy = ["create_index", "view_index_metadata"]
     given = Rights("", ["read", "view_index_metadata", "maintenance", "monitor"], of_copy, ["monitor"])
     key = api_key(node, given)
-    done = run(*LINES["reindex"].split(), cwd=tmp_path, code=3, ES_SIMHASH_URL=node.url, ES_SIMHASH_API_KEY=key)
+    done = run(*LINES["reindex"].split(), cwd=tmp_path, code=4, ES_SIMHASH_URL=node.url, ES_SIMHASH_API_KEY=key)
     assert f"update documents (index, or write), refresh (maintenance, or manage) in the index '{COPY}'" in done.err
     assert node.request("GET", f"/{COPY}").status == 404
 
@@ -155,7 +155,7 @@ def test_a_command_whose_login_may_not_read_ends_with_that_error(node: Node, com
     key = api_key(node, Rights(command, ["view_index_metadata", "maintenance", "monitor"], [], ["monitor"]))
     # Another test may have removed the fields that it is for.
     line = f"remove {INDEX} --yes" if command == "remove" else LINES[command]
-    done = run_alone(*line.split(), cwd=tmp_path, code=3, ES_SIMHASH_URL=node.url, ES_SIMHASH_API_KEY=key)
+    done = run_alone(*line.split(), cwd=tmp_path, code=4, ES_SIMHASH_URL=node.url, ES_SIMHASH_API_KEY=key)
     assert "privileges" in done.err
 
 

@@ -65,7 +65,7 @@ def test_quiet_shows_only_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_an_index_that_is_not_there_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
-    assert doctor(capsys, "nowhere", *FIELDS) == (3, "")
+    assert doctor(capsys, "nowhere", *FIELDS) == (4, "")
 
 
 def backfill(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[Any], str]:
@@ -83,7 +83,7 @@ def mapping() -> list[str]:
 
 def test_nothing_is_written_where_something_stops(capsys: pytest.CaptureFixture[str]) -> None:
     code, [plan], err = backfill(capsys, "bad", *FIELDS)
-    assert (code, plan["indices"], plan["left_out"]) == (3, [], ["bad"])
+    assert (code, plan["indices"], plan["left_out"]) == (4, [], ["bad"])
     assert "Stop (mapping-conflict): The index 'bad' has" in err
     assert "Error: 'bad' cannot be updated. mapping-conflict: " in err
 

@@ -68,7 +68,7 @@ def test_what_commands_print_and_write_of_hostile_documents_is_harmless(
     done("find", "news", "--id", first, "--source", "title", *engine)
     found = json.loads(done("find", "news", "--id", first, "--json", *engine).out)
     assert {each["id"] for each in found["matches"]} == {each["id"] for each in documents} - {first}
-    done("find", "news", f"--id=none{first}", *engine, code=3)
+    done("find", "news", f"--id=none{first}", *engine, code=4)
     done("check", "news", "a.jsonl", *engine, code=None)
     done("explain", "news", "--report", "why.html", *engine, "--", first, second)
     [group] = map(json.loads, done("group", "news", "--report", "groups.html", *engine).out.splitlines())

@@ -362,7 +362,7 @@ def test_a_password_typed_in_is_right_and_not_echoed(node: Node) -> None:
 
 def test_a_wrong_password_ends_with_what_to_check(node: Node) -> None:
     done = run(
-        "--debug", "info", INDEX, "--url", node.url, "--user", "elastic", code=3, ES_SIMHASH_PASSWORD="wr0ng-word"
+        "--debug", "info", INDEX, "--url", node.url, "--user", "elastic", code=4, ES_SIMHASH_PASSWORD="wr0ng-word"
     )
     last = done.err.splitlines()[-1]
     assert "unable to authenticate user [elastic]" in last
@@ -381,7 +381,7 @@ def test_an_api_key_with_the_privileges_is_enough(node: Node) -> None:
 
 def test_a_privilege_that_an_api_key_has_not_is_named(node: Node) -> None:
     key = api_key(node, "read")
-    done = run("info", INDEX, "--url", node.url, "--api-key", key, code=3)
+    done = run("info", INDEX, "--url", node.url, "--api-key", key, code=4)
     assert "is unauthorized for API key" in done.err
     assert f"on indices [{INDEX}]" in done.err
     assert "view_index_metadata" in done.err
@@ -406,7 +406,7 @@ def test_what_each_command_may_not_do_is_named(
     file = tmp_path / "a.jsonl"
     file.write_text('{"id": "1", "body": "some text"}\n', encoding="utf-8")
     given = [each.format(file=file) for each in arguments]
-    done = run(*given, "--url", node.url, code=3, ES_SIMHASH_API_KEY=api_key(node, *granted))
+    done = run(*given, "--url", node.url, code=4, ES_SIMHASH_API_KEY=api_key(node, *granted))
     assert "is unauthorized for API key" in done.err
     assert privilege in done.err
     assert "Have the privilege granted, or use credentials that have it." in done.err
@@ -457,14 +457,14 @@ def test_a_backfill_names_the_privilege_that_it_has_not(
     if missing == "monitor":
         assert done.code == 0
         return
-    assert done.code == 3, done.out + done.err
+    assert done.code == 4, done.out + done.err
     assert missing in done.err
     assert re.search("Have .*privileges? .*granted", done.err)
 
 
 def test_a_wrong_api_key_ends_with_what_to_check(node: Node) -> None:
     key = base64.b64encode(b"nobody:wr0ng-key").decode()
-    done = run("info", INDEX, "--url", node.url, "--api-key", key, code=3)
+    done = run("info", INDEX, "--url", node.url, "--api-key", key, code=4)
     assert "Check user and password, or the API key." in done.err
     assert "wr0ng-key" not in done.err
     assert key not in done.err

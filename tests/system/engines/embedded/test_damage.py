@@ -270,18 +270,18 @@ def test_the_command_names_what_is_damaged_and_what_to_do(tmp_path: Path) -> Non
     assert "as they were written" in run("info", "a", "--check", "--url", place).out
     [store] = (tmp_path / "engine" / "a").glob("*.store")
     flip(store, 5)
-    done = run("info", "a", "--check", "--url", place, code=3)
+    done = run("info", "a", "--check", "--url", place, code=4)
     assert f"a/{store.name}: its checksum is " in done.err
     assert done.err.endswith("Restore the index from a copy, or delete its directory and load the documents again.\n")
     assert done.out == ""
     store.write_bytes(b"")
-    assert f"a/{store.name}: it has only 0 bytes" in run("info", "*", "--check", "--url", place, code=3).err
+    assert f"a/{store.name}: it has only 0 bytes" in run("info", "*", "--check", "--url", place, code=4).err
 
 
 @pytest.mark.parametrize("name", ["seal", ".managed.json"])
 def test_a_damaged_file_that_is_not_needed_can_be_deleted(index: Path, name: str) -> None:
     flip(index / name, 70)
-    said = run("info", "a", "--check", "--url", str(index.parent), code=3).err
+    said = run("info", "a", "--check", "--url", str(index.parent), code=4).err
     assert f"a/{name}: " in said
     assert said.endswith("Delete what is damaged while nobody has the index open: it is complete without.\n")
     (index / name).unlink()

@@ -56,7 +56,7 @@ def test_a_load_that_fills_the_disk_reports_what_is_written_and_resumes_when_the
     first = small.directory.parent / "first.jsonl"
     first.write_text("".join(documents.read_text().splitlines(keepends=True)[:5]))
     small.command("load", "a", str(first), *LOAD, place)
-    full = small.command("load", "a", str(documents), *LOAD, place, code=3)
+    full = small.command("load", "a", str(documents), *LOAD, place, code=4)
     assert "No space left on device" in full.err
     assert "Make room on its disk" in full.err
     # Its threads may find the disk full before the first request is answered, or before the last one.
@@ -131,7 +131,7 @@ def test_a_mapping_that_does_not_fit_the_disk_stays_unchanged(small: Disk) -> No
     small.run("sh", "-c", f"{FILL} {place}/filling", code=None)
     fields = [argument for i in range(200) for argument in ("--field", f"{i}" * 50)]
     other = ("init", "a", *fields, "--prefix", "other", "--url", place)
-    assert "No space left on device. Make room on its disk, and try again" in small.command(*other, code=3).err
+    assert "No space left on device. Make room on its disk, and try again" in small.command(*other, code=4).err
     assert ".new" not in small.run("ls", f"{place}/a").out
     assert held(small) == 0
     small.run("rm", f"{place}/filling")
@@ -141,7 +141,7 @@ def test_a_mapping_that_does_not_fit_the_disk_stays_unchanged(small: Disk) -> No
 def test_an_index_that_does_not_fit_the_disk_is_not_created(small: Disk) -> None:
     place = str(small.directory)
     small.run("sh", "-c", f"{FILL} {place}/filling", code=None)
-    done = small.command("init", "a", "--field", "body", "--url", place, code=3)
+    done = small.command("init", "a", "--field", "body", "--url", place, code=4)
     assert "No space left on device. Make room on its disk" in done.err
     assert small.run("ls", "-A", place).out == "filling\n"
 
@@ -173,7 +173,7 @@ def test_a_read_only_disk_can_be_searched_and_errors_say_that_it_is_read_only(sm
         ("remove", "a", "--yes"),
         ("reindex", "a", "b"),
     )
-    for refused in small.commands(*[(*each, "--url", place) for each in writing], code=3):
+    for refused in small.commands(*[(*each, "--url", place) for each in writing], code=4):
         assert "Read-only file system. Write to a copy of the directory on another file system" in refused.err
         assert "delete" not in refused.err
         assert "are not in it" not in refused.err

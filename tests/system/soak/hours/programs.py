@@ -21,7 +21,7 @@ _LIMIT_SECONDS, _AGAIN_SECONDS, _MOST_ATTEMPTS = 900, 1.0, 300
 # Seconds that commands go on by themselves while the engine is away.
 PATIENCE = "15"
 _ENDS = "exit codes"
-_DOCUMENTED = (exits.FINE, exits.SOME_FAILED, exits.REFUSED)
+_DOCUMENTED = (exits.FINE, exits.SOME_FAILED, exits.LATER, exits.REFUSED)
 
 
 @dataclass
@@ -78,7 +78,7 @@ class Programs:
         self.tally.did(verb)
         ends_badly = run.code not in _DOCUMENTED or "Traceback" in err
         self.tally.hold(_ENDS, [f"{arguments} ended with {run.code}: {err}"] if ends_badly else [])
-        if run.code == exits.REFUSED:
+        if run.code in (exits.LATER, exits.REFUSED):
             self.tally.saw(f"{verb}: {kind_of(err)}")
         return run
 

@@ -9,7 +9,7 @@ import pytest
 
 from es_simhash.cli.show import exits
 from es_simhash.cli.show.exits import Interrupted, code_of, saying_if_interrupted
-from es_simhash.errors import EngineError, InputError, StorageError, WorkerError
+from es_simhash.errors import EngineError, InputError, StorageError, UnreachableError, WorkerError
 
 
 def aborted(cause: BaseException) -> click.Abort:
@@ -27,6 +27,7 @@ def aborted(cause: BaseException) -> click.Abort:
         (Interrupted("Half is done."), exits.INTERRUPTED, "Interrupted. Half is done."),
         (aborted(Interrupted("Half is done.")), exits.INTERRUPTED, "Interrupted. Half is done."),
         (EngineError("Refused. Ask."), exits.REFUSED, "Error: Refused. Ask."),
+        (UnreachableError("Away. Look."), exits.LATER, "Error: Away. Look."),
         (InputError("No text. Give one."), exits.USAGE, "Error: No text. Give one."),
         (WorkerError("It died. Use one."), exits.USAGE, "Error: It died. Use one."),
         (StorageError("It is full. Make room."), exits.USAGE, "Error: It is full. Make room."),
@@ -59,3 +60,11 @@ def test_the_innermost_says_what_was_done() -> None:
 def test_other_errors_are_left_alone() -> None:
     with pytest.raises(ZeroDivisionError), saying_if_interrupted(lambda: "no"):
         raise ZeroDivisionError
+
+
+@pytest.mark.parametrize(
+    ("failed", "may_pass", "code"),
+    [(0, 0, exits.FINE), (3, 0, exits.SOME_FAILED), (3, 2, exits.SOME_FAILED), (3, 3, exits.LATER)],
+)
+def test_a_run_is_worth_running_again_where_all_that_failed_may_pass(failed: int, may_pass: int, code: int) -> None:
+    assert exits.after(failed, may_pass) == code

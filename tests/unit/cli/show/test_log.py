@@ -59,15 +59,15 @@ def test_results_stay_on_standard_output() -> None:
 
 
 def test_what_goes_wrong_is_an_object_too() -> None:
-    found = events(run("info", "nowhere", *JSON, code=3))
+    found = events(run("info", "nowhere", *JSON, code=4))
     [error] = named(found, "error")
     assert (error["level"], error["error_type"]) == ("error", "MissingError")
     assert error["message"].startswith("There is no index 'nowhere'")
-    assert found[-1]["exit_code"] == 3
+    assert found[-1]["exit_code"] == 4
 
 
 def test_with_debug_it_has_the_traceback() -> None:
-    [error] = named(events(run("--debug", "info", "nowhere", *JSON, code=3)), "error")
+    [error] = named(events(run("--debug", "info", "nowhere", *JSON, code=4)), "error")
     assert error["traceback"].startswith("Traceback")
 
 
@@ -86,7 +86,7 @@ def test_what_a_verb_refuses_is_an_object() -> None:
 
 def test_quiet_leaves_warnings_and_errors() -> None:
     assert run("load", "news", "news.jsonl", "--field", "body", "-q", *JSON).err == ""
-    assert [each["event"] for each in events(run("info", "nowhere", "-q", *JSON, code=3))] == ["error"]
+    assert [each["event"] for each in events(run("info", "nowhere", "-q", *JSON, code=4))] == ["error"]
 
 
 def test_what_libraries_warn_of_is_an_object() -> None:

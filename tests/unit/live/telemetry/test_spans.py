@@ -70,7 +70,7 @@ def test_the_call_of_an_engine_has_the_attributes_of_a_database(traces: Traces) 
 
 
 def test_an_error_shows_by_its_type_alone(traces: Traces) -> None:
-    assert run(["info", "nowhere"]) == 3
+    assert run(["info", "nowhere"]) == 4
     failed = [span for span in traces.spans if not span.status.is_ok]
     assert {(span.name, (span.attributes or {})["error.type"]) for span in failed} == {
         ("es-simhash info", "MissingError"),
@@ -84,7 +84,7 @@ def test_an_error_shows_by_its_type_alone(traces: Traces) -> None:
 def test_no_span_holds_a_text_or_an_id_of_a_document(traces: Traces) -> None:
     assert run(["load", "news", "news.jsonl", "--field", "body"]) == 0
     assert run(["find", "news", "--text", TEXT]) == 0
-    assert run(["find", "news", "--id", "id-of-nobody"]) == 3
+    assert run(["find", "news", "--id", "id-of-nobody"]) == 4
     sent = traces.everything()
     assert "search" in sent
     assert "storm" not in sent
@@ -150,7 +150,7 @@ def test_a_collector_that_does_not_answer_is_not_waited_for(monkeypatch: pytest.
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(Stuck())
     monkeypatch.setattr("opentelemetry.trace.get_tracer_provider", lambda: provider)
-    assert run(["info", "nowhere"]) == 3
+    assert run(["info", "nowhere"]) == 4
     assert asked.is_set()
     assert not answered.is_set()
     answered.set()
