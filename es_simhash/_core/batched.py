@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import TypeAlias, TypeVar
 
 Item = TypeVar("Item")
@@ -17,6 +17,12 @@ def chunks(items: Iterable[Item], size: int) -> Iterator[tuple[int, list[Item]]]
     while chunk := list(islice(rest, size)):
         yield first, chunk
         first += len(chunk)
+
+
+def begun(items: Iterable[Item]) -> Iterator[Item]:
+    """Return the same items, of which the first is taken at once, with what it takes to make it."""
+    rest = iter(items)
+    return chain(list(islice(rest, 1)), rest)
 
 
 async def async_chunks(items: Items[Item], size: int) -> AsyncIterator[tuple[int, list[Item]]]:

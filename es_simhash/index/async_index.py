@@ -20,6 +20,7 @@ from es_simhash.documents.arrow.frame import AnyFrame, documents_of
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.stored_scripts import StoredScript
 from es_simhash.documents.rejected import OnReject
+from es_simhash.documents.text_sought import async_with_some_text, body_of_action
 from es_simhash.engines.base import AsyncEngine, Engine, FromThread, StoppableEngine, run, run_async
 from es_simhash.errors import EngineError
 from es_simhash.index.async_connection import AsyncConnection
@@ -124,8 +125,9 @@ class AsyncIndex:
     ) -> Written:
         """See `Index.add`."""
         written, writer = Written(), await self._run(self._plans.writer(refresh, patience))
+        some = async_with_some_text(documents_of(documents), writer.documents.fields, body_of_action)
         try:
-            async for first, chunk in async_chunks(documents_of(documents), WRITES):
+            async for first, chunk in async_chunks(some, WRITES):
                 batch = Written()
                 try:
                     await self._run(writer.write(chunk, first, batch, is_all=first == 0 and len(chunk) < WRITES))
@@ -204,8 +206,9 @@ class AsyncIndex:
         **options: Unpack[FindOptions],
     ) -> AsyncIterator[Checked]:
         """See `Index.check`."""
-        seen = await self._run(self._plans.seen(FindRequest(**options)))
-        async for _, chunk in async_chunks(documents_of(documents), SEARCHES):
+        seen = await self._run(self._plans.seen_in_index(FindRequest(**options)))
+        some = async_with_some_text(documents_of(documents), seen.terms.documents.fields, body_of_action)
+        async for _, chunk in async_chunks(some, SEARCHES):
             for checked in await self._run(check(seen, chunk, on_reject)):
                 yield checked
 

@@ -15,6 +15,7 @@ from es_simhash.documents.arrow.frame import AnyFrame, documents_of
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.stored_scripts import StoredScript
 from es_simhash.documents.rejected import OnReject
+from es_simhash.documents.text_sought import body_of_action, with_some_text
 from es_simhash.engines.base import leave, run
 from es_simhash.engines.connect import connect
 from es_simhash.errors import EngineError, InputError
@@ -141,13 +142,16 @@ class Index:
         result so far. With ``on_reject``, rejected documents are handed over, and only counted in the result.
 
         The call waits up to ``patience`` seconds for an engine that is away or overloaded. Documents without an ``_id``
-        are not sent a second time to an engine that was away, since it may have written them.
+        are not sent a second time to an engine that was away, since it may have written them. If none of the documents,
+        or of the first thousand, has any of the text fields, a `DocumentError` names those that there are, and nothing
+        is written.
 
         With ``refresh``, searches find what was written as soon as the call ends, even by an error.
         """
         written, writer = Written(), self._run(self._plans.writer(refresh, patience))
+        some = with_some_text(documents_of(documents), writer.documents.fields, body_of_action)
         try:
-            for first, chunk in chunks(documents_of(documents), WRITES):
+            for first, chunk in chunks(some, WRITES):
                 batch = Written()
                 try:
                     self._run(writer.write(chunk, first, batch, is_all=first == 0 and len(chunk) < WRITES))
@@ -236,10 +240,13 @@ class Index:
     ) -> Iterator[Checked]:
         """Find, for each new document, its near-duplicates in the index and earlier in the same list.
 
-        A document that cannot be read raises a `DocumentError`, or is handed to ``on_reject``.
+        A document that cannot be read raises a `DocumentError`, or is handed to ``on_reject``. One without a text to
+        compare is neither new nor old (`Checked.status`); if none of them, or of the first thousand, has any of the
+        text fields, a `DocumentError` names those that there are.
         """
-        seen = self._run(self._plans.seen(FindRequest(**options)))
-        for _, chunk in chunks(documents_of(documents), SEARCHES):
+        seen = self._run(self._plans.seen_in_index(FindRequest(**options)))
+        some = with_some_text(documents_of(documents), seen.terms.documents.fields, body_of_action)
+        for _, chunk in chunks(some, SEARCHES):
             yield from self._run(check(seen, chunk, on_reject))
 
     def backfill(

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.actions import Document
@@ -28,13 +28,15 @@ from es_simhash.scheme.rerank import NOTHING, Matches, Measured, compare, matche
 from es_simhash.scheme.verdict.surroundings import Around
 from es_simhash.scheme.verdict.verifier import Verifier
 
+Status: TypeAlias = Literal["new", "near-duplicate", "no text"]
+
 
 @dataclass(frozen=True)
 class Checked:
     """A document to insert, its ``position`` in the list, and its near-duplicates.
 
     ``in_index`` holds those in the index, ``earlier`` those before it in the list: their ``id`` is their own or, where
-    they have none, their position.
+    they have none, their position. One without a text to compare is neither new nor old: its ``status`` says so.
     """
 
     position: int
@@ -43,9 +45,16 @@ class Checked:
     earlier: Matches
 
     @property
+    def status(self) -> Status:
+        """Whether it is ``new``, a ``near-duplicate``, or has ``no text``, so that nothing is known."""
+        if self.in_index.status == "empty":
+            return "no text"
+        return "near-duplicate" if self.in_index or self.earlier else "new"
+
+    @property
     def is_new(self) -> bool:
-        """Whether it has no near-duplicate, neither in the index nor earlier in the list."""
-        return not self.in_index and not self.earlier
+        """Whether it has a text and no near-duplicate, neither in the index nor earlier in the list."""
+        return self.status == "new"
 
     @property
     def missing(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -10,7 +11,8 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.stored_scripts import StoredScript, stored_scripts
 from es_simhash.documents.sources import check_sources
-from es_simhash.errors import DocumentError, EngineError, InputError, MappingError, TextError
+from es_simhash.documents.text_sought import check_some_text
+from es_simhash.errors import DocumentError, EngineError, IndexStateError, InputError, MappingError, TextError
 from es_simhash.plans.add import Writer
 from es_simhash.plans.check import SeenDocuments
 from es_simhash.plans.closed_indices import check_open
@@ -19,6 +21,7 @@ from es_simhash.plans.distinct.search_body import SearchBody
 from es_simhash.plans.find import find_many
 from es_simhash.plans.find_options import FindRequest
 from es_simhash.plans.find_passages import find_passages
+from es_simhash.plans.fingerprints_there import check_fingerprints
 from es_simhash.plans.index_rarity import IndexRarity
 from es_simhash.plans.init import Initialised, bring, init
 from es_simhash.plans.install_pipeline import (
@@ -110,6 +113,7 @@ class IndexPlans:
         self._rarity = IndexRarity()
         self._experience = SearchExperience()
         self._terms: SearchTerms | None = None
+        self._has_fingerprints = False
 
     def init(
         self, create: Json | None, dry_run: bool, policy: Policy | None, goal: Goal | None = None
@@ -254,7 +258,12 @@ class IndexPlans:
             wanted = [QueryDocument.of_text(item, options.scope_values or {}) for item in items]
         else:
             wanted = list(query_documents(documents, items, first).values())
-        return (yield from (find_passages if options.relation else find_many)(terms, wanted))
+            if not first:
+                check_some_text([each.document for each in wanted], documents.fields)
+        found = yield from (find_passages if options.relation else find_many)(terms, wanted)
+        if options.candidates == "keys" and not any(each.candidates for each in found):
+            yield from self._check_fingerprints(documents)
+        return found
 
     def search(self, body: Json, request: PageRequest) -> Plan[DistinctPage]:
         """Return a page of a search's hits."""
@@ -269,6 +278,8 @@ class IndexPlans:
         terms = yield from self._terms_of(documents, options)
         # Of a scope, no document has these values: its fields are asked for all the same.
         yield from find_many(terms, [QueryDocument.of_text(_WARMING, dict.fromkeys(terms.scope_paths, 0))])
+        with suppress(IndexStateError):
+            yield from self._check_fingerprints(documents)
         compare = yield from terms.verifier()
         if compare:
             compare.to_others(_WARMING, [_WARMING.swapcase()])
@@ -296,6 +307,18 @@ class IndexPlans:
         terms = yield from self._terms_of((yield from self.documents()), options)
         terms.check_scope_values(is_text=False)
         return SeenDocuments(terms)
+
+    def seen_in_index(self, options: FindRequest) -> Plan[SeenDocuments]:
+        """Return the same, of an index that has fingerprints to compare with, unless it has no documents."""
+        seen = yield from self.seen(options)
+        yield from self._check_fingerprints(seen.terms.documents)
+        return seen
+
+    def _check_fingerprints(self, documents: Documents) -> Plan[None]:
+        """Raise if the index has documents, and none with a fingerprint, so that nothing would be found among them."""
+        if not self._has_fingerprints:
+            yield from check_fingerprints(self.name, documents)
+            self._has_fingerprints = True
 
     def _terms_of(self, documents: Documents, options: FindRequest) -> Plan[SearchTerms]:
         """Return what searches go by: nearly always the last, with all that was derived from it."""

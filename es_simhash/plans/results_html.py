@@ -47,7 +47,8 @@ def checked_html(checked: Checked) -> str:
     places = [place for place, some in groups.items() for _ in some]
     cells = {"in the": places, **cells_of(matches)}
     count = len(checked.in_index) + len(checked.earlier)
-    verdict = "is new" if checked.is_new else f"has {counted(count, 'near-duplicate')}"
+    verdict = f"has {counted(count, 'near-duplicate')}" if count else checked.status.replace("new", "is new")
+    verdict = verdict.replace("no text", "has no text to compare")
     missing = checked.missing
     notes = [f"It has no value of the scope in: {', '.join(missing)}."] if missing else []
     return in_notebook(f"{name} {verdict}", list(cells), zip(*cells.values(), strict=True), count, *notes)

@@ -41,15 +41,19 @@ def command(
 ) -> int:
     """List which documents of FILEs have near-duplicates in INDEX, or earlier in the files.
 
+    Documents without a text to compare are neither new nor old: they are listed apart, and the exit code is 1.
     Nothing is written to the index without --write.
 
     Example: es-simhash check articles new.jsonl --new --write
     """
     from es_simhash.cli.jobs.load import Loader, make_visible
+    from es_simhash.documents.text_sought import WithoutText
     from es_simhash.index import Index
     from es_simhash.plans.find_options import MOST_CANDIDATES
+    from es_simhash.plans.operations import Count
 
     new = total = cut_off = unscoped = done = 0
+    without_text = WithoutText()
     under_way: dict[int, FileDocument] = {}
     kept: list[FileDocument] = []
     with (
@@ -73,11 +77,14 @@ def command(
             document = under_way.pop(checked.position)
             total, new, cut_off = total + 1, new + checked.is_new, cut_off + (not checked.in_index.complete)
             unscoped += bool(checked.missing)
+            if checked.status == "no text":
+                without_text.add(f"{document.file}:{document.line}")
             if checked.is_new or not new_only:
                 _show(output, checked)
                 if write:
                     kept.append(document)
             advance(total, rejects.count)
+        is_empty = new and new == total and not engine.perform(Count(index, {"match_all": {}}))
         if write:
             # Those written before the others are checked would be found twice: in the index, and earlier in the files.
 
@@ -85,9 +92,14 @@ def command(
                 nonlocal done
                 done = now.done
 
-            Loader(opened, rejects, note_written).load(kept)
+            if kept:
+                Loader(opened, rejects, note_written).load(kept)
             make_visible(opened, output)
     output.note(f"{new:,} of {counted(total, 'document')} {'is' if new == 1 else 'are'} new.")
+    if without_text.count:
+        output.warn(f"{without_text.sentence} Nothing is known of them: neither new nor old.")
+    if is_empty:
+        output.note(f"{index} has no documents to compare with.")
     if write:
         output.note(f"{counted(done, 'document')} written to {index}.")
     if unscoped:
@@ -99,7 +111,7 @@ def command(
             f"Not all candidates of {counted(cut_off, 'document')} were compared: there are more than "
             f"{MOST_CANDIDATES:,}, or enough are copies. Use --filter, or a larger --size to see more copies."
         )
-    return after(rejects.count, rejects.may_pass)
+    return after(rejects.count + without_text.count, rejects.may_pass)
 
 
 def _actions(found: Iterator[FileDocument], under_way: dict[int, FileDocument]) -> Iterator[dict[str, Any]]:
@@ -111,6 +123,7 @@ def _actions(found: Iterator[FileDocument], under_way: dict[int, FileDocument]) 
 def _show(output: Output, checked: Checked) -> None:
     form = {
         "id": checked.id,
+        "status": checked.status,
         "is_new": checked.is_new,
         "in_index": [match_as_json(match) for match in checked.in_index],
         "earlier": [match_as_json(match) for match in checked.earlier],
@@ -118,8 +131,8 @@ def _show(output: Output, checked: Checked) -> None:
         "missing": list(checked.missing),
     }
     output.result(form)
-    if checked.is_new:
-        output.row(checked.id, "new")
+    if checked.status != "near-duplicate":
+        output.row(checked.id, checked.status)
     for where, matches in (("in the index", checked.in_index), ("earlier", checked.earlier)):
         for match in matches:
             output.row(checked.id, where, match.id, similarity_of(match))

@@ -76,7 +76,7 @@ def command(
 
     Example: es-simhash dedup news.jsonl more.csv.gz --field body --canonical-only unique.jsonl
     """
-    from es_simhash.cli.jobs.file_texts import AbsentFields, read_texts
+    from es_simhash.cli.jobs.file_texts import NamedFields, read_texts
     from es_simhash.cli.jobs.rarity_file import known_or_kept, known_rarity
     from es_simhash.documents.files import whole_file
     from es_simhash.documents.sources import patterns
@@ -91,7 +91,7 @@ def command(
     check_outputs(named, date_field, scope, output_format, output.as_json)
     _check_files(files, named)
     noted, stripped = _Noted(canonical, fields, date_field), patterns(strip)
-    chosen, absent = scheme_or_default(scheme), AbsentFields([*fields, *(scope.paths if scope else ())])
+    chosen, wanted = scheme_or_default(scheme), NamedFields(fields, scope, noted.canonical, date_field)
     known = known_rarity(rarity_file, chosen)
     rarity = known.rarity if known else None
     deduplicator = Deduplicator(chosen, rarity=rarity, memory=memory, threads=threads, scope=scope, **criteria)
@@ -104,15 +104,15 @@ def command(
         # They are opened first, so that hours of work are not in vain; and the input may be one of them.
         out = {option: stack.enter_context(whole_file(path)) for option, path in named.items() if path}
         with files.opened(output, "Reading") as (found, rejects, advance):
-            read = noted.noting(read_texts(found, fields, rejects, absent, stripped))
+            read = noted.noting(read_texts(found, fields, rejects, wanted, stripped))
             documents = ((each.id, text, each.document) if scope else (each.id, text) for each, text in read)
 
             def on_progress(done: int) -> None:
                 output.run.count({"read": done, "rejected": rejects.count})
                 advance(done, rejects.count)
 
-            duplicates = stack.enter_context(deduplicator.run(documents, on_progress, noted.rank))
-        output.warn(absent.warning)
+            duplicates = stack.enter_context(deduplicator.run(wanted.checked(documents), on_progress, noted.rank))
+        output.warn(wanted.warning)
         _write(duplicates, files, fields, output_format, out)
         if rarity_file:
             output.note(known_or_kept(rarity_file, known, duplicates, chosen))
@@ -121,7 +121,7 @@ def command(
 
             setup = setup_for(", ".join(files.paths), deduplicator, chosen, fields, canonical, strip, date_field)
             report_out.write(report_on_files(duplicates, files.read(_forget), setup, noted.dates))
-    show_deduplicated(output, duplicates.counts, deduplicator.criteria)
+    show_deduplicated(output, duplicates.counts, deduplicator.criteria, wanted.without_text)
     return after(rejects.count, rejects.may_pass)
 
 
@@ -144,7 +144,7 @@ class _Noted:
     def __init__(self, canonical: str, fields: tuple[str, ...], date_field: str | None) -> None:
         from es_simhash.groups.canonical import canonical_named
 
-        self._canonical = canonical_named(canonical, fields)
+        self.canonical = canonical_named(canonical, fields)
         if canonical == "longest" and not fields:
             raise click.UsageError("The longest text is that of certain fields. Name them with --field.")
         self._ranks: list[Any] = []
@@ -154,15 +154,15 @@ class _Noted:
     @property
     def rank(self) -> Callable[[int], Any] | None:
         """The sort key of a document by its position; None for the order of the files."""
-        return self._ranks.__getitem__ if self._canonical.fields else None
+        return self._ranks.__getitem__ if self.canonical.fields else None
 
     def noting(self, found: Iterable[tuple[FileDocument, str]]) -> Iterator[tuple[FileDocument, str]]:
         """Yield the same documents, and note their values."""
         from es_simhash._core.json_paths import values_at
 
         for each, text in found:
-            if self._canonical.fields:
-                self._ranks.append(self._canonical.rank(dict(each.document)))
+            if self.canonical.fields:
+                self._ranks.append(self.canonical.rank(dict(each.document)))
             if self._date_field:
                 self.dates.append(next(values_at(each.document, self._date_field), None))
             yield each, text

@@ -123,19 +123,21 @@ def _gather_files(
     rejects: OnReject,
     /,
 ) -> tuple[Settings, Gathered]:
-    from es_simhash.cli.jobs.file_texts import AbsentFields, read_texts
+    from es_simhash.cli.jobs.file_texts import NamedFields, read_texts
     from es_simhash.cli.jobs.labelled_documents import gather_files
     from es_simhash.documents.files import total_bytes
     from es_simhash.documents.sources import patterns
     from es_simhash.groups.canonical import canonical_named
 
     scheme, files = scheme_or_default(source.scheme), source.files
-    absent = AbsentFields([*source.fields, *(documents.scope.paths if documents.scope else ())])
+    rule = canonical_named(canonical, source.fields)
+    named = NamedFields(source.fields, documents.scope, rule)
     with output.progress("Reading", total_bytes(files.paths)) as advance:
-        found = read_texts(files.read(rejects), source.fields, rejects, absent, patterns(strip))
-        rule = canonical_named(canonical, source.fields)
+        found = named.checked(read_texts(files.read(rejects), source.fields, rejects, named, patterns(strip)))
         gathered = gather_files(found, documents, rule, rejects, lambda done: advance(done, 0, files.bytes_read))
-    output.warn(absent.warning)
+    output.warn(named.warning)
+    if named.without_text.count:
+        output.note(named.without_text.sentence)
     return scheme, gathered
 
 
@@ -151,8 +153,10 @@ def _gather_index(
 ) -> tuple[Settings, Gathered]:
     from es_simhash.cli.jobs.labelled_documents import gather_index
     from es_simhash.documents.sources import patterns
+    from es_simhash.engines.base import run
     from es_simhash.groups.canonical import canonical_named
     from es_simhash.index import Index
+    from es_simhash.plans.fingerprints_there import check_fingerprints
     from es_simhash.scheme.scope import combined
 
     assert source.index
@@ -162,4 +166,6 @@ def _gather_index(
         documents.scope = combined(opened.documents.policy.scope, documents.scope)
         rule = canonical_named(canonical, opened.documents.fields)
         gathered = gather_index(opened, documents, rule, source.filter, patterns(strip), rejects, advance, PATIENCE)
+        if not len(documents):
+            run(check_fingerprints(source.index, opened.documents), engine)
         return opened.scheme, gathered

@@ -56,13 +56,17 @@ def command(
 
     Example: es-simhash load articles news.jsonl.gz --field title --field body --id-field url
     """
+    from es_simhash._core.batched import begun
     from es_simhash._core.prefetch import in_a_moment
     from es_simhash.cli.jobs.load import DryRun, Loader, make_visible
+    from es_simhash.documents.text_sought import with_some_text
     from es_simhash.index import Index
 
     op_type: Literal["index", "create"] = "create" if create_only else "index"
     started, learnt = monotonic(), None
-    with target.opened(output) as engine, files.opened(output, "Loading") as (found, rejects, advance):
+    with target.opened(output) as engine, files.opened(output, "Loading") as (read, rejects, advance):
+        # An index gets no fields that none of its documents has.
+        sought = begun(with_some_text(read, known["fields"], lambda each: each.document)) if known["fields"] else read
         documents = documents_of(engine, index, known, dry_run)
         opened = Index(index, engine, prefix=known["prefix"])
         there = DryRun(index, documents) if dry_run else opened
@@ -73,22 +77,25 @@ def command(
 
         loader = Loader(there, rejects, on_progress, op_type, patience)
         if dry_run:
-            loader.load(found)
+            loader.load(sought)
         else:
             # Only a server may keep one waiting.
             refresh = partial(in_a_moment, opened.refresh) if is_server(target.place) else opened.refresh
             with stage("documents"), _reporting_failure(loader, index, refresh):
-                loader.load(found)
+                loader.load(sought)
                 make_visible(opened, output)
             with stage("learn"):
                 learnt = _learnt(engine, opened, loader)
     done = loader.written.done
-    output.warn(loader.absent.warning)
+    output.warn(loader.named.warning)
+    without_text = loader.named.without_text
     if not dry_run:
         output.note(f"{_so_far(done, index)} in {monotonic() - started:.1f} s.")
         show_learnt(output, learnt)
+    if without_text.count:
+        output.note(without_text.sentence)
     counts = {"index": index, "written": done, "rejected": rejects.count, "rejects": files.rejects}
-    output.result({**counts, "learnt": learnt_as_json(learnt), "dry_run": dry_run})
+    output.result({**counts, "no_text": without_text.count, "learnt": learnt_as_json(learnt), "dry_run": dry_run})
     say = output.line if dry_run else output.report
     say(f"{index}: {done:,} {'could be ' if dry_run else ''}written, {rejects.count:,} rejected")
     return after(rejects.count, rejects.may_pass)

@@ -207,14 +207,16 @@ def _files(
     source: Source, output: Output, rejects: RejectFile, scope: Scope | None
 ) -> Iterator[tuple[Iterator[tuple[FileDocument, str]], OnProgress]]:
     """Open the files: yield their documents with their texts, and what is called with the number of those read."""
-    from es_simhash.cli.jobs.file_texts import AbsentFields, read_texts
+    from es_simhash.cli.jobs.file_texts import NamedFields, read_texts
     from es_simhash.documents.files import total_bytes
 
-    absent, files = AbsentFields([*source.fields, *(scope.paths if scope else ())]), source.files
+    named, files = NamedFields(source.fields, scope), source.files
     with output.progress("Reading", total_bytes(files.paths)) as advance:
-        found = read_texts(files.read(rejects), source.fields, rejects, absent)
+        found = named.checked(read_texts(files.read(rejects), source.fields, rejects, named))
         yield found, lambda done: advance(done, 0, files.bytes_read)
-    output.warn(absent.warning)
+    output.warn(named.warning)
+    if named.without_text.count:
+        output.note(named.without_text.sentence)
 
 
 @contextmanager

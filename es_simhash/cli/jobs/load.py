@@ -10,12 +10,13 @@ from es_simhash._core.batched import chunks
 from es_simhash._core.environment import PATIENCE
 from es_simhash._core.garbage import rarely_collected
 from es_simhash._core.json_paths import Json
-from es_simhash.cli.jobs.file_texts import AbsentFields
+from es_simhash.cli.jobs.file_texts import NamedFields
 from es_simhash.cli.show.output import Output
 from es_simhash.documents.actions import Document
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.files import FileDocument
 from es_simhash.documents.rejected import OnReject, Rejected
+from es_simhash.documents.text_sought import body_of_action, with_some_text
 from es_simhash.errors import EngineError, WritesLostError
 from es_simhash.index import Index
 from es_simhash.live.learning import LowestContents
@@ -39,7 +40,8 @@ class DryRun:
     ) -> Written:
         """Count the documents that could be written, and hand over those that could not."""
         written = Written()
-        for first, chunk in chunks(documents, _BATCH):
+        some = with_some_text(documents, self.documents.fields, body_of_action)
+        for first, chunk in chunks(some, _BATCH):
             batch = Written()
             batch.done = sum(1 for _ in self.documents.actions(chunk, batch.reject))
             batch.rejected = [replace(each, position=each.position + first) for each in batch.rejected]
@@ -61,17 +63,17 @@ class Loader:
     op_type: Literal["index", "create"] = "index"
     patience: float = PATIENCE
     written: Written = field(default_factory=Written)
-    absent: AbsentFields = field(init=False)
+    named: NamedFields = field(init=False)
     lowest: LowestContents = field(default_factory=LowestContents)
     rolls: bool = field(init=False, default=False)
     _documents: Documents = field(init=False)
     _under_way: dict[int, FileDocument] = field(default_factory=dict)
 
     def load(self, found: Iterable[FileDocument]) -> Written:
-        """Write all documents, and return the counts; ``absent`` then has the source fields that no document had."""
+        """Write all documents, and return the counts; ``named`` then knows which had no text."""
         self._documents = self.index.documents
         self.rolls = self.index.name not in self.index.indices
-        self.absent = AbsentFields(self._documents.fields)
+        self.named = NamedFields(self._documents.fields)
         with rarely_collected():
             return self.index.add(
                 self._actions(found), patience=self.patience, on_progress=self._on_progress, on_reject=self._on_reject
@@ -80,7 +82,7 @@ class Loader:
     def _actions(self, found: Iterable[FileDocument]) -> Iterator[Json]:
         for position, each in enumerate(found):
             self._under_way[position] = each
-            self.absent.check(each)
+            self.named.check(each)
             routed = {} if each.routing is None else {"_routing": each.routing}
             yield {"_op_type": self.op_type, "_id": each.id, **routed, "_source": each.document}
 
@@ -90,8 +92,9 @@ class Loader:
 
     def _content(self, written: FileDocument) -> tuple[str, DocumentRef]:
         """Return the content hash of a document, which is written by now."""
-        ref = DocumentRef(self.index.name, written.id, written.routing, {})
-        return content_hash(written.text_of(self._documents.fields)), ref
+        text = written.text_of(self._documents.fields)
+        self.named.check_text(written, text)
+        return content_hash(text), DocumentRef(self.index.name, written.id, written.routing, {})
 
     def _on_progress(self, written: Written) -> None:
         self.lowest.add(map(self._content, self._under_way.values()))

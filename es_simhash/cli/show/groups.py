@@ -9,6 +9,7 @@ from es_simhash._core.humanize import counted
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
+    from es_simhash.documents.text_sought import WithoutText
     from es_simhash.groups.of_index.result import Grouped
     from es_simhash.groups.of_index.writing import GroupsWritten
     from es_simhash.groups.pairs.result import Counts
@@ -18,11 +19,13 @@ _REASONS = 10
 _KEYS = 3
 
 
-def show_deduplicated(output: Output, counts: Counts, criteria: Criteria) -> None:
+def show_deduplicated(output: Output, counts: Counts, criteria: Criteria, without_text: WithoutText) -> None:
     """Print what ``dedup`` found."""
     output.note(_summary(counts))
     _show_estimates(output, criteria)
-    if counts.empty:
+    if without_text.count:
+        output.note(f"{without_text.sentence} They are in no group.")
+    elif counts.empty:
         output.note(f"{counted(counts.empty, 'document')} without text to compare.")
     show_unscoped(output, counts)
     if counts.left_out:
@@ -41,7 +44,7 @@ def show_grouped(output: Output, grouped: Grouped, written: GroupsWritten | None
     if grouped.is_shard:
         output.note(f"{counted(counts.documents, 'document')} read. When the shards are read, group without --shard.")
     else:
-        output.note(_summary(counts))
+        output.note(_summary(counts) if counts.documents else "There are no documents to group.")
         _show_estimates(output, criteria)
     if grouped.new is not None:
         output.note(f"{grouped.new:,} of them were compared with the others; the rest had been.")

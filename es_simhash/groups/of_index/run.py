@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from es_simhash._core.garbage import rarely_collected
+from es_simhash._core.humanize import counted
+from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import Stop
 from es_simhash._core.stages import stage
 from es_simhash.documents.documents import Documents
-from es_simhash.engines.base import Engine, StoppableEngine
-from es_simhash.errors import ReaderLostError
+from es_simhash.engines.base import Engine, StoppableEngine, run
+from es_simhash.errors import InputError, ReaderLostError
 from es_simhash.groups.of_index.linking import grouped
 from es_simhash.groups.of_index.options import GroupOptions
 from es_simhash.groups.of_index.reading import IndexReading, OnProgress
 from es_simhash.groups.of_index.result import Grouped
 from es_simhash.groups.pairs.spool import Spools
 from es_simhash.live.sweep.reading import MOST_LOSSES
+from es_simhash.plans.fingerprints_there import without_fingerprints
+from es_simhash.plans.operations import Count, Plan
 
 _SPOOL_SHARE = 32
+_ALL: Json = {"match_all": {}}
 
 
 def group(
@@ -40,6 +45,7 @@ def group(
                 reading = IndexReading(stoppable, documents, options, spools)
                 with rarely_collected(), stage("read"):
                     reading.read(index, on_progress or (lambda _: None))
+                run(_check(index, options, reading), stoppable)
                 with stage("compare"):
                     return grouped(stoppable, documents, options, spools, reading)
             except ReaderLostError:
@@ -51,3 +57,15 @@ def group(
             except BaseException:
                 spools.close()
                 raise
+
+
+def _check(index: str, options: GroupOptions, reading: IndexReading) -> Plan[None]:
+    """Raise if there are documents, and nothing was read of them from which groups could follow."""
+    if len(reading.refs) or reading.in_shard or reading.part:
+        return
+    count = yield Count(index, _ALL)
+    matching = (yield Count(index, options.filter)) if count and options.filter else count
+    if count and not matching:
+        raise InputError(f"None of {counted(count, 'document')} of {index!r} matches the filter. Correct it.")
+    if matching and options.shard is None:
+        raise without_fingerprints(index, matching)

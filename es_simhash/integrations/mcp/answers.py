@@ -37,11 +37,11 @@ class Checked(BaseModel):
 
     position: int
     id: str | None
-    is_new: bool = Field(description="Whether nothing near it is in the index or earlier in the list")
+    status: str = Field(description="new; near-duplicate; or no text, if nothing is known as it has none to compare")
+    is_new: bool = Field(description="Whether it has a text, and nothing near is in the index or earlier in the list")
     in_index: list[Near]
     earlier: list[Near] = Field(description="Near-duplicates before it in the list: ids, or positions if it has none")
     complete: bool
-    status: str = Field(description="ok; or short or empty, if its text fields have too little to compare: it is new")
     missing: list[str] = Field(description="Fields of the index's scope in which it has no value: it is new")
 
 

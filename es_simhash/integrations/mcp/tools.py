@@ -120,7 +120,7 @@ class Tools:
                     in_index=list(map(near, each.in_index)),
                     earlier=list(map(near, each.earlier)),
                     complete=each.in_index.complete,
-                    status=each.in_index.status,
+                    status=each.status,
                     missing=list(each.missing),
                 )
                 for each in checking

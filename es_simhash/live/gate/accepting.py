@@ -10,6 +10,7 @@ from typing import Any, get_args
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.source_filter import SourceFilter
+from es_simhash.documents.text_sought import what_there_is
 from es_simhash.live.gate.judging import Judged
 from es_simhash.live.gate.options import GateOptions
 from es_simhash.live.gate.pending import OWN, Accepted, Key, Pending
@@ -107,6 +108,8 @@ class Accepting:
         return Decision(verdict, key, action, event, target if writes else None, again)
 
     def _verdict(self, judged: Judged, id_: str, writes: bool) -> Verdict:
+        if judged.kind == "no text":
+            return Verdict(id_, "no text", reason=self._without_text(judged))
         found = Verdict(id_, judged.kind, True, None, judged.duplicates, judged.complete, judged.missing)
         if judged.kind not in _DUPLICATES:
             return found
@@ -119,7 +122,11 @@ class Accepting:
         """Return which index the document is for: its own, another, or none."""
         if verdict.accepted:
             return OWN
-        return self.options.divert_to if writes else None
+        return self.options.divert_to if writes and verdict.kind in _DUPLICATES else None
+
+    def _without_text(self, judged: Judged) -> str:
+        there = what_there_is(judged.wanted.document, self.documents.fields)
+        return f"There is no text to compare in {', '.join(self.documents.fields)}, so it is not taken. {there}"
 
     def _tags(self, original: Match) -> Json:
         group = object_in(original.source, self.documents.prefix).get(GROUP)

@@ -262,7 +262,7 @@ def _as_lines(asked: Sequence[Asked], answers: Sequence[Answer], index: str) -> 
 def _status(answer: Answer, writes: bool) -> int:
     if not isinstance(answer, Verdict):
         return 503
-    if answer.kind == "rejected":
+    if answer.kind in ("rejected", "no text"):
         return 422
     if not writes:
         return 200

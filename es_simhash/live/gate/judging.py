@@ -38,6 +38,8 @@ class Judged:
     @property
     def kind(self) -> Kind:
         """What the document is by that."""
+        if self.made[0].status == "empty":
+            return "no text"
         if self.missing:
             return "out of scope"
         if not self.duplicates:

@@ -10,8 +10,9 @@ from es_simhash._core.json_paths import Json
 from es_simhash.scheme.rerank import Match
 
 # ``new``: nothing like it is known. ``equal``: its very text is. ``out of scope``: it has no value in a field of the
-# scope, so it is compared with nothing. ``rejected``: it cannot be read, or the engine refused it.
-Kind: TypeAlias = Literal["new", "near-duplicate", "equal", "out of scope", "rejected"]
+# scope, so it is compared with nothing. ``no text``: none of the text fields has one, so nothing is known of it.
+# ``rejected``: it cannot be read, or the engine refused it.
+Kind: TypeAlias = Literal["new", "near-duplicate", "equal", "out of scope", "no text", "rejected"]
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Verdict:
     ``accepted`` is the gate's yes, by which it remembers the document. ``written_to`` is the index that the document
     was written to, if it was. ``duplicates`` are those that it is like, nearest first; unless they are ``complete``
     there are more. ``missing`` are the fields of the scope without a value, ``tags`` what the mode ``tag`` adds to the
-    document, under the prefix. A rejected document has a ``reason``.
+    document, under the prefix. A document that is rejected, or has no text, has a ``reason``.
     """
 
     id: str | None

@@ -135,7 +135,7 @@ def versions_are_accounted_for(outcome: Outcome, is_deferred: bool = False) -> I
 
 
 def code_after(rejected: Sequence[Json], *, fails: bool = False, may_pass: bool = False) -> int:
-    """Return the exit code of a run with these rejections; it ``fails``, or did what ``may_pass``, for other reasons."""
+    """Return the exit code of a run with these rejections; it ``fails``, or may pass, for other reasons."""
     if fails or any(not each.get("may_pass") for each in rejected):
         return SOME_FAILED
     return LATER if rejected or may_pass else FINE

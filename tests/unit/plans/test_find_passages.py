@@ -14,7 +14,7 @@ import pytest
 from es_simhash import AsyncIndex, Index, Layout, Passages, Policy, Scheme, SchemeError, Scope
 from es_simhash.engines.connect import ThreadedEngine
 from es_simhash.engines.embedded import EmbeddedEngine
-from es_simhash.errors import InputError, TextError
+from es_simhash.errors import IndexStateError, InputError, TextError
 from es_simhash.plans.operations import Action, Bulk, GetDocuments, MultiSearch, Search
 from es_simhash.plans.query_documents import QueryDocument
 from es_simhash.scheme.settings import MAX_KEYS
@@ -224,7 +224,8 @@ def test_a_backfill_gives_keys_to_documents_that_are_there(tmp_path: Path) -> No
     opened = Index("news", EmbeddedEngine(tmp_path), scheme="passages", fields=["body"])
     opened.init()
     opened.engine.perform(Bulk("news", [Action("index", "1", {"body": PASSAGE})], refresh=True))
-    assert not opened.find(PART, relation="containing")
+    with pytest.raises(IndexStateError, match="None of 1 document of 'news' has a whole fingerprint.* backfill news"):
+        opened.find(PART, relation="containing")
     opened.backfill()
     opened.refresh()
     assert found(opened.find(PART, relation="containing")) == {"1": 1.0}
