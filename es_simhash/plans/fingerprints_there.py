@@ -22,6 +22,6 @@ def check_fingerprints(index: str, documents: Documents) -> Plan[None]:
 def without_fingerprints(index: str, count: int) -> IndexStateError:
     """Return the error about an index whose documents have no fingerprints."""
     return IndexStateError(
-        f"None of {counted(count, 'document')} of {index!r} has a whole fingerprint, so nothing can be found among them. "
-        f"Make the fingerprints first: es-simhash backfill {index}"
+        f"None of {counted(count, 'document')} of {index!r} has a whole fingerprint, so nothing can be found among "
+        f"them. Make the fingerprints first: es-simhash backfill {index}"
     )

@@ -22,6 +22,7 @@ from es_simhash.cli.show.groups import show_deduplicated
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
+    from es_simhash.cli.jobs.file_ids import FileIds
     from es_simhash.documents.files import FileDocument
     from es_simhash.groups.pairs.result import Duplicates
     from es_simhash.scheme.scope import Scope
@@ -76,6 +77,7 @@ def command(
 
     Example: es-simhash dedup news.jsonl more.csv.gz --field body --canonical-only unique.jsonl
     """
+    from es_simhash.cli.jobs.file_ids import FileIds
     from es_simhash.cli.jobs.file_texts import NamedFields, read_texts
     from es_simhash.cli.jobs.rarity_file import known_or_kept, known_rarity
     from es_simhash.documents.files import whole_file
@@ -90,6 +92,7 @@ def command(
     }
     check_outputs(named, date_field, scope, output_format, output.as_json)
     _check_files(files, named)
+    ids = FileIds(files.paths)
     noted, stripped = _Noted(canonical, fields, date_field), patterns(strip)
     chosen, wanted = scheme_or_default(scheme), NamedFields(fields, scope, noted.canonical, date_field)
     known = known_rarity(rarity_file, chosen)
@@ -105,7 +108,7 @@ def command(
         out = {option: stack.enter_context(whole_file(path)) for option, path in named.items() if path}
         with files.opened(output, "Reading") as (found, rejects, advance):
             read = noted.noting(read_texts(found, fields, rejects, wanted, stripped))
-            documents = ((each.id, text, each.document) if scope else (each.id, text) for each, text in read)
+            documents = ((each.key, text, each.document) if scope else (each.key, text) for each, text in read)
 
             def on_progress(done: int) -> None:
                 output.run.count({"read": done, "rejected": rejects.count})
@@ -113,20 +116,27 @@ def command(
 
             duplicates = stack.enter_context(deduplicator.run(wanted.checked(documents), on_progress, noted.rank))
         output.warn(wanted.warning)
-        _write(duplicates, files, fields, output_format, out)
+        output.warn(ids.choose(duplicates))
+        duplicates.written = ids.written
+        _write(duplicates, files, fields, output_format, out, ids)
         if rarity_file:
             output.note(known_or_kept(rarity_file, known, duplicates, chosen))
         if report_out := out.get("--report"):
             from es_simhash.cli.jobs.dedup_report import report_on_files, setup_for
 
             setup = setup_for(", ".join(files.paths), deduplicator, chosen, fields, canonical, strip, date_field)
-            report_out.write(report_on_files(duplicates, files.read(_forget), setup, noted.dates))
-    show_deduplicated(output, duplicates.counts, deduplicator.criteria, wanted.without_text)
+            report_out.write(report_on_files(duplicates, map(ids.named, files.read(_forget)), setup, noted.dates))
+    show_deduplicated(output, duplicates.counts, deduplicator.criteria, wanted.without_text, ids.form)
     return after(rejects.count, rejects.may_pass)
 
 
 def _write(
-    duplicates: Duplicates, files: Files, fields: tuple[str, ...], output_format: str, out: Mapping[str, IO[str]]
+    duplicates: Duplicates,
+    files: Files,
+    fields: tuple[str, ...],
+    output_format: str,
+    out: Mapping[str, IO[str]],
+    ids: FileIds,
 ) -> None:
     from es_simhash.cli.jobs.dedup_output import write_canonical, write_groups, write_pairs
     from es_simhash.cli.jobs.file_texts import read_texts
@@ -135,7 +145,8 @@ def _write(
     if pairs_out := out.get("--pairs"):
         write_pairs(duplicates, pairs_out)
     if canonical_out := out.get("--canonical-only"):
-        write_canonical(read_texts(files.read(_forget), fields, _forget), duplicates, canonical_out)
+        again = read_texts(map(ids.named, files.read(_forget)), fields, _forget)
+        write_canonical(again, duplicates, canonical_out)
 
 
 class _Noted:

@@ -19,7 +19,7 @@ _REASONS = 10
 _KEYS = 3
 
 
-def show_deduplicated(output: Output, counts: Counts, criteria: Criteria, without_text: WithoutText) -> None:
+def show_deduplicated(output: Output, counts: Counts, criteria: Criteria, without_text: WithoutText, ids: str) -> None:
     """Print what ``dedup`` found."""
     output.note(_summary(counts))
     _show_estimates(output, criteria)
@@ -33,7 +33,7 @@ def show_deduplicated(output: Output, counts: Counts, criteria: Criteria, withou
     if missed := missing(counts):
         output.note(missed)
     show_valley(output, counts.valley)
-    output.result({"summary": {**asdict(counts), "decided_by": criteria.decided_by}})
+    output.result({"summary": {**asdict(counts), "decided_by": criteria.decided_by, "ids": ids}})
 
 
 def show_grouped(output: Output, grouped: Grouped, written: GroupsWritten | None, criteria: Criteria) -> None:

@@ -43,12 +43,16 @@ class ReadOptions:
 
 @dataclass(frozen=True)
 class DataFile:
-    """A file and its format; ``id`` is the id of its one document, where the whole file is one."""
+    """A file and its format; ``id`` is the id of its one document, where the whole file is one.
+
+    It is, or is in, the path with this ``number`` among those that are read together.
+    """
 
     path: str
     format: str
     options: ReadOptions
     id: str | None = None
+    number: int = 0
 
     @property
     def name(self) -> str:
@@ -70,27 +74,30 @@ class DataFile:
 
     def documents(self, records: Iterable[Numbered]) -> Iterator[FileDocument]:
         """Yield the documents of records; reject one without a usable id."""
-        name = self.name
+        name, before, part = self.name, 0, 0
         id_field = self.options.id_field
         for line, read in records:
-            if not isinstance(read, dict) and (found := self._of_line(name, line, read)):
+            part, before = part + 1 if line == before else 0, line
+            place = f"{line}.{part}" if part else str(line)
+            if not isinstance(read, dict) and (found := self._of_line(name, line, place, read)):
                 yield found
                 continue
             record = as_object(read)
             if id_field is None and _BESIDE.isdisjoint(record) and not isinstance(record.get("id"), float):
                 # By far the most frequent case, so it is short.
-                yield FileDocument(as_id(record.get("id")) or self._made_id(line, record), record, name, line)
+                id = as_id(record.get("id")) or self._made_id(place, record)
+                yield FileDocument(id, record, name, line, None, f"{self.number}:{place}")
                 continue
             try:
                 document = source_of(record)
-                id = chosen_id(record, document, id_field) or self._made_id(line, record)
+                id = chosen_id(record, document, id_field) or self._made_id(place, record)
                 routing = routing_of(record)
             except RecordError as bad:
                 self.reject(line, str(bad), record)
             else:
-                yield FileDocument(id, without_names(document), name, line, routing)
+                yield FileDocument(id, without_names(document), name, line, routing, f"{self.number}:{place}")
 
-    def _of_line(self, name: str, line: int, read: JsonLine) -> FileDocument | None:
+    def _of_line(self, name: str, line: int, place: str, read: JsonLine) -> FileDocument | None:
         """Return the document of a line that the compiled kernels have read; None if Python's way has to decide."""
         try:
             id, routing = read.names(self.options.id_field)
@@ -99,15 +106,15 @@ class DataFile:
         if id is None:
             if not self._is_kept:
                 return None
-            id = self._made_id(line, {})
-        return FileDocument(id, read, name, line, routing)
+            id = self._made_id(place, {})
+        return FileDocument(id, read, name, line, routing, f"{self.number}:{place}")
 
     @cached_property
     def _is_kept(self) -> bool:
         """Whether the file can be read again, and is no stream."""
         return self.path != STANDARD_INPUT and os.path.isfile(self.path)
 
-    def _made_id(self, line: int, record: Json) -> str:
+    def _made_id(self, line: str, record: Json) -> str:
         """Make an id from a document's place, so that it is the same whenever the file is read again.
 
         Streams all have the same place, so a hash of the document distinguishes what they bring at different times.

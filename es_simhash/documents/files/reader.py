@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import TypeAlias
 
 from es_simhash.documents.files.compression import (
@@ -80,7 +81,8 @@ def read_documents(
     """
     encoding = check_encoding(encoding)
     options = ReadOptions(id_field, encoding, line_encoding_of(encoding), max_line, on_reject)
-    files = [_checked(path, format and check_format(format), options) for path in _as_list(paths)]
+    format = format and check_format(format)
+    files = [replace(_checked(path, format, options), number=number) for number, path in enumerate(_as_list(paths))]
     return _documents(files, _Progress(on_progress))
 
 
@@ -189,7 +191,7 @@ def _openable(directory: DataFile) -> Iterator[DataFile]:
             1, "This link leads out of the directory, so it is not followed. Give what it leads to by its own path."
         )
     for path, id in files_below(directory.path):
-        file = DataFile(path, "text", directory.options, id)
+        file = DataFile(path, "text", directory.options, id, directory.number)
         if os.path.isfile(path) and os.access(path, os.R_OK):
             yield file
         else:

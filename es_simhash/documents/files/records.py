@@ -44,17 +44,21 @@ def as_object(record: Record) -> Json:
 class FileDocument:
     """A document with its id, and the file and the line (of a Parquet file: the row) that it begins on.
 
-    ``routing`` selects its shard, if it was exported with one.
+    ``routing`` selects its shard, if it was exported with one. Its ``key`` differs from that of all others that are
+    read together: the number of the path, the line, with a second number if others begin there, and the id.
     """
 
-    __slots__ = ("_record", "file", "id", "line", "routing")
+    __slots__ = ("_record", "file", "id", "key", "line", "routing")
 
-    def __init__(self, id: str, record: Record, file: str, line: int, routing: str | None = None) -> None:
+    def __init__(
+        self, id: str, record: Record, file: str, line: int, routing: str | None = None, place: str = "0:0"
+    ) -> None:
         self.id = id
         self._record = record
         self.file = file
         self.line = line
         self.routing = routing
+        self.key = f"{place}:{id}"
 
     @property
     def document(self) -> Json:

@@ -24,6 +24,7 @@ from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.groups.pairs.linkage import Linkage, groups_among, groups_in_batches
 from es_simhash.groups.pairs.missed import Missed, missed
 from es_simhash.groups.pairs.nearness import Nearness
+from es_simhash.groups.pairs.repeated_ids import repeated
 from es_simhash.groups.pairs.result import Counts, Duplicates
 from es_simhash.groups.pairs.scope_rows import ScopeRows
 from es_simhash.groups.pairs.spool import Spools
@@ -95,6 +96,7 @@ class Deduplication:
                 self._texts.extend(condensed.texts)
             on_progress(len(self._store))
         self._ids.flush()
+        self._check_ids()
         self._note_scopes()
         self._store.complete()
 
@@ -108,6 +110,14 @@ class Deduplication:
                 if len(self._unnoted) == _NOTED_AT_ONCE:
                     self._note_scopes()
             yield text
+
+    def _check_ids(self) -> None:
+        if both := repeated(lambda: self._ids):
+            [id, _] = self._ids.at(both)
+            raise DocumentError(
+                f"Documents {both[0]} and {both[1]} have the same id {id!r}, so groups could not say which is meant. "
+                "Give each document an id of its own."
+            )
 
     def _note_scopes(self) -> None:
         if self._store.scopes and self._choices.scope:

@@ -63,7 +63,8 @@ class Duplicates(ArrowRows):
     They are a table of Arrow, too (``to_arrow()``): a row for each document of a group, the canonical one first, with
     how near it is to that one.
 
-    Ids and pairs may lie in temporary files: close it, or use it in a ``with`` statement.
+    Ids and pairs may lie in temporary files: close it, or use it in a ``with`` statement. What is ``written`` for an id
+    may be set, of a result whose ids are keys.
     """
 
     def __init__(
@@ -85,6 +86,7 @@ class Duplicates(ArrowRows):
         self._pairs = pairs
         self.groups = groups
         self.counts = counts
+        self.written: Callable[[str], str] = str
 
     @property
     def rarity(self) -> Rarity | None:
@@ -106,7 +108,7 @@ class Duplicates(ArrowRows):
 
     def ids(self) -> Iterator[str]:
         """Yield the ids of all documents."""
-        return iter(self._ids)
+        return map(self.written, self._ids)
 
     def groups_of_ids(self) -> Iterator[list[str]]:
         """Yield the ids of each group, the canonical one first."""
@@ -116,7 +118,7 @@ class Duplicates(ArrowRows):
 
     def ids_of(self, positions: Sequence[int]) -> list[str]:
         """Return the ids of documents, in the order of ``positions``."""
-        return self._ids.at(positions)
+        return list(map(self.written, self._ids.at(positions)))
 
     _COLUMNS: ClassVar[dict[str, str]] = {
         "group": "int64",

@@ -1,0 +1,67 @@
+"""Ids of documents of several files: where they clash, they are qualified by the file, and if need be by the line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from itertools import permutations
+
+import click
+
+from es_simhash.documents.files import FileDocument
+from es_simhash.documents.files.data_file import as_text
+from es_simhash.groups.pairs.repeated_ids import repeated
+from es_simhash.groups.pairs.result import Duplicates
+
+FORMS = ("ID", "FILE:ID", "FILE:LINE:ID")
+
+
+class FileIds:
+    """What the ids of documents are written as: one of ``FORMS``, the same for all documents of a run.
+
+    Meanwhile they are known by their keys (see `FileDocument`).
+    """
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self._names = list(map(as_text, paths))
+        self.form = FORMS[0]
+        for one, other in permutations(self._names, 2):
+            if other.startswith(f"{one}:"):
+                raise click.UsageError(f"{one}:… may be in {one} or in {other}. Rename one of these files.")
+        places = [os.path.realpath(path) for path in paths]
+        for place, name in zip(places, self._names, strict=True):
+            if places.count(place) > 1:
+                raise click.UsageError(f"{name} is given twice, and would be all duplicates. Give it once.")
+
+    def written(self, key: str) -> str:
+        """Return what is written for a key."""
+        number, line, id_ = key.split(":", 2)
+        if self.form == FORMS[0]:
+            return id_
+        file = self._names[int(number)]
+        return f"{file}:{id_}" if self.form == FORMS[1] else f"{file}:{line}:{id_}"
+
+    def named(self, each: FileDocument) -> FileDocument:
+        """Give a document the id that is written for it."""
+        each.id = self.written(each.key)
+        return each
+
+    def choose(self, duplicates: Duplicates) -> str:
+        """Choose the shortest form in which ids are distinct; return what is to be said of it, which may be nothing."""
+        clash = repeated(lambda: (key.split(":", 2)[2] for key in duplicates.ids()))
+        within = repeated(lambda: _without_line(duplicates.ids())) if clash else None
+        found = within or clash
+        if found is None:
+            return ""
+        (first, line, id_), (second, other, _) = (key.split(":", 2) for key in duplicates.ids_of(found))
+        a, b = self._names[int(first)], self._names[int(second)]
+        self.form = FORMS[2] if within else FORMS[1]
+        where = f"on lines {line} and {other} of {a}" if within else f"in {a} and in {b}"
+        shown = self.written(f"{first}:{line}:{id_}")
+        return f"The id {id_!r} is {where}. So ids are written as {self.form}, such as {shown}"
+
+
+def _without_line(keys: Iterator[str]) -> Iterator[str]:
+    for key in keys:
+        number, _, id_ = key.split(":", 2)
+        yield f"{number}:{id_}"
