@@ -92,6 +92,10 @@ def command(
     if not dry_run:
         output.note(f"{_so_far(done, index)} in {monotonic() - started:.1f} s.")
         show_learnt(output, learnt)
+    if loader.ids.replaced:
+        again = counted(loader.ids.replaced, "document has", "documents have")
+        became = "the last one counts" if op_type == "index" else "the first one counts"
+        output.warn(f"{again} the id of an earlier one in the same file: {became}.")
     if without_text.count:
         output.note(without_text.sentence)
     counts = {"index": index, "written": done, "rejected": rejects.count, "rejects": files.rejects}

@@ -10,11 +10,12 @@ from typing import Any
 
 from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import BRIEFLY, in_a_moment
+from es_simhash.cli.jobs.loaded_ids import LoadedIds
 from es_simhash.documents.files import FileDocument
 from es_simhash.documents.rejected import OnReject
 from es_simhash.documents.sources import text_of
 from es_simhash.engines.base import Engine, run
-from es_simhash.errors import DocumentError
+from es_simhash.errors import DocumentError, InputError
 from es_simhash.groups.canonical import Canonical
 from es_simhash.index import Index
 from es_simhash.live.sweep.document_ref import DocumentRef
@@ -58,9 +59,18 @@ def gather_files(
     on_reject: OnReject,
     on_progress: OnProgress,
 ) -> Gathered:
-    """Gather the documents of files with their texts; reject one with the id of an earlier document."""
+    """Gather the documents of files with their texts; reject one with the id of an earlier document in its file.
+
+    One of an earlier file has it where files number their documents each for itself, and labels cannot say which file.
+    """
     gathered = Gathered(documents, canonical)
+    ids = LoadedIds()
     for each, text in found:
+        if ids.is_of_another_file(each):
+            raise InputError(
+                f"The id {each.id!r} in {each.file}, line {each.line}, is that of a document in an earlier file, so "
+                "labels cannot say which is meant. Give the documents of all files distinct ids (--id-field)."
+            )
         if not gathered.add(each.id, text, dict(each.document)):
             reason = "An earlier document has the same id, so labels cannot name one of them. Give it another."
             on_reject(each.rejected(reason))

@@ -11,6 +11,7 @@ from es_simhash._core.environment import PATIENCE
 from es_simhash._core.garbage import rarely_collected
 from es_simhash._core.json_paths import Json
 from es_simhash.cli.jobs.file_texts import NamedFields
+from es_simhash.cli.jobs.loaded_ids import LoadedIds
 from es_simhash.cli.show.output import Output
 from es_simhash.documents.actions import Document
 from es_simhash.documents.documents import Documents
@@ -25,6 +26,10 @@ from es_simhash.plans.add import OnProgress, Written
 from es_simhash.scheme.own_fields import content_hash
 
 _BATCH = 500
+_CLASHES = (
+    "Document {!r} has the id of a document in an earlier file, which it would replace. Give it another id, name the "
+    "field with distinct ids by --id-field, or load this file by itself to replace it."
+)
 
 
 class DryRun:
@@ -66,6 +71,7 @@ class Loader:
     named: NamedFields = field(init=False)
     lowest: LowestContents = field(default_factory=LowestContents)
     rolls: bool = field(init=False, default=False)
+    ids: LoadedIds = field(default_factory=LoadedIds)
     _documents: Documents = field(init=False)
     _under_way: dict[int, FileDocument] = field(default_factory=dict)
 
@@ -80,11 +86,20 @@ class Loader:
             )
 
     def _actions(self, found: Iterable[FileDocument]) -> Iterator[Json]:
-        for position, each in enumerate(found):
+        for position, each in enumerate(self._distinct(found)):
             self._under_way[position] = each
             self.named.check(each)
             routed = {} if each.routing is None else {"_routing": each.routing}
             yield {"_op_type": self.op_type, "_id": each.id, **routed, "_source": each.document}
+
+    def _distinct(self, found: Iterable[FileDocument]) -> Iterator[FileDocument]:
+        """Reject documents with the id of one in an earlier file, which they would replace."""
+        for each in found:
+            if self.ids.is_of_another_file(each):
+                self.on_reject(each.rejected(_CLASHES.format(each.id)))
+            else:
+                yield each
+        self.ids.end()
 
     def _on_reject(self, rejected: Rejected) -> None:
         document = self._under_way.pop(rejected.position)
