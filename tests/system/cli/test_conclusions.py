@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import uuid
 from collections.abc import Iterator
@@ -10,16 +11,17 @@ from typing import Any
 
 import pytest
 
+from es_simhash.engines.connect import connect
 from es_simhash.errors import DocumentError, IndexStateError
 from es_simhash.index import AsyncIndex, Index
 from es_simhash.live.gate import Gate
-from es_simhash.plans.operations import Action, Bulk, Refresh
+from es_simhash.plans.operations import Action, Bulk, DeleteIndex
 from es_simhash.testing.corpus import corpus
 from tests.support.commands import lines, run
 from tests.support.whole_indices import ENGINES
 from tools.nodes import Node
 
-TEXTS = [each["body"] for each in corpus(4)]
+TEXTS = [each["body"].translate(str.maketrans("", "", '\n,"')) for each in corpus(4)]
 BAD = [{"id": "x", "headlin": TEXTS[3]}]
 MIXED: list[dict[str, Any]] = [{"id": "3", "headline": TEXTS[2]}, {"id": "4", "headline": None}, {"id": "5", "n": 1}]
 REASON = "None of 1 document has the field headline"
@@ -42,9 +44,14 @@ def index(place: str) -> Iterator[str]:
     with Index(name, place, fields=["headline"]) as opened:
         opened.init()
         opened.add([{"_id": str(i), "headline": text} for i, text in enumerate(TEXTS[:2])], refresh=True)
-        yield name
-        if place.startswith("http"):
-            opened.engine.client.indices.delete(index=name)  # type: ignore[attr-defined]
+    yield name
+    remove(name, place)
+
+
+def remove(name: str, place: str) -> None:
+    engine = connect(place)
+    engine.perform(DeleteIndex(name))
+    engine.close()
 
 
 def write(folder: Path, name: str, documents: list[dict[str, Any]]) -> str:
@@ -101,16 +108,19 @@ def test_python_stops_as_well(index: str, place: str) -> None:
         assert [each.is_new for each in checked] == [True, False, False]
 
 
-async def test_asynchronous_python_stops_as_well(index: str, place: str) -> None:
+def test_asynchronous_python_stops_as_well(index: str, place: str) -> None:
     async def documents() -> Any:
         for each in BAD:
             yield each
 
-    async with AsyncIndex(index, place) as opened:
-        with pytest.raises(DocumentError, match=REASON):
-            [each async for each in opened.check(documents())]
-        with pytest.raises(DocumentError, match=REASON):
-            await opened.add(documents())
+    async def stopped() -> None:
+        async with AsyncIndex(index, place) as opened:
+            with pytest.raises(DocumentError, match=REASON):
+                [each async for each in opened.check(documents())]
+            with pytest.raises(DocumentError, match=REASON):
+                await opened.add(documents())
+
+    asyncio.run(stopped())
 
 
 def test_a_gate_takes_no_document_without_text(index: str, place: str, tmp_path: Path) -> None:
@@ -128,14 +138,11 @@ def test_nothing_is_found_and_nothing_is_new_in_an_index_without_fingerprints(pl
     (tmp_path / "labels.jsonl").write_text('{"a": "1", "b": "2", "label": 1}\n', encoding="utf-8")
     with Index(name, place, fields=["headline"]) as opened:
         opened.init()
-        body = {"headline": TEXTS[0]}
-        action = Action("index", "1", body)
-        opened.engine.perform(Bulk(name, [action], refresh=True))
+        opened.engine.perform(Bulk(name, [Action("index", "1", {"headline": TEXTS[0]})], refresh=True))
         with pytest.raises(IndexStateError, match="None of 1 document"):
             opened.find(TEXTS[0])
         with pytest.raises(IndexStateError, match="es-simhash backfill"):
             opened.group()
-        opened.engine.perform(Refresh(name))
     evaluate = ("evaluate", "--index", name, "--labels", "labels.jsonl")
     for command in (("check", name, file), ("find", name, "--text", TEXTS[0]), ("group", name), evaluate):
         done = run(*command, "--url", place, cwd=tmp_path, code=4)
@@ -144,6 +151,7 @@ def test_nothing_is_found_and_nothing_is_new_in_an_index_without_fingerprints(pl
     run("group", name, "--url", place, cwd=tmp_path)
     done = run("group", name, "--filter", '{"term": {"n": 7}}', "--url", place, cwd=tmp_path, code=2)
     assert "matches the filter" in done.err
+    remove(name, place)
 
 
 @pytest.mark.parametrize(
