@@ -18,7 +18,7 @@ from es_simhash.scheme import group_fields, own_fields
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import KeyForm, Layout
 from tests.layers import LAYERS
-from tools import ROOT
+from tools import ROOT, limits
 
 FOLDER = ROOT / "docs" / "reference"
 
@@ -29,6 +29,10 @@ def _exit_codes() -> str:
 
 def _environment() -> str:
     return _table(("variable", "what it is"), ((f"`{name}`", text) for name, text in environment.MEANINGS.items()))
+
+
+def _limits() -> str:
+    return _table(("where", "what", "at most", "beyond"), limits.rows())
 
 
 def _fingerprint() -> str:
@@ -97,6 +101,7 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 TABLES: dict[Path, dict[str, Callable[[], str]]] = {
     FOLDER / "exit-codes-and-environment.md": {"exit codes": _exit_codes, "environment": _environment},
+    FOLDER / "limits.md": {"limits": _limits},
     ROOT / "docs" / "how-to" / "monitoring.md": {"metrics": _metrics_of_jobs, "metrics of gates": _metrics_of_gates},
     ROOT / "docs" / "architecture.md": {"tree": _tree},
     FOLDER / "fields.md": {"fingerprint": _fingerprint, "layouts": _layouts, "group": _group},

@@ -1,0 +1,90 @@
+"""The limits of each door, read from the constants that hold them; ``tools.reference_tables`` writes them to a page."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Literal, NamedTuple, TypeAlias
+
+from es_simhash.errors import MissingExtraError
+from tools import ROOT
+
+Unit: TypeAlias = Literal["bytes", "characters", "documents", "hits", "seconds", "entries", "times", "share"]
+
+
+class Limit(NamedTuple):
+    """A limit: the door that has it, of what, the module and the name of its constant, its unit, and what follows."""
+
+    door: str
+    what: str
+    module: str
+    name: str
+    unit: Unit
+    beyond: str
+
+
+# One line a limit; those of a door stand together.
+# ruff: noqa: E501
+LIMITS = (
+    Limit("files", "a line, row or element", "documents.files.reader", "MAX_LINE", "bytes", "rejected"),
+    Limit("files", "first documents without any text field", "documents.text_sought", "MOST_WITHOUT_TEXT", "documents", "the run stops"),
+    Limit("files", "the same, together", "documents.text_sought", "MOST_CHARACTERS", "characters", "the run stops"),
+    Limit("files", "an excerpt in the file of rejections", "documents.rejected", "_EXCERPT", "characters", "cut"),
+    Limit("frames", "rows read at a time", "_core.arrow", "MOST_ROWS", "documents", "read in parts"),
+    Limit("frames", "bytes read at a time", "_core.arrow", "BATCH_BYTES", "bytes", "read in parts"),
+    Limit("`find`, `check`", "candidates compared", "plans.find_options", "MOST_CANDIDATES", "hits", "`complete` is false"),
+    Limit("`find_many`, `check`", "searches in a request", "index.index", "SEARCHES", "documents", "sent in parts"),
+    Limit("distinct searches", "hits read at once (`window`)", "plans.find_options", "MOST_CANDIDATES", "hits", "refused"),
+    Limit("`add`, `load`", "documents fingerprinted at once", "index.index", "WRITES", "documents", "sent in parts"),
+    Limit("bulk requests", "actions", "plans.bulk", "_MOST_ACTIONS", "documents", "sent in parts"),
+    Limit("bulk requests", "a body", "plans.bulk", "_MOST_LENGTH", "characters", "sent in parts; a single longer document is sent alone"),
+    Limit("jobs on an index", "waiting for an engine that is away (`--patience`)", "_core.environment", "PATIENCE", "seconds", "the run ends with 3"),
+    Limit("jobs on an index", "a page that is read", "live.sweep.reading", "_PAGE_LENGTH", "characters", "read in parts"),
+    Limit("jobs on an index", "documents of a page", "live.sweep.reading", "_MOST", "documents", "read in parts"),
+    Limit("jobs on an index", "views lost in turn", "live.sweep.reading", "MOST_LOSSES", "times", "the run ends with 3"),
+    Limit("`dedup`, `group`", "memory (`--memory`)", "_core.environment", "MEMORY", "bytes", "temporary files"),
+    Limit("`group --incremental`", "new documents", "groups.of_index.reading_new", "MOST_NEW", "share", "all are read"),
+    Limit("Spark", "documents that links connect, grouped by one task", "integrations.spark.grouping", "MOST_CONNECTED", "documents", "the job stops"),
+    Limit("gate over HTTP", "a request (`--max-body`)", "live.gate.bodies", "MOST_OF_ONE", "bytes", "413"),
+    Limit("gate over HTTP", "requests at work, together", "live.gate.bodies", "MOST_OF_ALL", "bytes", "429"),
+    Limit("gate", "documents that wait", "live.gate.batching", "MOST_WAITING", "documents", "429; lines are not read meanwhile"),
+    Limit("gate", "documents judged together", "live.gate.requests", "BATCH", "documents", "judged in parts"),
+    Limit("gate", "accepted documents that the index does not show", "live.gate.options", "MOST_PENDING", "documents", "429"),
+    Limit("gate", "an id", "live.gate.incoming", "_MOST_BYTES", "bytes", "rejected"),
+    Limit("gate", "an entry of the journal", "live.gate.journal", "_LONGEST", "bytes", "not read"),
+    Limit("MCP", "documents of a call", "integrations.mcp.tools", "MOST_DOCUMENTS", "documents", "refused"),
+    Limit("MCP", "the texts of a call", "integrations.mcp.tools", "MOST_CHARACTERS", "characters", "refused"),
+    Limit("embedded engine", "an id", "engines.embedded.bulk_actions", "_MAX_ID_BYTES", "bytes", "rejected"),
+    Limit("embedded engine", "a keyword", "engines.embedded.mapping.values", "MAX_KEYWORD_BYTES", "bytes", "rejected"),
+    Limit("embedded engine", "fields of a mapping", "engines.embedded.mapping.definitions", "MAX_FIELDS", "entries", "refused"),
+    Limit("embedded engine", "the name of an index", "engines.embedded.catalog", "_MAX_NAME_BYTES", "bytes", "refused"),
+    Limit("embedded engine", "writes kept until a refresh", "engines.embedded.storage.store", "_MAX_PENDING_BYTES", "bytes", "written earlier"),
+    Limit("errors", "what a server says", "engines.rest.errors", "_LONGEST_REASON", "characters", "cut"),
+    Limit("`erase`", "documents and texts to begin with", "live.erase.sources", "_MOST", "documents", "refused"),
+)  # fmt: skip
+
+
+def rows() -> Iterator[tuple[str, str, str, str]]:
+    """Yield the rows of the table."""
+    for each in LIMITS:
+        yield each.door, each.what, _shown(_value(each), each.unit), each.beyond
+
+
+def _value(limit: Limit) -> float:
+    try:
+        value: float = getattr(import_module(f"es_simhash.{limit.module}"), limit.name)
+    except MissingExtraError:
+        # As of Spark, which the tests of the other parts have not.
+        path = ROOT / "es_simhash" / f"{limit.module.replace('.', '/')}.py"
+        assigned = (node for node in ast.parse(path.read_text("utf-8")).body if isinstance(node, ast.Assign))
+        [value] = [ast.literal_eval(node.value) for node in assigned if ast.unparse(node.targets[0]) == limit.name]
+    return value
+
+
+def _shown(value: float, unit: Unit) -> str:
+    if unit == "share":
+        return f"{value:.0%}"
+    if unit == "bytes" and value % (1 << 20) == 0:
+        return f"{value // (1 << 20):,} MiB"
+    return f"{value:,.10g} {unit}" if isinstance(value, float) else f"{value:,} {unit}"
