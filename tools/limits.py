@@ -61,7 +61,6 @@ LIMITS = (
     Limit("embedded engine", "the name of an index", "engines.embedded.catalog", "_MAX_NAME_BYTES", "bytes", "refused"),
     Limit("embedded engine", "writes kept until a refresh", "engines.embedded.storage.store", "_MAX_PENDING_BYTES", "bytes", "written earlier"),
     Limit("errors", "what a server says", "engines.rest.errors", "_LONGEST_REASON", "characters", "cut"),
-    Limit("`erase`", "documents and texts to begin with", "live.erase.sources", "_MOST", "documents", "refused"),
 )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ def chunks(items: Iterable[Item], size: int) -> Iterator[tuple[int, list[Item]]]
 
 
 def begun(items: Iterable[Item]) -> Iterator[Item]:
-    """Return the same items, of which the first is taken at once, with what it takes to make it."""
+    """Return the same items, and take the first at once, with what it takes to make it."""
     rest = iter(items)
     return chain(list(islice(rest, 1)), rest)
 

@@ -1,4 +1,4 @@
-"""Documents of which none has any of the text fields: a mistyped name, from which nothing may be concluded."""
+"""Documents without any of the text fields: if all are, a name is mistyped, and nothing may be concluded."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def described(error: BaseException) -> tuple[int, str]:
 
 
 def after(failed: int, may_pass: int) -> int:
-    """Return the exit code of a run of which so many items failed, and so many of these for what may pass by itself."""
+    """Return the exit code of a run by the number of items that failed, and of those that may not the next time."""
     if not failed:
         return FINE
     return LATER if may_pass == failed else SOME_FAILED

@@ -18,7 +18,7 @@ def repeated(ids: Callable[[], Iterable[str]]) -> tuple[int, int] | None:
     hashes = np.fromiter(map(hash, ids()), np.int64)
     hashes.sort()
     again = hashes[1:][hashes[1:] == hashes[:-1]]
-    # Hashes of different ids may be equal, too, but not so many.
+    # Hashes of different ids may be equal, too, but never this often.
     suspects = set(again[:_MOST].tolist())
     if not suspects:
         return None

@@ -38,7 +38,7 @@ class Checked(BaseModel):
     position: int
     id: str | None
     status: str = Field(description="new; near-duplicate; or no text, if nothing is known as it has none to compare")
-    is_new: bool = Field(description="Whether it has a text, and nothing near is in the index or earlier in the list")
+    is_new: bool = Field(description="Whether it has a text, and no near-duplicate in the index or earlier in the list")
     in_index: list[Near]
     earlier: list[Near] = Field(description="Near-duplicates before it in the list: ids, or positions if it has none")
     complete: bool

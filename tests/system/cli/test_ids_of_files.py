@@ -65,7 +65,7 @@ def test_ids_that_repeat_in_one_file_name_the_lines(tmp_path: Path) -> None:
     assert "The id '7' is on lines 2 and 4 of a.csv." in done.err
 
 
-def test_documents_on_one_line_are_told_apart(tmp_path: Path) -> None:
+def test_documents_on_one_line_have_ids_of_their_own(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps([{"body": A}, {"body": A}, {"body": B}]), encoding="utf-8")
     [group] = lines(run("dedup", "a.json", cwd=tmp_path))
     assert group["duplicates"] == [f"{group['keep']}.1"]

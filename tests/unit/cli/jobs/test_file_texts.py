@@ -57,11 +57,10 @@ def test_an_endless_stream_without_texts_ends() -> None:
         while True:
             yield found({"headlin": "x"})
 
-    named, taken = NamedFields(["headline"]), 0
+    named = NamedFields(["headline"])
     with pytest.raises(DocumentError, match="None of the first 1,000 documents"):
-        for _ in read_texts(endless(), ["headline"], lambda _: None, named):
-            taken += 1
-    assert taken < MOST_WITHOUT_TEXT
+        list(read_texts(endless(), ["headline"], lambda _: None, named))
+    assert named.count == MOST_WITHOUT_TEXT
 
 
 @pytest.mark.parametrize(
