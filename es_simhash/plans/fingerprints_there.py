@@ -16,12 +16,13 @@ def check_fingerprints(index: str, documents: Documents) -> Plan[None]:
     if (yield Count(index, {"term": {f"{documents.prefix}.scheme": documents.scheme.id}})):
         return
     if count := (yield Count(index, _ALL)):
-        raise without_fingerprints(index, count)
+        raise without_fingerprints(index, documents, count)
 
 
-def without_fingerprints(index: str, count: int) -> IndexStateError:
+def without_fingerprints(index: str, documents: Documents, count: int) -> IndexStateError:
     """Return the error about an index whose documents have no fingerprints."""
     return IndexStateError(
         f"None of {counted(count, 'document')} of {index!r} has a whole fingerprint, so nothing can be found among "
-        f"them. Make the fingerprints first: es-simhash backfill {index}"
+        f"them. Make the fingerprints first: es-simhash backfill {index}. If that was done, look whether the documents "
+        f"have their texts in {', '.join(documents.fields)}."
     )

@@ -21,5 +21,7 @@ def reconcile(
     """Group what is new, and write the groups, if the policy of the index says so."""
     if documents.policy.groups != "online":
         return None
-    with group(engine, index, documents, GroupOptions(incremental=True, patience=patience), stop=stop) as grouped:
+    options = GroupOptions(incremental=True, patience=patience)
+    # All texts may be empty.
+    with group(engine, index, documents, options, stop=stop, may_be_nothing=True) as grouped:
         return write_groups(engine, grouped, documents, WriteOptions(patience=patience), stop=stop)

@@ -30,9 +30,12 @@ def group(
     options: GroupOptions | None = None,
     on_progress: OnProgress | None = None,
     stop: Stop | None = None,
+    *,
+    may_be_nothing: bool = False,
 ) -> Grouped:
     """Find all groups of near-duplicates in an index, or in those behind a name.
 
+    Documents that all lack a fingerprint are an error, unless there ``may_be_nothing`` to group.
     ``on_progress`` is called with the number of documents read. Another thread can end the job by ``stop``.
     """
     options = options or GroupOptions()
@@ -45,7 +48,8 @@ def group(
                 reading = IndexReading(stoppable, documents, options, spools)
                 with rarely_collected(), stage("read"):
                     reading.read(index, on_progress or (lambda _: None))
-                run(_check(index, options, reading), stoppable)
+                if not may_be_nothing:
+                    run(_check(index, documents, options, reading), stoppable)
                 with stage("compare"):
                     return grouped(stoppable, documents, options, spools, reading)
             except ReaderLostError:
@@ -59,7 +63,7 @@ def group(
                 raise
 
 
-def _check(index: str, options: GroupOptions, reading: IndexReading) -> Plan[None]:
+def _check(index: str, documents: Documents, options: GroupOptions, reading: IndexReading) -> Plan[None]:
     """Raise if there are documents, and nothing was read of them from which groups could follow."""
     if len(reading.refs) or reading.in_shard or reading.part:
         return
@@ -68,4 +72,4 @@ def _check(index: str, options: GroupOptions, reading: IndexReading) -> Plan[Non
     if count and not matching:
         raise InputError(f"None of {counted(count, 'document')} of {index!r} matches the filter. Correct it.")
     if matching and options.shard is None:
-        raise without_fingerprints(index, matching)
+        raise without_fingerprints(index, documents, matching)

@@ -182,3 +182,14 @@ def test_nothing_is_measured_on_documents_without_text(verb: str, tmp_path: Path
     (tmp_path / "labels.jsonl").write_text('{"a": "x", "b": "y", "label": 1}\n', encoding="utf-8")
     done = run(verb, file, "--field", "headline", "--labels", "labels.jsonl", cwd=tmp_path, code=2)
     assert REASON in done.err
+
+
+def test_documents_that_all_lack_a_text_are_fingerprinted_and_grouped_by_a_backfill(place: str, tmp_path: Path) -> None:
+    name = f"nothing-{uuid.uuid4().hex[:10]}"
+    file = write(tmp_path, "empty.jsonl", [{"id": "1", "headline": ""}])
+    run("init", name, "--field", "headline", "--groups", "online", "--url", place, cwd=tmp_path)
+    done = run("load", name, file, "--url", place, cwd=tmp_path)
+    assert "1 document has no text to compare" in done.err
+    run("backfill", name, "--url", place, cwd=tmp_path)
+    assert "texts in headline" in run("group", name, "--url", place, cwd=tmp_path, code=4).err
+    remove(name, place)
