@@ -98,9 +98,9 @@ def command(
         report.end(progress, rejects)
         _group(output, Index(index, engine, prefix=known["prefix"]), options.patience)
     output.rejected(rejected.count, rejects)
-    if progress.left_out:
+    if progress.left_out or progress.unsettled:
         return SOME_FAILED
-    return after(rejected.count + progress.unsettled, rejected.may_pass + progress.unsettled)
+    return after(rejected.count, rejected.may_pass)
 
 
 def _add_fields(engine: Engine, survey: Survey, known: dict[str, Any]) -> None:

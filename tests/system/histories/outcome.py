@@ -134,17 +134,17 @@ def versions_are_accounted_for(outcome: Outcome, is_deferred: bool = False) -> I
             yield f"{id_} is named as rejected, and was written"
 
 
-def code_after(rejected: Sequence[Json], *, fails: bool = False, may_pass: bool = False) -> int:
-    """Return the exit code of a run with these rejections; it ``fails``, or may pass, for other reasons."""
+def code_after(rejected: Sequence[Json], *, fails: bool = False) -> int:
+    """Return the exit code of a run with these rejections, or that ``fails`` for other reasons."""
     if fails or any(not each.get("may_pass") for each in rejected):
         return SOME_FAILED
-    return LATER if rejected or may_pass else FINE
+    return LATER if rejected else FINE
 
 
-def the_end_is_reported(outcome: Outcome, *, fails: bool = False, may_pass: bool = False) -> Iterator[str]:
+def the_end_is_reported(outcome: Outcome, *, fails: bool = False) -> Iterator[str]:
     """The exit code and the summary agree with what the reject file names."""
     ended = outcome.ended
-    if ended.code != code_after(ended.rejected, fails=fails, may_pass=may_pass):
+    if ended.code != code_after(ended.rejected, fails=fails):
         yield f"the exit code is {ended.code} with {len(ended.rejected)} rejected: {ended.said}"
     if ended.summary["rejected"] != len(ended.ids_rejected):
         yield f"{ended.summary['rejected']} are counted as rejected, and {len(ended.ids_rejected)} are named"

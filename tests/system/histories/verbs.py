@@ -90,7 +90,7 @@ def _check_backfill(is_plain: bool, outcome: Outcome, in_cluster: bool = False) 
 
     yield from nothing_of_others_is_changed(outcome)
     yield from versions_are_accounted_for(outcome, is_deferred=in_cluster)
-    yield from the_end_is_reported(outcome, may_pass=bool(summary["unsettled"]))
+    yield from the_end_is_reported(outcome, fails=bool(summary["unsettled"]))
     if not summary["unsettled"]:
         yield from fingerprints_are_of_texts(outcome, is_excused)
         # They may write other things than texts to the end, and beyond.
