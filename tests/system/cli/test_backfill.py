@@ -193,7 +193,7 @@ def test_a_task_that_cannot_be_cancelled_is_named(
     monkeypatch.setattr(Target, "connect", lambda *_: meddler)
     meddler.before = fail
     line = ("backfill", name, "--field", "title", "--in-cluster", "--patience", "0")
-    err = run(*line, cwd=tmp_path, code=4, XDG_STATE_HOME=str(tmp_path)).err
+    err = run(*line, cwd=tmp_path, code=3, XDG_STATE_HOME=str(tmp_path)).err
     [task] = [each.id for each in meddler.seen if isinstance(each, GetTask)][:1]
     assert f"The server may go on with the task {task}. Run the command again to follow it, or cancel it" in err
     meddler.before = lambda operation: None

@@ -244,11 +244,11 @@ def test_documents_that_an_overloaded_engine_never_takes_go_to_the_reject_file(
 ) -> None:
     busy = Overloaded(EmbeddedEngine(loaded / ".es-simhash"), lambda bulk, place: bulk.actions[place].id != "4")
     monkeypatch.setattr("es_simhash.cli.options.target.Target.connect", lambda *_: busy)
-    done = run("load", "news", str(news), "--patience", "0", cwd=loaded, code=1)
+    done = run("load", "news", str(news), "--patience", "0", cwd=loaded, code=3)
     busy.engine.close()
     assert done.out == "news: 9 written, 1 rejected\n"
     rejected = json.loads((loaded / "rejected.jsonl").read_text(encoding="utf-8"))
-    assert (rejected["id"], rejected["line"]) == ("4", 5)
+    assert (rejected["id"], rejected["line"], rejected["may_pass"]) == ("4", 5, True)
     assert "again and again" in rejected["reason"]
 
 
@@ -338,12 +338,12 @@ def test_a_scheme_of_a_file_is_taken(tmp_path: Path) -> None:
         (["find", "news", "--text", "x", "--filter", "{"], 2, "--filter is not a JSON object."),
         (["find", "news", "--text", " "], 2, "Give a text with letters or digits."),
         (["find", "news", "--id", "4", "--distance", "9"], 2, "Choose at least 10 blocks."),
-        (["find", "nowhere", "--text", "some text"], 3, "nowhere"),
-        (["find", "news", "--id", "nobody"], 3, "Check the id."),
+        (["find", "nowhere", "--text", "some text"], 4, "nowhere"),
+        (["find", "news", "--id", "nobody"], 4, "Check the id."),
         (["find", "news", "--text", "x", "--url", "http://127.0.0.1:9"], 3, "127.0.0.1:9"),
         (["find", "news", "--text", "x", "--scheme", "nothing"], 2, "neither a preset"),
         (["load", "news", "missing.jsonl"], 2, "missing.jsonl"),
-        (["init", "news", "--field", "other"], 3, "choose another prefix"),
+        (["init", "news", "--field", "other"], 4, "choose another prefix"),
         (["find", "", "--text", "x"], 2, "Give the name of an index."),
         (["find", "news", "--file", "bad"], 2, "bad is not UTF-8."),
         (["init", "more", "--create", "bad"], 2, "bad is not UTF-8."),
@@ -558,11 +558,12 @@ def test_the_last_document_of_an_id_is_kept_and_later_ones_are_refused_on_reques
 def test_fields_that_no_document_has_are_warned_of(tmp_path: Path, news: Path) -> None:
     given = ["--field", "title", "--field", "bdoy", "--quiet"]
     (tmp_path / "none.jsonl").write_text("[]\n", encoding="utf-8")
-    warning = "Warning: no document has the field bdoy. Check how it is written in the files.\n"
+    warning = "Warning: no document has the field bdoy. They have: id, title, body. Was 'body' for 'bdoy' meant?\n"
     assert run("load", "news", str(news), *given, cwd=tmp_path).err == warning
     assert run("dedup", str(news), *given, cwd=tmp_path).err == warning
     assert run("dedup", str(news), "--field", "body", "--quiet", cwd=tmp_path).err == ""
-    assert run("dedup", "none.jsonl", "--field", "body", "--quiet", cwd=tmp_path, code=1).err == ""
+    done = run("dedup", "none.jsonl", "--field", "body", "--quiet", cwd=tmp_path, code=2)
+    assert "No document could be read" in done.err
 
 
 # ---- deduplication of files

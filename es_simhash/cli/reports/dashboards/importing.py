@@ -26,6 +26,7 @@ from es_simhash.errors import (
     TooLargeError,
     UnavailableError,
     UnreachableError,
+    UntrustedError,
 )
 
 _PATH = "/api/saved_objects/_import?overwrite=true"
@@ -244,7 +245,7 @@ def _failure(failure: Json) -> str:
 def _unreachable(kibana: Kibana, error: Exception) -> UnreachableError:
     cause = error.reason if isinstance(error, URLError) else error
     if isinstance(cause, ssl.SSLError):
-        return UnreachableError(
+        return UntrustedError(
             f"The TLS connection to {kibana.address} failed: {cause}. Name the certificate of the authority that "
             "signed its own (ca_certs), or correct the address (also http or https)."
         )
