@@ -9,7 +9,8 @@ from es_simhash._core.json_paths import Json
 from es_simhash.cli.reports.dashboards.saved_objects import ndjson, saved_objects
 from es_simhash.cli.reports.dashboards.subject import Measure, Subject
 from es_simhash.cli.reports.dashboards.ui import UIS
-from es_simhash.scheme.mapping import DEFAULT_PREFIX, META, component_template
+from es_simhash.scheme.mapping import DEFAULT_PREFIX, component_template
+from es_simhash.scheme.notes import META
 from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.scheme import Scheme
 from tools import ROOT

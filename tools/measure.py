@@ -39,13 +39,19 @@ def numbers() -> Iterator[Number]:
     yield from (Number(f"doors: {way}", len(doors(way)), most[way]) for way in WAYS)
     yield from _shape()
     yield Number("words of the README", _words([ROOT / "README.md"]), 1_000)
-    yield Number("words of docs", _words((ROOT / "docs").rglob("*.md")), 43_000)
+    yield Number("words of docs, but of generated pages", _words(_written_pages()), 33_200)
     verbs = [app.get_command(click.Context(app), verb) for verb in COMMANDS]
     slots = [len(verb.params) for verb in verbs if verb]
     yield Number("verbs", len(slots), 25)
     yield Number("option slots", sum(slots), 380)
     yield from _sizes()
     yield Number("calques", len(list(calques())), 0)
+
+
+def _written_pages() -> Iterator[Path]:
+    docs = ROOT / "docs"
+    generated = {docs / name for name in ("benchmarks.md", "cli.md", "reference/limits.md", "soak.md")}
+    return (page for page in docs.rglob("*.md") if page not in generated)
 
 
 def _words(pages: Iterable[Path]) -> int:

@@ -30,7 +30,7 @@ def stage(name: Stage) -> AbstractContextManager[object]:
 
 @contextmanager
 def counting(doing: str, total: int, unit: str = "documents") -> Iterator[Advance]:
-    """Yield a function that tells those who watch a job how much of one of its counts is done; at the end, all is."""
+    """Yield a function that reports how much of one count of a job is done; at the end, all is."""
     show = _show.get()
     if show is None:
         yield lambda done: None

@@ -26,7 +26,7 @@ from es_simhash.scheme.query import Criteria
 
 # Equal texts are neighbours, except for a few others whose hashes begin alike.
 _NEXT = 4
-# The first documents of a key, which are paired with so many before them, need no second key.
+# The first documents of a key, paired with at most this many before them, need no second key.
 _RARE = 2
 # Two keys are asked for where they lose no more of the pairs that are just similar enough.
 _LOST = 0.005

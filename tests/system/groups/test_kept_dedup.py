@@ -11,7 +11,7 @@ import pytest
 
 from tests.unit.groups.pairs.test_missed import records
 
-# Kills the process when so many parts of stages have ended.
+# Kills the process when this many parts of stages have ended.
 KILLED = """
 import os, signal, sys
 from es_simhash.cli.process import run
