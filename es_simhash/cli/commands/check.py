@@ -97,7 +97,7 @@ def command(
             make_visible(opened, output)
     output.note(f"{new:,} of {counted(total, 'document')} {'is' if new == 1 else 'are'} new.")
     if without_text.count:
-        output.warn(f"{without_text.sentence} Nothing is known of them: neither new nor old.")
+        output.warn(f"{without_text.sentence} Whether the index has it is unknown.")
     if is_empty:
         output.note(f"{index} has no documents to compare with.")
     if write:
