@@ -262,7 +262,8 @@ def test_features_of_a_text_are_made_a_few_times_however_many_pairs_are_missed(m
     together = Labels.of_clusters([[id_ for id_, _ in given]])
     found = evaluate(given, together, Deduplicator(Scheme(), threads=1), EvaluationOptions(Bootstrap(2)))
     assert found.pairs.missed > 4_000
-    assert made[0] < 12 * len(texts)
+    # Once more for the documents that are compared with all others, to estimate what keys miss.
+    assert made[0] < 14 * len(texts)
     assert len(found.missed) == 10
     for error in found.missed:
         assert error.jaccard == Scheme().exact_jaccard(texts[error.first], texts[error.second])
