@@ -105,7 +105,7 @@ each_command = pytest.mark.parametrize("command", COMMANDS)
 @each_command
 def test_nor_by_a_command(team: Team, tmp_path: Path, command: str) -> None:
     before = team.state
-    done = run(command, team.name, *COMMANDS[command], cwd=tmp_path, code=3, ES_SIMHASH_URL=team.url)
+    done = run(command, team.name, *COMMANDS[command], cwd=tmp_path, code=4, ES_SIMHASH_URL=team.url)
     assert f"{team.name!r} cannot be updated. source-excludes: " in done.err
     assert team.state == before
 

@@ -98,7 +98,7 @@ def test_a_right_that_is_missing_is_named(node: Node, given: Rights, right: str,
     )
     done = tried(node, kept, tmp_path)
     # A gate goes on, and says of each document what became of it.
-    assert done.code in ({0, 3} if given.command.startswith("gate") else {1, 3}), done.out + done.err
+    assert done.code in ({0, 4} if given.command.startswith("gate") else {1, 4}), done.out + done.err
     named_actions = re.findall(r"no permissions for \[([^]]+)\]", done.out + done.err)
     assert named_actions or "--distribution" in done.err, done.out + done.err
     assert "is not JSON" not in done.out + done.err

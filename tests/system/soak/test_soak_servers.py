@@ -71,7 +71,7 @@ def set_block(node: Node, index: str, settings: dict[str, bool | None]) -> None:
 
 
 def assert_stopped(command: Command) -> None:
-    command.ended(3)
+    command.ended(4)
     assert "flood-stage" in command.said
     assert "Make room on the engine's disk" in command.said
 
