@@ -61,12 +61,15 @@ def look_for_foreign(index: str, documents: Documents) -> Plan[MappingError | No
     ours = [{"term": {f"{prefix}.scheme": documents.scheme.id}}, {"term": {f"{prefix}.status": DEFERRED}}]
     query = {"must": [{"match_all": {}}], "should": [{"exists": {"field": prefix}}], "must_not": ours}
     body = {"size": _SAMPLE, "_source": False, "query": {"bool": query}}
-    # Refused where the index is closed, say, or this login may not read it.
-    reply = yield from attempt(Search(index, body))
-    for hit in (yield from with_source(index, reply["hits"]["hits"], [prefix])) if reply else ():
+    # Refused where the index is closed, say, keeps no documents, or this login may not read it.
+    for hit in (yield from attempt(_searched(index, body, prefix))) or ():
         if found := foreign_in(documents, hit.get("_source") or {}):
             return MappingError(f"Document {hit['_id']!r} of the index {index!r} {found}. {REMEDY}")
     return None
+
+
+def _searched(index: str, body: Json, prefix: str) -> Plan[list[Json]]:
+    return (yield from with_source(index, (yield Search(index, body))["hits"]["hits"], [prefix]))
 
 
 def refuse_foreign(index: str, documents: Documents) -> Plan[None]:

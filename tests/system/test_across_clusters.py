@@ -199,7 +199,7 @@ def test_commands_refuse_it_before_they_read(near: Node, both: Index, name: str,
         ("dashboard", f"far:{name}"),
     ):
         done = run(*command, *url, cwd=tmp_path, code=None)
-        assert done.code not in (0, 1), command
+        assert done.code not in (0, 1), (command, done.out, done.err)
         assert f"'far:{name}' can be searched from this cluster" in done.err, (command, done.err)
         assert "documents" not in done.out
 

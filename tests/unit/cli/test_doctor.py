@@ -12,6 +12,7 @@ from es_simhash.cli.process import run
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.live.doctor.finding import Finding
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, GetMappings
+from es_simhash.scheme.notes import HOME
 
 FIELDS = ("--field", "body")
 
@@ -99,7 +100,7 @@ def test_the_others_are_done_and_the_exit_code_shows_it(capsys: pytest.CaptureFi
     code, [*_, done], err = backfill(capsys, "bad,good", *FIELDS)
     assert (code, done["written"], done["left_out"]) == (1, 1, ["bad"])
     assert err.endswith("Left out: bad. The reasons are above.\n")
-    assert mapping() == ["body", "dedup"]
+    assert mapping() == ["body", "dedup", HOME]
     code, [*_, done], _ = backfill(capsys, "good")
     assert (code, done["written"], done["left_out"]) == (0, 0, [])
 
