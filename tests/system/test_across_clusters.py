@@ -181,6 +181,7 @@ def state_of(node: Node, name: str) -> Any:
 
 def test_commands_refuse_it_before_they_read(near: Node, both: Index, name: str, tmp_path: Path) -> None:
     url, fields = ("--url", near.url), ("--field", "title", "--field", "body")
+    document = '{"_id": "of the file", "title": "A document", "body": "that is checked."}\n'
     for command in (
         ("group", f"{name},far:{name}", "--write"),
         ("backfill", f"far:{name}", *fields),
@@ -198,10 +199,12 @@ def test_commands_refuse_it_before_they_read(near: Node, both: Index, name: str,
         ("load", f"far:{name}", "-"),
         ("dashboard", f"far:{name}"),
     ):
-        done = run(*command, *url, cwd=tmp_path, code=None)
-        assert done.code not in (0, 1), (command, done.out, done.err)
+        done = run(*command, *url, cwd=tmp_path, code=None, stdin=document)
+        assert done.code not in (0, 1), command
         assert f"'far:{name}' can be searched from this cluster" in done.err, (command, done.err)
+        assert not (tmp_path / "rejected.jsonl").exists(), command
         assert "documents" not in done.out
+        assert "of the file" not in done.out, command
 
 
 def test_commands_search_it(near: Node, name: str, tmp_path: Path) -> None:

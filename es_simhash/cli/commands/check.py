@@ -68,6 +68,8 @@ def command(
     ):
         opened = Index(index, engine, **known)
         warn_of_indices_without_fields(output, opened)
+        if write:
+            opened.add([])  # raises, before anything is read, if nothing can be written there
         checking = opened.check(
             _actions(found, under_way),
             on_reject=lambda one: rejects(under_way.pop(one.position).rejected(one.reason)),
