@@ -95,6 +95,8 @@ def command(
             write_list(copies, list_file)
             output.note(f"Nothing was deleted. Edit {list_file}, and give it to --confirmed.")
             return FINE
+        if not copies and copies.incomplete:
+            return SOME_FAILED
         if not (yes or confirmed or (copies and _is_confirmed(output, copies))):
             return FINE
         erased = _erase(output, opened, copies, yes, report_file)

@@ -68,8 +68,9 @@ class Erased:
 
     @property
     def is_complete(self) -> bool:
-        """Whether no copies are left, apart from those that the reviewer dropped."""
-        return self.finished is not None and all(each.reason == "dropped" for each in self.left)
+        """Whether no copies are left, apart from those that the reviewer dropped, and none may have been missed."""
+        is_over = self.finished is not None and not self.incomplete
+        return is_over and all(each.reason == "dropped" for each in self.left)
 
     def as_json(self) -> Json:
         """Return the report; it holds hashes of texts, and no text."""
