@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from es_simhash._core.json_paths import Json, sets_value_at
-from es_simhash.documents.sources import text_of
+from es_simhash.documents.sources import as_id, text_of
 from es_simhash.errors import DocumentError
 from es_simhash.scheme import group_fields, own_fields
 from es_simhash.scheme.fingerprint import Fingerprint
@@ -97,7 +97,7 @@ class Task:
         elif kind == "update":
             self._read_update()
         elif kind != "delete":
-            raise DocumentError(f"has the _op_type {kind!r}. Give index, create, update or delete.")
+            raise DocumentError(f"has the _op_type {_quoted(kind)}. Give index, create, update or delete.")
 
     def result(self) -> Json:
         """Return the action with the fields; raise its problem as a `DocumentError`."""
@@ -159,19 +159,33 @@ def _without(names: frozenset[str], document: Document) -> Document:
 
 
 def id_of(action: Any) -> str | None:
-    """Return the id that an action names, if any, to say which it is."""
-    named = action.get("_id") if isinstance(action, Mapping) else None
-    return None if named is None else str(named)
+    """Return the id that an action names, if any, to say which it is; of what is none, the beginning."""
+    if not isinstance(action, _MAPPINGS):
+        return None
+    try:
+        return checked_id(action)
+    except DocumentError:
+        return _quoted(action["_id"])
 
 
 def checked_id(action: Document) -> str | None:
     """Return the id that an action names, if any: a text, or the digits of a whole number."""
     named = action.get("_id")
-    if named is not None and (not isinstance(named, str | int) or isinstance(named, bool)):
-        raise DocumentError(
-            f"has the _id {named!r:.80}, of type {type(named).__name__}. Give a text or a whole number."
-        )
-    return None if named is None else str(named)
+    if named is None or named == "":
+        return named
+    if (id_ := as_id(named)) is not None:
+        return id_
+    if isinstance(named, int) and not isinstance(named, bool):
+        raise DocumentError("has an _id of more than a thousand digits. Give a shorter one.")
+    raise DocumentError(f"has the _id {_quoted(named)}, of type {type(named).__name__}. Give a text or a whole number.")
+
+
+def _quoted(value: object) -> str:
+    """Return the beginning of what Python shows of a value, which may be nested, huge, or an error."""
+    try:
+        return f"{value!r:.80}"
+    except Exception:  # whatever the value's own class raises
+        return f"(a {type(value).__name__} that cannot be shown)"
 
 
 def check_mapping(value: Any, has_what: str) -> Document:

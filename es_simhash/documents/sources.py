@@ -16,6 +16,9 @@ from typing import Any
 from es_simhash._core.json_paths import values_at
 from es_simhash.errors import DocumentError, InputError
 
+# Numbers of a thousand digits have fewer; Python refuses to write some that have more.
+_MOST_BITS = 1 << 12
+
 
 def check_sources(paths: Iterable[str]) -> tuple[str, ...]:
     """Return the source fields as a tuple, if they can be read."""
@@ -44,11 +47,12 @@ def text_of(document: Mapping[str, Any], paths: Sequence[str]) -> str:
 
 
 def as_id(value: Any) -> str | None:
-    """Return a text as an id, or the digits of a whole number; None for anything else."""
+    """Return a text as an id, or the digits of a whole number, up to a thousand; None for anything else."""
+    # Not as str() has them: that of an enumeration's member is its name.
     if isinstance(value, str):
-        return value or None
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
+        return str.__str__(value) or None
+    if isinstance(value, int) and not isinstance(value, bool) and int.bit_length(value) <= _MOST_BITS:
+        return int.__repr__(value)
     return None
 
 
@@ -63,6 +67,14 @@ def patterns(expressions: Iterable[str]) -> list[re.Pattern[str]]:
     return found
 
 
+def _written(value: float, path: str) -> str:
+    try:
+        return json.dumps(value)
+    except ValueError:  # Python refuses to write them
+        problem = f"has a number of thousands of digits in the source field {path!r}. Give it as a text."
+        raise DocumentError(problem) from None
+
+
 def _strings(document: Mapping[str, Any], path: str) -> Iterator[str]:
     if isinstance(plain := document.get(path), str) and "." not in path:
         yield plain  # as nearly always
@@ -71,7 +83,7 @@ def _strings(document: Mapping[str, Any], path: str) -> Iterator[str]:
         if isinstance(value, str):
             yield value
         elif isinstance(value, bool | int | float):
-            yield json.dumps(value)
+            yield _written(value, path)
         elif value is not None:
             raise DocumentError(
                 f"has a value of type {type(value).__name__} in the source field {path!r}. Choose a field of text."

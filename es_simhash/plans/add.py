@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from es_simhash._core.json_paths import Json
-from es_simhash.documents.actions import Document
+from es_simhash.documents.actions import Document, checked_id
 from es_simhash.documents.documents import Documents, kept, results, tasks_of
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.plans.bulk import RequestSize, send
@@ -150,9 +150,10 @@ def _action(action: Mapping[str, Any]) -> Action:
     """Return an action in the form that engines take."""
     rest = dict(action)
     op_type = rest.pop("_op_type", "index")
-    id_, index = rest.pop("_id", None), rest.pop("_index", None)
+    id_, index = checked_id(action), rest.pop("_index", None)
+    rest.pop("_id", None)
     metadata = {inner: rest.pop(outer) for outer, inner in _METADATA.items() if outer in rest}
     if op_type == "update" and not isinstance(rest.get("_source", {}), Mapping):
         metadata["_source"] = rest.pop("_source")
     body = None if op_type == "delete" else rest.get("_source", rest)
-    return Action(op_type, None if id_ is None else str(id_), body, index, metadata or None)
+    return Action(op_type, id_, body, index, metadata or None)

@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from es_simhash._core.json_paths import Json
-from es_simhash.documents.actions import Slot, Task
+from es_simhash.documents.actions import Slot, Task, id_of
 from es_simhash.documents.documents import Documents
 from es_simhash.plans.check import Checked, SeenDocuments, check_fingerprinted
 from es_simhash.plans.find_options import FindRequest
@@ -125,8 +125,8 @@ def _newcomers(tasks: Iterable[Task]) -> Iterator[_Newcomer]:
 
 
 def _key(action: Mapping[str, object]) -> _Key | None:
-    id_, index = action.get("_id"), action.get("_index")
-    return None if id_ is None else (None if index is None else str(index), str(id_))
+    id_, index = id_of(action), action.get("_index")
+    return None if id_ is None else (None if index is None else str(index), id_)
 
 
 class _Leaving:

@@ -9,7 +9,8 @@ from typing import Any, TypeAlias
 
 from es_simhash._core.harmless import json_text
 from es_simhash._core.json_paths import Json, values_at
-from es_simhash.errors import EngineError
+from es_simhash.documents.actions import checked_id
+from es_simhash.errors import DocumentError, EngineError
 from es_simhash.live.gate import limits
 from es_simhash.live.gate.gate import Asked
 from es_simhash.live.gate.incoming import NoDocument
@@ -56,7 +57,10 @@ def asked_of(document: Any, writes: bool, id_field: str = ID_FIELD, key: str | N
         body = document.get("_source")
         found = list(values_at(body if isinstance(body, Mapping) else document, id_field))
         if len(found) == 1 and isinstance(found[0], str | int) and not isinstance(found[0], bool):
-            named = str(found[0])
+            try:
+                named = checked_id({"_id": found[0]})
+            except DocumentError as error:
+                return Asked(NoDocument(f"The document {error.problem}"), writes)
     return Asked(document, writes, named)
 
 
