@@ -19,6 +19,7 @@ from es_simhash.documents.actions import Document, Slot, Target, Task
 from es_simhash.documents.arrow.frame import AnyFrame, documents_of
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.documents.sources import check_sources, text_of
+from es_simhash.documents.text_sought import async_with_some_text, body_of_action, with_some_text
 from es_simhash.errors import DocumentError, InputError
 from es_simhash.scheme import group_fields, own_fields
 from es_simhash.scheme.fingerprint import Fingerprint, Fingerprints
@@ -60,10 +61,13 @@ class Documents:
         return fingerprinted
 
     def add_fields_to_all(self, documents: Iterable[Document] | AnyFrame) -> Iterator[Json]:
-        """Yield documents with the fields of their fingerprints; documents are read as they are needed."""
-        return (
-            action["_source"] for action in self.actions({"_source": document} for document in documents_of(documents))
-        )
+        """Yield documents with the fields of their fingerprints; documents are read as they are needed.
+
+        If none of them has one of the text fields, or none of the first 1,000 or 8 million characters, a
+        `DocumentError` names the fields that there are, and nothing is yielded.
+        """
+        some = with_some_text(documents_of(documents), self.fields, lambda document: document)
+        return (action["_source"] for action in self.prepared(({"_source": document} for document in some), None))
 
     def actions(self, actions: Iterable[Document] | AnyFrame, on_reject: OnReject | None = None) -> Iterator[Json]:
         """Yield actions, as either client's ``helpers.bulk`` takes them, with the fields.
@@ -71,11 +75,16 @@ class Documents:
         Documents that are indexed or created get them, and so do updates that give all source fields. An update that
         gives only some gets the status ``deferred``, since the whole text is not known here. Scripts and deletes pass
         unchanged. A document that cannot be read raises a `DocumentError` that names it; with ``on_reject``, it is
-        passed to that function and left out.
+        passed to that function and left out. Documents that all lack the text fields raise one as
+        in `add_fields_to_all`.
 
         While a batch is being sent, a thread makes the next one.
         """
-        for batch in prefetched(self._prepared, chunks(documents_of(actions), _BATCH)):
+        return self.prepared(with_some_text(documents_of(actions), self.fields, body_of_action), on_reject)
+
+    def prepared(self, actions: Iterable[Document], on_reject: OnReject | None) -> Iterator[Json]:
+        """Yield the same for some of all actions, which may all lack a text."""
+        for batch in prefetched(self._prepared, chunks(actions, _BATCH)):
             yield from kept(batch, on_reject)
 
     async def async_actions(
@@ -84,7 +93,8 @@ class Documents:
         """Yield the same for ``helpers.async_bulk``."""
         import asyncio  # see `es_simhash.engines.base`
 
-        async for chunk in async_chunks(documents_of(actions), _BATCH):
+        some = async_with_some_text(documents_of(actions), self.fields, body_of_action)
+        async for chunk in async_chunks(some, _BATCH):
             for done in kept(await asyncio.to_thread(self._prepared, chunk), on_reject):
                 yield done
 

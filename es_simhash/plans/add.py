@@ -140,7 +140,7 @@ class Writer:
         """Return the actions with the fields."""
         terms = self.grouping
         if terms is None:
-            return self.documents.actions(actions, reject)
+            return self.documents.prepared(actions, reject)
         tasks = tasks_of(self.documents, actions)
         yield from retry_all(lambda: give_groups(terms, tasks), self.patience)
         return kept(results(tasks), reject)

@@ -169,9 +169,9 @@ class TextSearch(ScopedText):
         if not self.is_by_words:
             return self._compared(others)
         # These hits have no fingerprints yet.
-        sources = self.terms.documents.add_fields_to_all(hit["_source"] for hit in others)
+        made = self.terms.documents.prepared(({"_source": hit["_source"]} for hit in others), None)
         read = {(hit["_index"], hit["_id"]): hit for hit in others}
-        compared = self._compared([{**hit, "_source": source} for hit, source in zip(others, sources, strict=True)])
+        compared = self._compared([{**hit, **each} for hit, each in zip(others, made, strict=True)])
         return replace(compared, hits=[read[hit["_index"], hit["_id"]] for hit in compared.hits])
 
     def _compared(self, hits: Sequence[Json]) -> Compared:

@@ -4,8 +4,9 @@ A filter leaves out only documents that are out of scope; the exact comparison o
 be missing, but is never stricter than the scope.
 
 For numbers that is not what an index does by itself. In a keyword field, 7 is found as "7", and 7.0 and 70e-1 as other
-words; to a scope, all are the number 7. So a filter by a number also lets through whatever was written with a
-fraction or an exponent: a pattern finds it. Only a number of more characters than ``ignore_above`` is in no index.
+words; to a scope, all are the number 7. So a filter by a number also lets through what was written with a fraction
+or an exponent and begins with the same digits: a pattern finds it. Only a number of more characters than
+``ignore_above`` is in no index.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from decimal import Context, Decimal
 
 from es_simhash._core.json_paths import Json, is_false, is_true, splits
 from es_simhash.errors import EngineError, UnavailableError, UnreachableError
@@ -28,7 +30,13 @@ _LONGEST = 1000
 _MOST_VALUES = 50
 _KEYWORDS = ("keyword", "constant_keyword")
 # Numbers with a fraction or an exponent, as both servers and the embedded engine understand patterns.
-_FRACTION = "-?[0-9]+[.eE][-+.eE0-9]*"
+_REST = "[-+.eE0-9]*"
+_FRACTION = f"-?[0-9]+[.eE]{_REST}"
+# The first digits, which a pattern compares. More make it slower than what they leave out.
+_DIGITS = 3
+# Between these, numbers are rounded by a part of themselves, less than this.
+_LEAST_NORMAL, _LARGEST, _EXACT = Decimal("3e-308"), Decimal("1.7e308"), Context(prec=40)
+_ROUNDED = (Decimal(1 - 2**-52), Decimal(1 + 2**-52))
 # Numbers are written with fewer characters.
 _LONGEST_WRITTEN = 64
 # What a field of a type holds exactly, and may be searched for without an error.
@@ -159,8 +167,30 @@ def _number_in_keywords(name: str, field: Json, text: str) -> Json | None:
     if "normalizer" in field or _longest(field) < _LONGEST_WRITTEN:
         return None
     written = [text, "-0"] if text == "0" else [text]
-    should: list[Json] = [{"terms": {name: written}}, {"regexp": {name: _FRACTION}}]
+    should: list[Json] = [{"terms": {name: written}}, {"regexp": {name: _written_otherwise(text)}}]
     return {"bool": {"should": should, "minimum_should_match": 1}}
+
+
+def _written_otherwise(number: str) -> str:
+    """Return a pattern for all ways to write a number with a fraction or an exponent, which finds few others."""
+    value = Decimal(number)
+    size = value.copy_abs()
+    if not _LEAST_NORMAL < size < _LARGEST:
+        return _FRACTION
+    # 7 is also 6.99999999999999999999, as numbers are read.
+    low, high = (_EXACT.multiply(size, factor) for factor in _ROUNDED)
+    starts = {_start(low, low), _start(high, low)}
+    pointed = {f"{start[:k]}[.]{start[k:]}" for start in starts for k in range(1, len(start))}
+    whole = "|".join(sorted(starts))
+    point = "|".join(sorted({*pointed, f"0[.]0*({whole})", f"({whole})[0-9]*[.eE]"}))
+    return f"{'-' if value < 0 else ''}({point}){_REST}"
+
+
+def _start(number: Decimal, least: Decimal) -> str:
+    """Return the first digits of a number, without the zeros that may be left out from the ``least`` number on."""
+    digits, _, exponent = f"{number:.23e}".replace(".", "").partition("e")
+    start = digits[:_DIGITS]
+    return start.rstrip("0") if Decimal(f"{start}e{int(exponent) - _DIGITS + 1}") >= least else start
 
 
 def _field_with(mapped: _Mapped, path: str, text: str) -> str | None:

@@ -48,7 +48,7 @@ class DryRun:
         some = with_some_text(documents, self.documents.fields, body_of_action)
         for first, chunk in chunks(some, _BATCH):
             batch = Written()
-            batch.done = sum(1 for _ in self.documents.actions(chunk, batch.reject))
+            batch.done = sum(1 for _ in self.documents.prepared(chunk, batch.reject))
             batch.rejected = [replace(each, position=each.position + first) for each in batch.rejected]
             written.add(batch, on_progress, on_reject)
         return written
