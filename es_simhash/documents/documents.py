@@ -66,8 +66,8 @@ class Documents:
         If none of them has one of the text fields, or none of the first 1,000 or 8 million characters, a
         `DocumentError` names the fields that there are, and nothing is yielded.
         """
-        some = with_some_text(documents_of(documents), self.fields, lambda document: document)
-        return (action["_source"] for action in self.prepared(({"_source": document} for document in some), None))
+        wrapped = ({"_source": document} for document in documents_of(documents))
+        return (action["_source"] for action in self.actions(wrapped))
 
     def actions(self, actions: Iterable[Document] | AnyFrame, on_reject: OnReject | None = None) -> Iterator[Json]:
         """Yield actions, as either client's ``helpers.bulk`` takes them, with the fields.

@@ -74,12 +74,15 @@ class _Held(Generic[Item]):
     sought: TextSought
     body_of: Callable[[Item], Mapping[str, Any] | None]
     items: list[Item] = field(default_factory=list)
+    _others: int = 0
 
     def is_over(self, item: Item) -> bool:
         """Hold an item; return whether no more need be held."""
         self.items.append(item)
-        body = self.body_of(item)
-        return len(self.items) >= MOST_WITHOUT_TEXT if body is None else self.sought.is_in(body)
+        if (body := self.body_of(item)) is not None:
+            return self.sought.is_in(body)
+        self._others += json_length(item)
+        return len(self.items) >= MOST_WITHOUT_TEXT or self._others >= MOST_CHARACTERS
 
 
 def with_some_text(

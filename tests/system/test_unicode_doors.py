@@ -23,6 +23,7 @@ from es_simhash import Index, Policy, Scope
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.opensearch import OpenSearchEngine
+from es_simhash.errors import DocumentError
 from es_simhash.plans.operations import DeleteIndex, Search
 from tests import ROOT
 from tests.support import commands
@@ -169,6 +170,23 @@ def test_bulk_helpers_write_what_can_be_sent(url: str | None, tmp_path: Path, fo
         there = held(name, target)
         assert there == {each["_id"]: body_of(each) for each in found if each["_id"] in there}
         assert there.keys() == {each["_id"] for each in sendable}
+
+
+@pytest.mark.parametrize("count", [1, 30, 1200])
+def test_a_bulk_helper_writes_nothing_if_no_document_has_the_text(url: str | None, tmp_path: Path, count: int) -> None:
+    if url is None:
+        pytest.skip("Bulk helpers are for servers.")
+    with place(url, tmp_path) as (name, target):
+        wrong = [{"_index": name, "_id": str(i), "_source": {"bodi": WORDS, "tenant": "a"}} for i in range(count)]
+        right = {"_index": name, "_id": "right", "_source": {"body": WORDS, "tenant": "a"}}
+        with Index(name, target) as index:
+            helpers, client = bulk_helpers(index, url)
+            with client:
+                with pytest.raises(DocumentError, match=r"has the field body.*They have: bodi, tenant\. Was 'bodi'"):
+                    helpers.bulk(client, index.documents.actions(wrong))
+                assert held(name, target) == {}
+                done, errors = helpers.bulk(client, index.documents.actions([*wrong[:500], right]))
+        assert (done, errors) == (min(count, 500) + 1, [])
 
 
 def bulk_helpers(index: Index, url: str) -> tuple[Any, Any]:

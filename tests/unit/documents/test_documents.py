@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from copy import deepcopy
 from itertools import islice
 from threading import Thread, current_thread
@@ -18,6 +19,7 @@ from opensearchpy.helpers.actions import expand_action as expand_for_opensearch
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import Rejected
+from es_simhash.documents.text_sought import body_of_action, with_some_text
 from es_simhash.errors import DocumentError, InputError
 from es_simhash.scheme.own_fields import content_hash, names
 from es_simhash.scheme.scheme import Scheme
@@ -59,6 +61,8 @@ def test_the_fields_are_those_of_the_fingerprint_of_the_joined_text() -> None:
 @given(st.lists(st.fixed_dictionaries({}, optional={"title": any_text(), "body": any_text()}), max_size=6))
 def test_every_document_among_many_has_the_fields_of_its_own_text(given: list[Json]) -> None:
     documents = Documents(Scheme(layout=Layout("keyword")), ["title", "body"], "near")
+    # If all lack a text, none comes back.
+    given = [*given, {"title": "the last"}]
     expected = [{**each, "near": expected_fields(documents, documents.text_of(each))} for each in given]
     assert list(documents.add_fields_to_all(given)) == expected
 
@@ -196,6 +200,58 @@ def test_actions_are_read_a_batch_at_a_time_and_one_batch_ahead() -> None:
     assert read == 1500
 
 
+def mistyped(count: int, **last: str) -> Iterator[Json]:
+    """Actions whose documents lack the text field, and a last one that has what is given."""
+    for i in range(count):
+        yield {"_id": str(i), "_source": {"titel": f"Number {i}", "n": i}}
+    if last:
+        yield {"_id": "last", "_source": last}
+
+
+@pytest.mark.parametrize("count", [1, 2, 30, 1000, 5000])
+def test_actions_without_any_text_are_not_made_and_the_fields_there_are_named(count: int) -> None:
+    message = rf"None of .*{min(count, 1000):,} document.* has the field title.*They have: titel, n\. Was 'titel' for"
+    rejected: list[Rejected] = []
+    with pytest.raises(DocumentError, match=message):
+        next(SMALL.actions(mistyped(count), rejected.append))
+    with pytest.raises(DocumentError, match=message):
+        next(SMALL.add_fields_to_all(each["_source"] for each in mistyped(count)))
+    with pytest.raises(DocumentError, match=message):
+        asyncio.run(collected(SMALL.async_actions(asynchronous(list(mistyped(count))))))
+    assert rejected == []
+
+
+@pytest.mark.parametrize("count", [0, 1, 999])
+def test_documents_without_text_are_made_if_another_has_one(count: int) -> None:
+    made = list(SMALL.actions(mistyped(count, title="A title")))
+    assert [each["_id"] for each in made] == [*map(str, range(count)), "last"]
+    assert [each["_source"][SMALL.prefix]["status"] for each in made[:-1]] == ["empty"] * count
+    assert made == asyncio.run(collected(SMALL.async_actions(mistyped(count, title="A title"))))
+    assert list(SMALL.actions(mistyped(count, title=""))) != []
+
+
+def test_actions_that_bring_no_document_need_no_text() -> None:
+    changes: list[Json] = [{"_op_type": "delete", "_id": "1"}, {"_op_type": "update", "_id": "2", "doc": {"n": 1}}]
+    assert list(SMALL.actions(changes)) == changes
+
+
+@pytest.mark.parametrize(
+    "action", [{"_source": {"n": "x" * (1 << 20)}}, {"_op_type": "update", "_id": "1", "doc": {"n": "x" * (1 << 20)}}]
+)
+def test_no_more_than_a_few_megabytes_are_held_back(action: Json) -> None:
+    read = 0
+
+    def endless() -> Iterator[Json]:
+        nonlocal read
+        while True:
+            read += 1
+            yield action
+
+    with suppress(DocumentError):
+        list(islice(with_some_text(endless(), ["title"], body_of_action), 1))
+    assert read == 8
+
+
 class Watched(Mapping[str, Any]):
     """A document that notes which threads look at it."""
 
@@ -216,7 +272,9 @@ class Watched(Mapping[str, Any]):
 
 def test_the_thread_of_the_caller_which_sends_them_neither_reads_nor_copies_documents() -> None:
     threads: set[Thread] = set()
-    actions = [{"_id": i, "_source": Watched({"title": f"Number {i}"}, threads)} for i in range(3)]
+    # The caller's looks for a text, which the first document has.
+    first: Json = {"_id": 0, "_source": {"title": "Number 0"}}
+    actions = [first, *({"_id": i, "_source": Watched({"title": f"Number {i}"}, threads)} for i in (1, 2))]
     assert [action["_id"] for action in SMALL.actions(actions)] == [0, 1, 2]
     assert threads
     assert current_thread() not in threads
