@@ -17,6 +17,7 @@ from es_simhash.cli.show.exits import after, saying_if_interrupted
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
+    from es_simhash.cli.jobs.file_ids import DistinctIds
     from es_simhash.documents.files import FileDocument
     from es_simhash.plans.add import Written
     from es_simhash.plans.check import Checked
@@ -46,6 +47,7 @@ def command(
 
     Example: es-simhash check articles new.jsonl --new --write
     """
+    from es_simhash.cli.jobs.file_ids import DistinctIds
     from es_simhash.cli.jobs.load import Loader, make_visible
     from es_simhash.documents.text_sought import WithoutText
     from es_simhash.index import Index
@@ -53,7 +55,7 @@ def command(
     from es_simhash.plans.operations import Count
 
     new = total = cut_off = unscoped = done = 0
-    without_text = WithoutText()
+    without_text, ids = WithoutText(), DistinctIds()
     under_way: dict[int, FileDocument] = {}
     kept: list[FileDocument] = []
     with (
@@ -71,7 +73,7 @@ def command(
         if write:
             opened.add([])  # raises, before anything is read, if nothing can be written there
         checking = opened.check(
-            _actions(found, under_way),
+            _actions(found, under_way, ids),
             on_reject=lambda one: rejects(under_way.pop(one.position).rejected(one.reason)),
             **wanted,
         )
@@ -83,7 +85,9 @@ def command(
                 without_text.add(f"{document.file}:{document.line}")
             if checked.is_new or not new_only:
                 _show(output, checked)
-                if write:
+                if write and (problem := ids.problem(checked.id or "")):
+                    rejects(document.rejected(problem))
+                elif write:
                     kept.append(document)
             advance(total, rejects.count)
         is_empty = new and new == total and not engine.perform(Count(index, {"match_all": {}}))
@@ -98,6 +102,8 @@ def command(
                 Loader(opened, rejects, note_written).load(kept)
             make_visible(opened, output)
     output.note(f"{new:,} of {counted(total, 'document')} {'is' if new == 1 else 'are'} new.")
+    if ids.note:
+        output.note(ids.note)
     if without_text.count:
         output.warn(f"{without_text.sentence} Whether the index has it is unknown.")
     if is_empty:
@@ -116,10 +122,12 @@ def command(
     return after(rejects.count + without_text.count, rejects.may_pass)
 
 
-def _actions(found: Iterator[FileDocument], under_way: dict[int, FileDocument]) -> Iterator[dict[str, Any]]:
+def _actions(
+    found: Iterator[FileDocument], under_way: dict[int, FileDocument], ids: DistinctIds
+) -> Iterator[dict[str, Any]]:
     for position, each in enumerate(found):
         under_way[position] = each
-        yield {"_id": each.id, "_source": each.document}
+        yield {"_id": ids.written(each), "_source": each.document}
 
 
 def _show(output: Output, checked: Checked) -> None:

@@ -8,8 +8,10 @@ from itertools import permutations
 
 import click
 
+from es_simhash._core.humanize import counted
 from es_simhash.documents.files import FileDocument
 from es_simhash.documents.files.data_file import as_text
+from es_simhash.errors import DocumentError
 from es_simhash.groups.pairs.repeated_ids import repeated
 from es_simhash.groups.pairs.result import Duplicates
 
@@ -59,6 +61,45 @@ class FileIds:
         where = f"on lines {line} and {other} of {a}" if within else f"in {a} and in {b}"
         shown = self.written(f"{first}:{line}:{id_}")
         return f"The id {id_!r} is {where}. So ids are written as {self.form}, such as {shown}"
+
+
+class DistinctIds:
+    """What the ids of documents are written as where each is printed as soon as it is read.
+
+    The first document with an id keeps it; each later one is written as FILE:LINE:ID.
+    """
+
+    def __init__(self) -> None:
+        self._first: dict[str, str] = {}
+        self._later: dict[str, str] = {}
+
+    def written(self, each: FileDocument) -> str:
+        """Return what is written for a document; the same document is asked for once."""
+        place = f"{each.file}:{each.key.split(':', 2)[1]}"
+        if self._first.setdefault(each.id, place) is place:
+            return each.id
+        written = f"{place}:{each.id}"
+        if written in self._first:
+            raise DocumentError(f"The ids {each.id!r} and {written!r} cannot be told apart. Rename one of them.")
+        self._first[written] = self._later[written] = each.id
+        return written
+
+    def problem(self, written: str) -> str | None:
+        """Return why a document with a written id would replace another one; None if it would not."""
+        id_ = self._later.get(written)
+        return id_ and f"The id {id_!r} is that of {self._first[id_]}, too, which it would replace. Give it another."
+
+    @property
+    def note(self) -> str:
+        """What is to be said of ids that occur again; nothing if none does."""
+        if not self._later:
+            return ""
+        written, id_ = next(iter(self._later.items()))
+        again = counted(len(self._later), "document has", "documents have")
+        return (
+            f"{again} the id of another one: the id {id_!r} is at {self._first[id_]}, too. So they are written as "
+            f"{FORMS[2]}, such as {written}"
+        )
 
 
 def _without_line(keys: Iterator[str]) -> Iterator[str]:

@@ -15,6 +15,7 @@ from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.groups.pairs.linkage import Linkage
 from es_simhash.integrations.spark import condensing
 from es_simhash.integrations.spark.condensing import CondensedColumns
+from es_simhash.integrations.spark.frames import number_of, without_text
 from es_simhash.integrations.spark.job import SparkDuplicates, find
 from es_simhash.integrations.spark.texts import Texts
 from es_simhash.scheme.query import By, Criteria
@@ -60,7 +61,8 @@ class SparkDeduplicator:
     def of_texts(self, frame: DataFrame) -> SparkDuplicates:
         """Find the near-duplicates among the texts in the source fields.
 
-        They are those that `Deduplicator` finds among the same documents, ordered by id.
+        They are those that `Deduplicator` finds among the same documents, ordered by id. If several have one id, or
+        none has a text, a `DocumentError` says so.
         """
         scheme = self.documents.scheme
         criteria = self._criteria(self.estimate)
@@ -68,9 +70,10 @@ class SparkDeduplicator:
         texts = None
         if criteria.similarity is not None and criteria.verification:
             texts = Texts(frame, self.documents, self._rarity, self.common)
-        total = frame.count()
+        total = number_of(frame)
         condensed = condensing.of_texts(frame, self.documents, kept, total)
-        return find(condensed, total, kept, criteria, self.linkage, texts)
+        lacking = without_text(frame, self.documents.fields)
+        return find(condensed, total, kept, criteria, self.linkage, lacking, texts)
 
     def of_fields(self, frame: DataFrame) -> SparkDuplicates:
         """Find the near-duplicates among documents whose fields are in a column named by the prefix.
@@ -82,7 +85,8 @@ class SparkDeduplicator:
         criteria = self._criteria(True)
         kept = CondensedColumns.of_fields(self.documents.scheme, criteria, self._scope, self.canonical)
         condensed = condensing.of_fields(frame, self.documents, kept)
-        return find(condensed, frame.count(), kept, criteria, self.linkage)
+        lacking = f"no fingerprint of the scheme in {self.documents.prefix!r}. Give their texts to of_texts."
+        return find(condensed, number_of(frame), kept, criteria, self.linkage, lacking)
 
     def _criteria(self, estimate: bool) -> Criteria:
         verification = verification_of(self.documents.scheme, estimate=estimate, needs_texts=self.common is not None)

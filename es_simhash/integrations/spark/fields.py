@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Iterator, Sequence
+from functools import partial, reduce
+from operator import or_
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
-from es_simhash.errors import InputError
-from es_simhash.integrations.spark.frames import TEXT, refused, text_column, texts_of
+from es_simhash.errors import DocumentError, InputError
+from es_simhash.integrations.spark.frames import TEXT, refused, text_column, texts_of, without_text
 from es_simhash.scheme.passages import FIELD
 
 
 def add_fields(frame: DataFrame, documents: Documents) -> DataFrame:
     """Add a column to a DataFrame, a struct named by the prefix with the fields of each fingerprint.
 
-    Source fields are columns of strings or of arrays of strings, also inside structs. Null values are ignored.
+    Source fields are columns of strings or of arrays of strings, also inside structs. Null values are ignored; if all
+    are null in all rows, a `DocumentError` names the other columns. So rows are read, up to one that has a value, unless
+    the DataFrame is a stream.
     """
     if documents.prefix in frame.columns:
         raise InputError(f"The DataFrame has a column {documents.prefix!r} already. Drop it, or choose another prefix.")
     with_texts = frame.withColumn(TEXT, text_column(frame, documents.fields))
+    _check_some_text(frame, documents.fields)
     schema = StructType([*frame.schema.fields, StructField(documents.prefix, fields_type(documents))])
     return with_texts.mapInArrow(partial(_with_fields, documents), schema)
+
+
+def _check_some_text(frame: DataFrame, paths: Sequence[str]) -> None:
+    is_there = reduce(or_, (sf.col(path).isNotNull() for path in paths))
+    if not frame.isStreaming and frame.filter(is_there).isEmpty() and not frame.isEmpty():
+        raise DocumentError(f"There is nothing to fingerprint: all rows have {without_text(frame, paths)}")
 
 
 def _with_fields(documents: Documents, batches: Iterator[Any]) -> Iterator[Any]:

@@ -13,7 +13,8 @@ from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType, DateType, StringType, TimestampNTZType, TimestampType
 
-from es_simhash.errors import InputError, TextError
+from es_simhash.documents.text_sought import what_there_is
+from es_simhash.errors import DocumentError, InputError, TextError
 from es_simhash.groups.pairs.stored_rows import Rows
 
 # The name of the column of texts, unlikely for a user's column.
@@ -37,7 +38,9 @@ def selected(frame: DataFrame, columns: Sequence[str | Column]) -> DataFrame:
         return frame.select(*columns)
     except AnalysisException as error:
         problem = str(error).partition("\n")[0].rstrip(".")
-        raise InputError(f"The DataFrame lacks a column: {problem}. Name columns that it has.") from None
+        raise InputError(
+            f"The DataFrame lacks a column: {problem}. It has: {', '.join(frame.columns)}. Name one of these."
+        ) from None
 
 
 def text_column(frame: DataFrame, paths: Sequence[str]) -> Column:
@@ -50,6 +53,27 @@ def text_column(frame: DataFrame, paths: Sequence[str]) -> Column:
                 "Choose one of strings or of arrays of strings, or cast it to string."
             )
     return sf.concat_ws("\n", *paths)
+
+
+def number_of(frame: DataFrame) -> int:
+    """Return the number of documents; raise `DocumentError` if some have the same id."""
+    places = place_columns(frame)
+    named = sf.when(sf.col("id").isNotNull(), sf.col("count"))
+    seen = frame.groupBy(*places).count().agg(sf.sum("count"), sf.max(named), sf.max_by(sf.struct(*places), named))
+    [(total, most, place)] = seen.collect()
+    if (most or 0) > 1:
+        where = f" in the index {place['index']!r}" if "index" in places else ""
+        raise DocumentError(
+            f"{most:,} documents have the same id {place['id']!r}{where}, so groups could not say which is meant. "
+            "Give each document an id of its own."
+        )
+    return total or 0
+
+
+def without_text(frame: DataFrame, paths: Sequence[str]) -> str:
+    """Return what is said of a DataFrame none of whose documents has a text: its other columns may have it."""
+    others = [name for name in frame.columns if name not in paths]
+    return f"no text in {' or '.join(map(repr, paths))}. {what_there_is(others, paths)}"
 
 
 def plain_column(frame: DataFrame, path: str) -> Column:

@@ -10,7 +10,8 @@ from itertools import accumulate
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as sf
 
-from es_simhash.errors import InputError
+from es_simhash._core.humanize import counted
+from es_simhash.errors import DocumentError, InputError
 from es_simhash.groups.pairs.candidates import POSITION_MASK
 from es_simhash.groups.pairs.linkage import Linkage
 from es_simhash.groups.pairs.result import Counts
@@ -72,14 +73,19 @@ def find(
     kept: CondensedColumns,
     criteria: Criteria,
     linkage: Linkage,
+    lacking: str,
     texts: Texts | None = None,
 ) -> SparkDuplicates:
     """Find the near-duplicates among condensed documents; the rest of the total counts as empty.
+
+    If all are, an error says what they are ``lacking``.
 
     Similarities are those of the texts, if these are given.
     """
     scope = kept.scope
     condensed, nonempty = observed(condensed, documents=sf.count("*"))
+    if total and not nonempty["documents"]:
+        raise DocumentError(f"There is nothing to compare: {counted(total, 'document')} with {lacking}")
     documents, (known, identical, repeated) = _numbered(condensed, scope)
     originals = documents.filter("previous is null")
     equal = _equal(originals, kept) if scope and scope.is_by_pairs else None
@@ -87,17 +93,17 @@ def find(
     found = compared(sharing, originals, Comparison(kept, criteria, _lowest(kept, criteria, texts)))
     if scope:
         found = _in_scope(materialized(found), originals, kept)
-    found, counted = _Compared.of(found, _is_asked(kept, criteria) if texts else sf.lit(False))
+    found, sums = _Compared.of(found, _is_asked(kept, criteria) if texts else sf.lit(False))
     measured, by = _with_estimates(found.filter("first >= 0").drop("others", "left_out"), criteria), None
     if texts:
         by, asked = texts.verifier(condensed, total, criteria), _is_asked(kept, criteria)
-        exact = texts.compared(by, measured.filter(asked), counted.verified, originals, criteria)
+        exact = texts.compared(by, measured.filter(asked), sums.verified, originals, criteria)
         measured = measured.filter(~asked).unionByName(exact.withColumn("is_exact", sf.lit(True)))
     measured, around = _counting(measured, criteria), None
     if criteria.crowding:
         copies = few(originals.filter("copies > 1").select("position", "copies"), repeated)
         around = materialized(verdict.surroundings(measured, copies, equal, criteria.crowding))
-        around = few(around, 2 * counted.candidates + repeated)
+        around = few(around, 2 * sums.candidates + repeated)
     near, seen = observed(verdict.near(measured, around, kept, criteria), near=sf.count("*"))
     edges = near.select("first", "second")
     links = seen["near"]
@@ -119,9 +125,9 @@ def find(
         near=seen["near"],
         groups=sizes["groups"],
         duplicates=sizes["members"] - sizes["groups"],
-        compared=counted.others + counted.candidates,
-        verified=counted.verified,
-        left_out=counted.left_out,
+        compared=sums.others + sums.candidates,
+        verified=sums.verified,
+        left_out=sums.left_out,
     )
     rarity = by.weights if by and isinstance(by.weights, Rarity) else None
     near_heads = partial(_with_nearness, grouping, members, sizes["groups"])
