@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from es_simhash._core.foreign_json import parse_json
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import EngineError
 
@@ -38,7 +38,7 @@ class SourceFilter:
     def apply(self, source: bytes) -> Json | None:
         """Return the part of a document, given as JSON, that passes; None if no source is wanted."""
         # Of bytes, the reader would look for their encoding first.
-        return self.part_of(json.loads(source.decode())) if self.wanted else None
+        return self.part_of(parse_json(source.decode())) if self.wanted else None
 
     def part_of(self, document: Json) -> Json:
         """Return the part of a document that passes the paths."""

@@ -101,9 +101,7 @@ def command(
             if kept:
                 Loader(opened, rejects, note_written).load(kept)
             make_visible(opened, output)
-    output.note(f"{new:,} of {counted(total, 'document')} {'is' if new == 1 else 'are'} new.")
-    if ids.note:
-        output.note(ids.note)
+    output.note(f"{new:,} of {counted(total, 'document')} {'is' if new == 1 else 'are'} new.{ids.note}")
     if without_text.count:
         output.warn(f"{without_text.sentence} Whether the index has it is unknown.")
     if is_empty:

@@ -91,14 +91,14 @@ class DistinctIds:
 
     @property
     def note(self) -> str:
-        """What is to be said of ids that occur again; nothing if none does."""
+        """What is said of ids that occur again, after another sentence; nothing if none does."""
         if not self._later:
             return ""
         written, id_ = next(iter(self._later.items()))
         again = counted(len(self._later), "document has", "documents have")
         return (
-            f"{again} the id of another one: the id {id_!r} is at {self._first[id_]}, too. So they are written as "
-            f"{FORMS[2]}, such as {written}"
+            f" {again} the id of another one: the id {id_!r} is at {self._first[id_]}, too. So they are written as "
+            f"{FORMS[2]}, such as {written}."
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from uuid import uuid4
 
 import tantivy
 
+from es_simhash._core.foreign_json import parse_json
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.source_filter import SourceFilter
 from es_simhash.engines.embedded.mapping.document_terms import encode, leaves, terms, version_of
@@ -129,7 +129,7 @@ class EmbeddedIndex:
     def document(self, id_: str) -> Json | None:
         """Return a document as last written; None if there is none."""
         source = self.store.get(id_)
-        return None if source is None else json.loads(source)
+        return None if source is None else parse_json(source)
 
     def documents(self, ids: Sequence[str], paths: Sequence[str] | None) -> list[Json]:
         """Return documents by id, in the form of a multi-get reply."""

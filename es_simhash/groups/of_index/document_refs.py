@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
+from es_simhash._core.foreign_json import parse_json
 from es_simhash._core.json_paths import Json
 from es_simhash.groups.pairs.encoded import encoded
 from es_simhash.groups.pairs.spool import Spools
@@ -132,7 +133,7 @@ class DocumentRefs:
     def stored_groups(self) -> Iterator[tuple[int, Json]]:
         """Yield the positions of documents with fields of groups, and these fields."""
         for position, group in zip(self._with_fields, self._groups, strict=True):
-            yield position, json.loads(group)
+            yield position, parse_json(group)
 
     def joined(self) -> tuple[Integers, Integers]:
         """Return the documents that are in a group, each with the first of its group; provisional ones join nothing."""

@@ -23,8 +23,8 @@ def add_fields(frame: DataFrame, documents: Documents) -> DataFrame:
     """Add a column to a DataFrame, a struct named by the prefix with the fields of each fingerprint.
 
     Source fields are columns of strings or of arrays of strings, also inside structs. Null values are ignored; if all
-    are null in all rows, a `DocumentError` names the other columns. So rows are read, up to one that has a value, unless
-    the DataFrame is a stream.
+    are null in all rows, a `DocumentError` names the other columns. So rows are read, up to one that has a value,
+    unless the DataFrame is a stream.
     """
     if documents.prefix in frame.columns:
         raise InputError(f"The DataFrame has a column {documents.prefix!r} already. Drop it, or choose another prefix.")

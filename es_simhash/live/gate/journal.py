@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from es_simhash._core.batched import chunks
+from es_simhash._core.foreign_json import parse_json
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import StorageError
 
@@ -71,7 +72,7 @@ class Journal:
         for payload in _payloads(self.path):
             try:
                 found = _decoded(payload)
-            except (ValueError, RecursionError, zlib.error) as error:
+            except (ValueError, zlib.error) as error:
                 reject(payload, f"It is no list of events as deflated JSON: {error}.")
                 continue
             for event in found:
@@ -152,7 +153,7 @@ def _accepted_in(events: Iterable[Json]) -> int:
 
 def _decoded(payload: bytes) -> list[Any]:
     text = zlib.decompressobj().decompress(payload, _LONGEST)
-    found = json.loads(text.decode("utf-8", "surrogatepass"))
+    found = parse_json(text.decode("utf-8", "surrogatepass"))
     if not isinstance(found, list):
         raise ValueError(f"it is {type(found).__name__}")
     return found

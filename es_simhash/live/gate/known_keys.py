@@ -11,7 +11,6 @@ searches. What the gate itself writes is added.
 
 from __future__ import annotations
 
-import json
 import time
 from collections import defaultdict
 from collections.abc import Sequence
@@ -22,6 +21,7 @@ from threading import Event
 import numpy as np
 
 from es_simhash._core.batched import chunks
+from es_simhash._core.foreign_json import parse_json
 from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import StoppedError
 from es_simhash.engines.base import Engine
@@ -193,7 +193,7 @@ class KnownKeys:
         for _, some in chunks(view.documents(), _READ):
             if self._stops.is_set():
                 raise StoppedError
-            objects = [json.loads(source.decode()).get(documents.prefix) for _, source in some]
+            objects = [parse_json(source.decode()).get(documents.prefix) for _, source in some]
             stored = own_fields.read_all(documents.scheme, documents.scheme.id, objects)
             assert stored.keyed is not None
             if stored.places:

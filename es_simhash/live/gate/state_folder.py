@@ -6,6 +6,7 @@ import json
 import os
 from pathlib import Path
 
+from es_simhash._core.foreign_json import parse_json
 from es_simhash._core.json_paths import Json
 from es_simhash.engines.embedded.storage import durable_files
 from es_simhash.errors import InUseError, StorageError
@@ -73,8 +74,8 @@ class StateFolder:
             durable_files.replace(file, json.dumps(owner).encode())
             return
         try:
-            found = json.loads(file.read_text(encoding="utf-8"))
-        except (ValueError, RecursionError):
+            found = parse_json(file.read_bytes())
+        except ValueError:
             found = None
         if found != owner:
             raise StorageError(

@@ -105,18 +105,19 @@ def test_ids_that_clash_are_written_so_that_each_names_one_document(index: str, 
     # In one line, too.
     c = tmp_path / "c.json"
     c.write_text(json.dumps([{"id": "1", "headline": other}] * 2))
-    checked = run("check", index, a, b, str(c), "--url", place, "--format", "json", code=None)
-    found = {each["id"]: each for each in lines(checked.out)}
-    assert [*found] == ["1", "2", f"{b}:1:1", f"{b}:2:2", f"{c}:1:1", f"{c}:1.2:1"]
+    checked = run("check", index, a, b, str(c), "--url", place, "--json", code=None)
+    found = {each["id"]: each for each in lines(checked)}
+    assert [*found] == ["1", "2", f"{b}:1:1", f"{b}:2:2", f"{c}:1:1", f"{c}:1.1:1"]
     assert [match["id"] for match in found[f"{b}:1:1"]["earlier"]] == ["1"]
     # The index has a document with the id 1 as well, which is another one.
     assert [match["id"] for match in found[f"{b}:2:2"]["in_index"]] == ["0"]
-    assert {match["id"] for match in found[f"{c}:1.2:1"]["earlier"]} == {"2", f"{c}:1:1"}
+    assert {match["id"] for match in found[f"{c}:1.1:1"]["earlier"]} == {"2", f"{c}:1:1"}
     assert f"4 documents have the id of another one: the id '1' is at {a}:1, too." in checked.err
     new = write(tmp_path, "new.jsonl", [{"id": "1", "headline": corpus(9)[8]["body"]}])
-    checked = run("check", index, a, new, "--new", "--write", "--url", place, code=None)
+    checked = run("check", index, a, new, "--new", "--write", "--url", place, code=None, cwd=tmp_path)
     assert checked.code == 1
-    assert f"The id '1' is that of {a}:1, too, which it would replace." in checked.err
+    rejected = (tmp_path / "rejected.jsonl").read_text()
+    assert f"The id '1' is that of {a}:1, too, which it would replace." in rejected
     with Index(index, place) as opened:
         assert opened.find(TEXTS[2])[0].id == "1"
 

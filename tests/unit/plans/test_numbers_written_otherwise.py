@@ -1,4 +1,4 @@
-"""What a server is asked for lets through every way in which JSON may write a tenant's number, and few other tenants."""
+"""A server lets through every way in which JSON may write a tenant's number, and few other tenants."""
 
 from __future__ import annotations
 
@@ -89,7 +89,9 @@ def test_other_whole_numbers_are_left_out(number: int, other: int) -> None:
     assert lets_through(str(number), str(other)) == (number == other)
 
 
-@pytest.mark.parametrize("other", ["8.0", "1010007.0", "1.010007e6", "-1000007.0", "110001.0", "6.5", "998.99", "0.5", "x"])
+@pytest.mark.parametrize(
+    "other", ["8.0", "1010007.0", "1.010007e6", "-1000007.0", "110001.0", "6.5", "998.99", "0.5", "x"]
+)
 def test_tenants_with_fractions_are_left_out_as_well(other: str) -> None:
     assert lets_through("1000007", "1000007.0")
     assert lets_through("1000007", "1.000007e6")

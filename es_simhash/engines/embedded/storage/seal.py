@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from zlib import crc32
 
+from es_simhash._core.foreign_json import parse_json
 from es_simhash.engines.embedded.storage import durable_files
 from es_simhash.engines.embedded.storage.tantivy_files import (
     LIST,
@@ -68,7 +69,14 @@ def load(path: Path) -> Seal:
     content, newline, last = path.read_bytes().rpartition(b"\n")
     if newline + last != _last_line(content):
         raise DamagedError("its last line is not the checksum of the others")
-    return Seal(**json.loads(content))
+    try:
+        found = parse_json(content)
+    except ValueError as error:
+        raise DamagedError(f"it is not JSON: {error}") from None
+    match found:
+        case {"opstamp": int() as number, "sums": dict() as sums} if {META, LIST} <= sums.keys():
+            return Seal(number, sums)
+    raise DamagedError("it does not have the form of such a file")
 
 
 def _last_line(content: bytes) -> bytes:

@@ -29,10 +29,10 @@ def test_documents_without_any_text_are_an_error_that_names_the_columns(
     rows = [(str(i), body, BODY) for i in range(count)]
     frame = spark.createDataFrame(rows, "id string, body string, bodi string")
     number = f"{count:,} document"
-    with pytest.raises(DocumentError, match=f"{number}.* with no text in 'body'. They have: id, bodi. Was 'bodi'"):
+    with pytest.raises(DocumentError, match=rf"{number}.* with no text in 'body'. They have: id, bodi. Was 'bodi'"):
         SparkDeduplicator(OWN).of_texts(frame)
     if body is None:
-        with pytest.raises(DocumentError, match="all rows have no text in 'body'. They have: id, bodi. Was 'bodi'"):
+        with pytest.raises(DocumentError, match=r"all rows have no text in 'body'\. They have: id, bodi\. Was 'bodi'"):
             add_fields(frame, OWN)
     else:
         statuses = {row["dedup"]["status"] for row in add_fields(frame, OWN).collect()}
@@ -42,7 +42,7 @@ def test_documents_without_any_text_are_an_error_that_names_the_columns(
 def test_a_column_that_is_not_there_is_named_with_those_that_are(spark: SparkSession) -> None:
     frame = spark.createDataFrame([("1", BODY)], "id string, bodi string")
     for run in (SparkDeduplicator(OWN).of_texts, lambda given: add_fields(given, OWN)):
-        with pytest.raises(InputError, match="lacks a column.*It has: id, bodi"):
+        with pytest.raises(InputError, match=r"lacks a column.*It has: id, bodi"):
             run(frame)
 
 
@@ -79,5 +79,5 @@ def test_an_id_that_several_documents_have_is_refused(
         if indices == ("a", "b"):
             assert run(frame).counts.documents == 3
             continue
-        with pytest.raises(DocumentError, match="2 documents have the same id '1'.*so groups could not say which"):
+        with pytest.raises(DocumentError, match=r"2 documents have the same id '1'.*so groups could not say which"):
             run(frame)
