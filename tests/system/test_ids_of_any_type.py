@@ -136,9 +136,9 @@ def test_a_gate_takes_or_rejects_each(tmp_path: Path, wrapped: bool) -> None:
         for found in [*batches, [10**5000, "after"]]:
             if wrapped:
                 asked = [asked_of({"id": id_, "body": WORDS}, True) for id_ in found]
-                answers = gate.answer(asked)
+                answers: list[Any] = [*gate.answer(asked)]
             else:
-                answers = gate.add([{"_id": id_, "body": WORDS} for id_ in found])
+                answers = [*gate.add([{"_id": id_, "body": WORDS} for id_ in found])]
             for id_, answer in zip(found, answers, strict=True):
                 if isinstance(id_, int) and not isinstance(id_, bool):
                     assert (answer.kind == "rejected") == (written_as(id_) is None)

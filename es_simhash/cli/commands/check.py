@@ -18,7 +18,7 @@ from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.cli.jobs.file_ids import DistinctIds
-    from es_simhash.documents.files import FileDocument
+    from es_simhash.documents.files import FileDocument, RejectFile
     from es_simhash.plans.add import Written
     from es_simhash.plans.check import Checked
 
@@ -85,9 +85,7 @@ def command(
                 without_text.add(f"{document.file}:{document.line}")
             if checked.is_new or not new_only:
                 _show(output, checked)
-                if write and (problem := ids.problem(checked.id or "")):
-                    rejects(document.rejected(problem))
-                elif write:
+                if write and not _is_refused(document, checked, ids, rejects):
                     kept.append(document)
             advance(total, rejects.count)
         is_empty = new and new == total and not engine.perform(Count(index, {"match_all": {}}))
@@ -126,6 +124,14 @@ def _actions(
     for position, each in enumerate(found):
         under_way[position] = each
         yield {"_id": ids.written(each), "_source": each.document}
+
+
+def _is_refused(document: FileDocument, checked: Checked, ids: DistinctIds, rejects: RejectFile) -> bool:
+    """Reject a document whose id an earlier one has, which it would replace."""
+    problem = ids.problem(checked.id or "")
+    if problem:
+        rejects(document.rejected(problem))
+    return bool(problem)
 
 
 def _show(output: Output, checked: Checked) -> None:

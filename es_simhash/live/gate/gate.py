@@ -24,7 +24,7 @@ from es_simhash.errors import (
 )
 from es_simhash.live.gate.accepting import Accepting, Decision, Event
 from es_simhash.live.gate.clock import now
-from es_simhash.live.gate.incoming import has_id, identified
+from es_simhash.live.gate.incoming import NoDocument, has_id, identified
 from es_simhash.live.gate.journal import Journal
 from es_simhash.live.gate.judging import Judge
 from es_simhash.live.gate.known_keys import KnownKeys
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 class Asked:
     """A document that is asked about, and to be written if the answer allows it; ``id`` is for one that has none."""
 
-    document: Document
+    document: Document | NoDocument
     writes: bool = False
     id: str | None = None
 

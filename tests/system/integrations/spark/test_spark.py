@@ -148,7 +148,7 @@ def read_here(
     rows = [dict(zip(batch.dtype.names or (), row, strict=True)) for batch in found.pairs() for row in batch.tolist()]
     pairs = {(ids[row.pop("first")], ids[row.pop("second")]): row | {"clause": CLAUSES[row["clause"]]} for row in rows}
     # Spark does not look for the valley of the similarities.
-    return sorted(found.groups_of_ids()), pairs, replace(found.counts, valley=None)
+    return sorted(found.groups_of_ids()), pairs, replace(found.counts, valley=None, missed=None)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,10 @@ def test_an_id_that_several_documents_have_is_refused(
         columns += ", index string"
     frame = spark.createDataFrame(rows, columns).repartition(3)
     documents = SparkDeduplicator(OWN)
-    runs = [documents.of_texts, lambda given: documents.of_fields(add_fields(given, OWN))]
+    runs: list[Callable[[Any], Any]] = [
+        documents.of_texts,
+        lambda given: documents.of_fields(add_fields(given, OWN)),
+    ]
     for run in runs:
         if indices == ("a", "b"):
             assert run(frame).counts.documents == 3
