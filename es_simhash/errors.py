@@ -23,7 +23,7 @@
     │   │   └── UnansweredError    a proxy has no answer of the engine, which may have done it
     │   ├── TooLargeError      a request is larger than the engine, or a proxy before it, accepts
     │   ├── ReaderLostError    the engine has dropped the view of an index that was being read
-    │   ├── InUseError         another process is writing to the embedded index, or uses the folder of a gate
+    │   ├── InUseError         another process is writing to the embedded index, or uses a folder of state
     │   └── WritesLostError    the embedded index could not be written, and lacks changes reported as written
     ├── WorkerError        a worker process ended before its work was done
     ├── KernelError        a compiled kernel has a mistake in it
@@ -163,7 +163,7 @@ class ReaderLostError(EngineError):
 
 
 class InUseError(EngineError):
-    """Another process is writing to the embedded index, or uses the folder of a gate."""
+    """Another process is writing to the embedded index, or uses a folder of state."""
 
     may_pass = True
 

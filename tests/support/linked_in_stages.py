@@ -98,7 +98,8 @@ class _Killed(KeptStages):
     def __init__(self, directory: Path, of: Json, when: str) -> None:
         self._log = directory / "log"
         self._when = when
-        super().__init__(directory, of)
+        super().__init__(directory)
+        self.begin(of)
 
     def end(self, stage: str, note: Json) -> None:
         with self._log.open("a") as log:

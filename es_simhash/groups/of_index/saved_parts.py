@@ -76,7 +76,13 @@ class SavedParts:
         """Open the stages of linking the parts that were loaded and saved; those of other parts count no more."""
         parts = [[path.name, path.stat().st_size, path.stat().st_mtime_ns] for path in self._files]
         name = sha256("/".join(sorted(indices)).encode()).hexdigest()[:16]
-        return KeptStages(self._directory / f"{self._name}-{name}-links", {"parts": parts, **of})
+        stages = KeptStages(self._directory / f"{self._name}-{name}-links")
+        try:
+            stages.begin({"parts": parts, **of})
+        except BaseException:
+            stages.close()
+            raise
+        return stages
 
     def load(self, index: str, part: Slice) -> tuple[FingerprintRows, list[int] | None] | None:
         """Load a saved part, and the changes of the index's shards before it was read.

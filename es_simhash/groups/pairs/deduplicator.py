@@ -110,6 +110,7 @@ class Deduplicator:
         ``on_progress`` is called with the number of documents read so far. The document with the lowest ``rank``, which
         is called with its position once all are read, stands for its group; without ``rank`` the first one does.
         """
+        kept = None if self.state is None else KeptStages(Path(self.state) / _KEPT)
         spools = Spools(self.memory // _SPOOL_SHARE, self.directory)
         try:
             choices = Choices(self.linkage, self.common, self.max_bucket, self._rarity, self.scope)
@@ -118,11 +119,14 @@ class Deduplicator:
             with stage("read"):
                 job.read(documents, on_progress or (lambda _: None))
             with stage("compare"):
-                if self.state is not None:
-                    spools.stages = KeptStages(Path(self.state) / _KEPT, job.known_by(), begins_anew=False)
+                if kept:
+                    kept.begin(job.known_by(), anew=False)
+                    spools.stages = kept
                 found = job.result(rank)
             spools.stages.remove()
             return found
         except BaseException:
             spools.close()
+            if kept:
+                kept.close()
             raise

@@ -56,9 +56,10 @@ class Spools:
         self.close()
 
     def close(self) -> None:
-        """Free the memory and the disk space of all spools."""
+        """Free the memory and the disk space of all spools, and let other jobs have the kept stages."""
         self.is_closed = True
         self._free()
+        self.stages.close()
 
 
 class Spool:

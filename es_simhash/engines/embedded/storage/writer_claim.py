@@ -16,18 +16,20 @@ except ImportError:  # on Windows
 
 
 class Claim:
-    """A claim on a directory, until it is released."""
+    """A claim on a directory, until it is released; it ``is_refused`` if another one has it."""
 
     def __init__(self, directory: Path) -> None:
         self._descriptor: int | None = None
+        self.is_refused = False
         if fcntl is None:
             return
         descriptor = os.open(directory, os.O_RDONLY)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._descriptor = descriptor
-        except OSError:
+        except OSError as error:
             # Another process is checking right now, or there are no such locks.
+            self.is_refused = isinstance(error, BlockingIOError)
             os.close(descriptor)
 
     def give_up(self) -> None:
