@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 # The stages of all jobs. Those of pages of documents overlap in several threads.
 Stage: TypeAlias = Literal[
     "survey", "documents", "prepare", "read", "compare", "write", "verify", "learn", "search", "delete"
 ]
 Watch: TypeAlias = Callable[[Stage], AbstractContextManager[object]]
+
+Item = TypeVar("Item")
+
+# Items are counted in steps of this many.
+_ITEMS = 100
 
 # Called with how much is done.
 Advance: TypeAlias = Callable[[int], object]
@@ -48,6 +53,15 @@ def counted_arrays(doing: str, arrays: Iterable[Sized], total: int, unit: str) -
             yield some
             done += len(some)
             advance(done)
+
+
+def counted_each(doing: str, items: Iterable[Item], total: int, unit: str = "documents") -> Iterator[Item]:
+    """Yield items, and count them."""
+    with counting(doing, total, unit) as advance:
+        for done, item in enumerate(items):
+            if done % _ITEMS == 0:
+                advance(done)
+            yield item
 
 
 @contextmanager

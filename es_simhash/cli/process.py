@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 _INTERRUPTED = 130
 # Seconds until an interruption is raised that could not be raised where it came.
 _A_LITTLE_LATER = 0.01
-# The option of glibc's mallopt for the number of arenas.
-_ARENA_MAX = -8
+# The options of glibc's mallopt: the number of arenas; from how many bytes on a block has pages of its own, which go
+# back to the system at once; and how many freed bytes at the end of the heap are kept.
+_ARENA_MAX, _MMAP_THRESHOLD, _TRIM_THRESHOLD = -8, -3, -1
+_BLOCK_BYTES = 6 << 20
 # Seconds after which a thread makes way for another one.
 _SWITCH_AFTER = 0.0005
 
@@ -47,16 +49,22 @@ def run(arguments: list[str]) -> int:
     return result if isinstance(result, int) else exits.FINE
 
 
-def take_memory_from_one_arena() -> None:
-    """Let all threads allocate in one arena, where the system's library (glibc) would give each its own.
+def take_little_memory() -> None:
+    """Let all threads allocate in one arena, and give the memory of large arrays back once they are freed.
 
-    Texts that one thread drops leave room that the others could not use otherwise: nearly half of a long job's memory.
+    The system's library (glibc) would give each thread an arena of its own, and keep what is freed. Texts that one
+    thread drops leave room that the others could not use otherwise: nearly half of a long job's memory. Arrow's own
+    allocator would keep as much again.
     """
     import ctypes
 
-    # Other libraries have no such function, or no such arenas.
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+    # Other libraries have no such function, or no such options.
     with suppress(AttributeError, OSError, TypeError):
-        ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
+        set_option = ctypes.CDLL(None).mallopt
+        set_option(_ARENA_MAX, 1)
+        set_option(_MMAP_THRESHOLD, _BLOCK_BYTES)
+        set_option(_TRIM_THRESHOLD, 2 * _BLOCK_BYTES)
 
 
 def _code(arguments: list[str]) -> int:

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from es_simhash._core.environment import PATIENCE
 from es_simhash._core.json_paths import Json
+from es_simhash._core.stages import Advance, counting
 from es_simhash.documents.documents import Documents, unchanged_text
 from es_simhash.errors import EngineError, IndexStateError
 from es_simhash.live.sweep.document_ref import DocumentRef
@@ -78,10 +79,12 @@ def learn(
     own = entries((yield from retry(GetMappings(name), patience)), documents.prefix)
     indices = [index for index, entry in sorted(own.items()) if entry]
     lowest = known if known and known.lie_in(indices) else None
-    if lowest is None or lowest.met != (yield from retry_each(fingerprinted(name, documents), patience)):
+    total = yield from retry_each(fingerprinted(name, documents), patience)
+    if lowest is None or lowest.met != total:
         lowest = LowestContents()
-        for index in indices:
-            yield from _add_those_of(index, documents, patience, lowest)
+        with counting("Choosing documents to learn from", total) as advance:
+            for index in indices:
+                yield from _add_those_of(index, documents, patience, lowest, advance)
     texts = yield from _texts(documents, lowest.refs(), patience)
     if not texts:
         raise IndexStateError(
@@ -128,7 +131,9 @@ def _learn_if_missing(
     return None
 
 
-def _add_those_of(index: str, documents: Documents, patience: float, lowest: LowestContents) -> Plan[None]:
+def _add_those_of(
+    index: str, documents: Documents, patience: float, lowest: LowestContents, advance: Advance
+) -> Plan[None]:
     """Read the documents of one more index."""
     field = f"{documents.prefix}.content"
     query: Json = {"bool": {"filter": [{"term": {f"{documents.prefix}.scheme": documents.scheme.id}}]}}
@@ -136,6 +141,7 @@ def _add_those_of(index: str, documents: Documents, patience: float, lowest: Low
     while hits := (yield from reading.next()):
         sources = (object_in(hit.get("_source"), documents.prefix) for hit in hits)
         lowest.add((own.get("content"), DocumentRef.of(hit)) for own, hit in zip(sources, hits, strict=True))
+        advance(lowest.met)
 
 
 def _number(content: object) -> int:

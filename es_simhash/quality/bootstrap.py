@@ -15,6 +15,7 @@ from typing import TypeVar
 import numpy as np
 
 from es_simhash._core.arrays import Integers
+from es_simhash._core.stages import counted_each
 from es_simhash.quality.scores import Many
 
 ROUNDS = 200
@@ -50,7 +51,7 @@ class Bootstrap:
     def estimates(self, clusters: int, score: Callable[[Many], Mapping[Name, float]]) -> dict[Name, Estimate]:
         """Estimate scores with their intervals; ``score`` computes them for given numbers of each cluster."""
         values = score(np.ones(clusters))
-        samples = [score(times) for times in self.samples(clusters)]
+        samples = [score(times) for times in counted_each("Sampling", self.samples(clusters), self.rounds, "samples")]
         return {name: _estimate(value, [sample[name] for sample in samples]) for name, value in values.items()}
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers, offsets_from_counts
+from es_simhash._core.stages import counted_each
 from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.groups.pairs.sorting import Numbers
@@ -63,7 +64,8 @@ def similar_pairs(
     ``texts`` are read once or twice, and ``originals`` are their `first_positions`. Up to ``most_features`` are held in
     memory, and up to ``most_postings`` counted one by one.
     """
-    samples = sampled(feature_batches(settings, texts), most_features)
+    read = counted_each("Reading features", texts, len(originals))
+    samples = sampled(feature_batches(settings, read), most_features)
     found = similar_among(samples, most_postings) if samples else None
     return found or _by_keys(settings, texts, originals)
 
@@ -114,7 +116,7 @@ def _counted(samples: FeatureSamples, most: int | None) -> tuple[Numbers, Jaccar
     seen = ends - documents
     pairs, jaccards, unions = [np.empty(0, np.uint64)], [np.empty(0, np.float64)], [np.empty(0, np.int64)]
     count = 0
-    for document in range(len(counts)):
+    for document in counted_each("Comparing all", range(len(counts)), len(counts)):
         own = feature[features.offsets[document] : features.offsets[document + 1]]
         seen[own] += 1
         open_ = own[seen[own] < ends[own]]

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
 from es_simhash._core.arrow_tables import ArrowRows
+from es_simhash._core.stages import counted_each
 from es_simhash.documents.rejected import OnReject
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.deduplication_steps import Documents, Rank
@@ -181,7 +182,8 @@ class _Evaluating:
         options.on_step("Trying other thresholds")
         near, curves = self._curves()
         options.on_step("Comparing all pairs exactly")
-        keys = KeyMatcher.of(deduplicator.settings, deduplicator.criteria, self._documents.texts)
+        read = counted_each("Making keys", self._documents.texts, len(self._documents))
+        keys = KeyMatcher.of(deduplicator.settings, deduplicator.criteria, read)
         similar = self._similar()
         ceiling = self._ceiling(similar, keys)
         options.on_step("Drawing samples")

@@ -20,6 +20,7 @@ from time import process_time
 import numpy as np
 import numpy.typing as npt
 
+from es_simhash._core.stages import counted_each
 from es_simhash.errors import SchemeError
 from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.sorting import Numbers
@@ -140,7 +141,7 @@ def choose(front: Sequence[KeyOption], goal: Goal) -> KeyOption:
 
 def _by_bands(base: Scheme, probe: Probe, goal: Goal) -> Iterator[KeyOption]:
     assert base.minhash
-    for size in SIZES:
+    for size in counted_each("Measuring keys", SIZES, len(SIZES), "sizes"):
         layouts = sorted(set(_layouts(probe.jaccards, size, {*RECALLS, goal.recall})))
         if not layouts:
             continue

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
+from es_simhash._core.stages import counted_each
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.condense import sample_of_texts
 from es_simhash.groups.pairs.sorting import Numbers
@@ -120,7 +121,8 @@ class RarityMeasure:
 
 
 def _samples_of(settings: Settings, texts: Iterable[str], originals: Integers) -> FeatureSamples:
-    samples = sampled(feature_batches(settings, texts), max(MOST, _OF_EACH * len(originals)))
+    read = counted_each("Reading features", texts, len(originals))
+    samples = sampled(feature_batches(settings, read), max(MOST, _OF_EACH * len(originals)))
     assert samples is not None  # the least samples have fewer features
     return samples
 

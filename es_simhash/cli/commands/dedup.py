@@ -16,7 +16,7 @@ from es_simhash.cli.options.files import Files, input_options, output_file
 from es_simhash.cli.options.group import check_outputs, group_options, groups_file_options
 from es_simhash.cli.options.index import scheme_option, scheme_or_default, texts_option
 from es_simhash.cli.options.metrics import metrics_options
-from es_simhash.cli.process import take_memory_from_one_arena
+from es_simhash.cli.process import take_little_memory
 from es_simhash.cli.show.exits import after, saying_if_interrupted
 from es_simhash.cli.show.groups import show_deduplicated
 from es_simhash.cli.show.output import Output
@@ -100,7 +100,7 @@ def command(
     deduplicator = Deduplicator(chosen, rarity=rarity, memory=memory, threads=threads, scope=scope, **criteria)
     if rarity_file and not deduplicator.weighs_rarity:
         raise click.UsageError("These criteria do not ask how rare features are. Leave --rarity out.")
-    take_memory_from_one_arena()
+    take_little_memory()
     printed = "" if groups_file else " What is printed above may not be all."
     with ExitStack() as stack:
         stack.enter_context(saying_if_interrupted(lambda: f"No output files were written.{printed}"))

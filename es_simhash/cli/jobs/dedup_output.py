@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
 from es_simhash._core.harmless import json_text
+from es_simhash._core.stages import counted_each
 from es_simhash.documents.files import FileDocument
 from es_simhash.documents.files.csv_tables import write_rows
 from es_simhash.groups.pairs.compare import Pairs
@@ -48,6 +49,8 @@ def write_canonical(found: Iterable[tuple[FileDocument, str]], duplicates: Dupli
 
     A line has the document's routing, and its ``_id`` where the document does not hold its id itself.
     """
-    for (each, _), is_canonical in zip(found, duplicates.is_canonical.tolist(), strict=True):
+    stay = duplicates.is_canonical
+    again = counted_each("Writing documents", zip(found, stay.tolist(), strict=True), len(stay))
+    for (each, _), is_canonical in again:
         if is_canonical:
             out.write(each.written() + "\n")

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from es_simhash._core.json_paths import Json
+from es_simhash._core.stages import counted_arrays, counted_each
 from es_simhash.cli.reports.groups.collector import Collector, Omitted, Setup
 from es_simhash.cli.reports.html.groups import report_page
 from es_simhash.documents.files import FileDocument
@@ -39,7 +40,7 @@ def report_on_files(
     def fetch(keys: Sequence[tuple[str, str]]) -> list[Json | None]:
         wanted = {id_ for _, id_ in keys}
         found: dict[str, Json] = {}
-        for each in again:
+        for each in counted_each("Reading examples", again, duplicates.counts.documents):
             if each.id in wanted:
                 found.setdefault(each.id, dict(each.document))
         return [found.get(id_) for _, id_ in keys]
@@ -76,7 +77,8 @@ def setup_for(
 def _groups(duplicates: Duplicates) -> Iterator[tuple[Group, list[int]]]:
     """Yield the groups, named by their numbers, with the positions of their documents."""
     nearness, number = duplicates.nearness, 0
-    for some in groups_in_batches(duplicates.groups):
+    batches = groups_in_batches(duplicates.groups)
+    for some in counted_arrays("Measuring groups", batches, len(duplicates.groups), "groups"):
         positions = [position for each in some for position in each]
         nearness.load(positions)
         near = nearness.to_firsts(some)

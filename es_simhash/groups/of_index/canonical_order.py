@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from es_simhash._core.json_paths import Json
+from es_simhash._core.stages import counted_each
 from es_simhash.errors import InputError
 from es_simhash.groups.canonical import Canonical
 from es_simhash.groups.of_index.document_refs import DocumentRefs
 from es_simhash.groups.of_index.document_texts import DocumentReader
+from es_simhash.groups.union_find import Groups
+
+_READ_AT_ONCE = 1_000
 
 
 class Ranking:
@@ -21,13 +26,16 @@ class Ranking:
         self._reader = reader
         self._ranks: dict[int, Any] = {}
 
-    def read(self, positions: Sequence[int]) -> None:
-        """Read the fields that the rule needs."""
+    def read(self, groups: Groups) -> None:
+        """Read the fields of all members that the rule needs."""
         if not self._canonical.fields:
             return
-        hits = self._reader.read(self._refs.take(positions), self._canonical.fields)
-        for position, hit in zip(positions, hits, strict=True):
-            self._ranks[position] = self._canonical.rank(_source(hit))
+        total = int(groups.sizes.sum())
+        members = counted_each("Ranking", (position for each in groups for position in each), total)
+        while positions := list(islice(members, _READ_AT_ONCE)):
+            hits = self._reader.read(self._refs.take(positions), self._canonical.fields)
+            for position, hit in zip(positions, hits, strict=True):
+                self._ranks[position] = self._canonical.rank(_source(hit))
 
     def ordered(self, positions: Sequence[int], keys: Mapping[int, tuple[str, str]]) -> list[int]:
         """Sort documents by the rule; ids, then indices, break ties."""

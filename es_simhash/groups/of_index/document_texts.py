@@ -10,6 +10,7 @@ import numpy as np
 
 from es_simhash._core.arrays import Integers, distinct_numbers
 from es_simhash._core.json_paths import Json
+from es_simhash._core.stages import counted_each
 from es_simhash.documents.documents import Documents, unchanged_text
 from es_simhash.documents.sources import patterns
 from es_simhash.engines.base import Engine, run
@@ -84,6 +85,7 @@ class DocumentTexts:
     def at(self, positions: Integers) -> list[str]:
         """Read the texts of some documents, without those that are gone."""
         read = self._reader.read(self._refs.take(positions.tolist()), self._source)
+        read = counted_each("Reading texts to learn from", read, len(positions))
         return [text for text in map(self._text, read) if text is not None]
 
     def exact(self, verifier: Verifier) -> CompareTexts:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy.typing as npt
 
 from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import Stop
+from es_simhash._core.stages import Advance
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import StoppableEngine
 from es_simhash.groups.of_index.canonical_order import Ranking
@@ -30,8 +30,6 @@ from es_simhash.groups.pairs.result import Counts
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.groups.pairs.spool import Spools
 from es_simhash.groups.pairs.text_similarity import CompareTexts, verifier
-
-_RANKED_AT_ONCE = 10_000
 
 
 def grouped(
@@ -49,9 +47,7 @@ def grouped(
     links = link(read.store, read.criteria, comparison, options.memory, spools, Bounds(options.max_bucket, new))
     links.union.union(*joined)
     ranking = Ranking(options.canonical, read.refs, reader)
-    members = (position for component in links.union.groups() for position in component)
-    while some := list(islice(members, _RANKED_AT_ONCE)):
-        ranking.read(some)
+    ranking.read(links.union.groups())
     nearness = Nearness(read.store, read.criteria, exact, links.surroundings, texts.read if texts else None)
     known = read.indices, read.note, joined, read.unread, read.part, options.shard is not None
     found = LinkedDocuments(read.refs, links, nearness, ranking, options.linkage, *known)
@@ -93,9 +89,9 @@ class _StoppableComparison(Comparison):
         super().__init__(*given)
         self._stop = stop
 
-    def measured(self, codes: Numbers) -> Iterator[Pairs]:
+    def measured(self, codes: Numbers, advance: Advance = lambda _: None) -> Iterator[Pairs]:
         """Yield the pairs whose similarity counts, in the order in which they come."""
-        for pairs in super().measured(codes):
+        for pairs in super().measured(codes, advance):
             self._stop.check()
             yield pairs
 

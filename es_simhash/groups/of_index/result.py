@@ -15,6 +15,7 @@ import numpy as np
 from es_simhash._core.arrays import Integers
 from es_simhash._core.arrow_tables import ArrowRows
 from es_simhash._core.json_paths import Json
+from es_simhash._core.stages import counted_arrays, counted_each
 from es_simhash.groups.of_index.canonical_order import Ranking
 from es_simhash.groups.of_index.document_refs import DocumentRefs
 from es_simhash.groups.of_index.group_names import names
@@ -176,7 +177,7 @@ class Grouped(ArrowRows):
     def __iter__(self) -> Iterator[Group]:
         """Yield the groups, the largest first."""
         nearness, names_ = self._linked.nearness, iter(self._names)
-        for some in self._loaded(self._positions):
+        for some in counted_arrays("Reading groups", self._loaded(self._positions), len(self), "groups"):
             near = nearness.to_firsts(some)
             keys = self.keys(list(chain.from_iterable(some)))
             members = (Member(*key, *values) for key, values in zip(keys, values_of(near), strict=True))
@@ -197,7 +198,8 @@ class Grouped(ArrowRows):
 
     def pairs(self) -> Iterator[Pairs]:
         """Yield the pairs that link documents, by their positions, in batches; see `Duplicates.pairs`."""
-        return iter(self._linked.links.pairs)
+        pairs = self._linked.links.pairs
+        return counted_arrays("Reading pairs", pairs, len(pairs), "pairs")
 
     def refs(self, positions: Sequence[int]) -> list[DocumentRef]:
         """Return references to documents, by their positions."""
@@ -222,7 +224,7 @@ class Grouped(ArrowRows):
 
     def duplicates(self) -> Iterator[DocumentRef]:
         """Yield references to the members of groups that are not canonical."""
-        for positions in self._positions:
+        for positions in counted_each("Reading duplicates", self._positions, len(self), "groups"):
             yield from self.refs(positions[1:])
 
     def has_content(self, position: int, content: str) -> bool:
@@ -273,8 +275,8 @@ class Grouped(ArrowRows):
         groups: list[tuple[int, tuple[str, str], list[int]]] = []
         components = self._components()
         # Single linkage compares nothing.
-        is_single = found.linkage == "single"
-        for some in groups_in_batches(components) if is_single else self._loaded(components):
+        batches = groups_in_batches(components) if found.linkage == "single" else self._loaded(components)
+        for some in counted_arrays("Making groups", batches, len(found.links.union.groups()), "groups"):
             keys = self._keys_of_members(some)
             for component in some:
                 ordered = found.ranking.ordered(component, keys)

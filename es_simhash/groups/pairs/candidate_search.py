@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.stages import counted_arrays, counting
+from es_simhash._core.stages import Advance, counted_arrays, counting
 from es_simhash.groups.pairs.candidates import (
     POSITION_BITS,
     Candidates,
@@ -104,13 +105,15 @@ class CandidateSearch:
                     yield KeyCounts(number + 1, linker.left_out, linker.cut_off, list(hot))
                 advance((number + 1) * compared)
 
-    def read(self, candidates: Candidates, low: int = 0) -> Iterator[CandidatesOfTile]:
-        """Yield candidates tile by tile, while the rows of the tile are kept at hand; free them at the end."""
+    def read(self, candidates: Candidates, low: int = 0) -> Iterator[tuple[CandidatesOfTile, Advance]]:
+        """Yield candidates tile by tile, while the rows of the tile are kept at hand; free them at the end.
+
+        With them comes what to call with the number of those that are compared.
+        """
         with counting("Comparing", len(candidates.runs), "pairs") as advance:
             for some in candidates.distinct(low):
                 self.store.keep(some.tile)
-                yield some
-                advance(candidates.read)
+                yield some, partial(_advance, advance, some)
         self.store.keep(None)
         candidates.runs.close()
 
@@ -130,6 +133,10 @@ class CandidateSearch:
     @property
     def _grain(self) -> int:
         return 1 << POSITION_BITS if self.scopes else 1
+
+
+def _advance(advance: Advance, some: CandidatesOfTile, compared: int) -> None:
+    advance(some.part_of_all(compared))
 
 
 def share_two(store: FingerprintStore, criteria: Criteria) -> bool:

@@ -202,9 +202,12 @@ class Candidates:
 
     def distinct(self, low: int = 0) -> Iterator[CandidatesOfTile]:
         """Yield each pair once, those of a tile in arrays of a bounded size; from ``low`` on in their order."""
-        for found in self.runs.pieces(low=low):
-            self.read += len(found)
-            numbers = found if self._times == 1 else self._repeated(found)
+        for numbers in self.runs.pieces(low=low):
+            before, count = self.read, len(numbers)
+            self.read += count
+            if self._times > 1:
+                # Under the same name, so that the others do not stay in memory.
+                numbers = self._repeated(numbers)  # noqa: PLW2901
             tiles = numbers >> np.uint64(POSITION_BITS + self.tile_bits) if self.tile_bits < POSITION_BITS else None
             starts = [0] if tiles is None else [0, *(np.flatnonzero(np.diff(tiles)) + 1).tolist()]
             for start, stop in pairwise([*starts, len(numbers)]):
@@ -212,7 +215,8 @@ class Candidates:
                     some = numbers[start:stop]
                     first = 0 if tiles is None else int(tiles[start]) << self.tile_bits
                     tile = range(first, first + (1 << self.tile_bits))
-                    yield CandidatesOfTile(_of_tile(some, self.tile_bits), tile, int(some[-1]) + 1)
+                    read = range(*(before + count * place // len(numbers) for place in (start, stop)))
+                    yield CandidatesOfTile(_of_tile(some, self.tile_bits), tile, int(some[-1]) + 1, read)
 
     def _repeated(self, numbers: Numbers) -> Numbers:
         """Return those of sorted numbers that are there several times, and count the ``single`` ones."""
@@ -224,11 +228,19 @@ class Candidates:
 
 @dataclass(frozen=True, eq=False)
 class CandidatesOfTile:
-    """Candidates whose second documents are in a tile; those that follow are from ``next`` on in their order."""
+    """Candidates whose second documents are in a tile; those that follow are from ``next`` on in their order.
+
+    They are the ``read`` ones of all numbers.
+    """
 
     codes: Numbers
     tile: range
     next: int
+    read: range
+
+    def part_of_all(self, compared: int) -> int:
+        """Return how many of all numbers are done, once so many of these candidates are compared."""
+        return self.read.start + len(self.read) * compared // len(self.codes)
 
 
 def _by_tile(codes: Numbers, tile_bits: int) -> Numbers:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from es_simhash._core.arrays import Integers
 from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import each_made
+from es_simhash._core.stages import Advance
 from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.groups.pairs.pair_rows import PairRows
@@ -27,7 +28,7 @@ from es_simhash.sketches.minhash.estimate import standard_errors
 Pairs: TypeAlias = npt.NDArray[Any]
 
 # Their signatures are read into memory, by each thread.
-_COMPARED_AT_ONCE = 1 << 15
+_COMPARED_AT_ONCE = 1 << 14
 
 
 def pair_type(criteria: Criteria) -> np.dtype[np.void]:
@@ -94,10 +95,13 @@ class Comparison:
         self.compared = self.verified = 0
         self.sample = PairSample()
 
-    def measured(self, codes: Numbers) -> Iterator[Pairs]:
+    def measured(self, codes: Numbers, advance: Advance = lambda _: None) -> Iterator[Pairs]:
         """Yield the pairs that may be near, or make a crowd, in the order in which they come."""
-        parts = (codes[start : start + _COMPARED_AT_ONCE] for start in range(0, len(codes), _COMPARED_AT_ONCE))
-        for pairs, are_near in each_made(self._by_fingerprints, parts, self._threads):
+        starts = range(0, len(codes), _COMPARED_AT_ONCE)
+        parts = (codes[start : start + _COMPARED_AT_ONCE] for start in starts)
+        made = each_made(self._by_fingerprints, parts, self._threads)
+        for start, (pairs, are_near) in zip(starts, made, strict=True):
+            advance(start)
             self.compared += len(pairs)
             counts = are_near
             if self._criteria.similarity is not None:

@@ -39,7 +39,7 @@ from es_simhash.scheme.verdict.verification import Crowding
 # The number of documents sharing a key that are all compared, and the number that each further one is compared with.
 ALL, FEW = 32, 2
 # The memory for each sorted number, in all arrays that it passes through.
-_BYTES_A_NUMBER = 128
+_BYTES_A_NUMBER = 192
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class _Linking:
     def _identical(self) -> Iterator[Pairs]:
         """Yield the pairs of equal texts: each with the nearest one before it, or all where a scope is by pairs."""
         candidates = self._search.with_equal_contents()
-        same = (identical_pairs(self._store, each.codes, self._criteria) for each in self._search.read(candidates))
+        same = (identical_pairs(self._store, each.codes, self._criteria) for each, _ in self._search.read(candidates))
         if self._search.scopes:
             yield from same
             return
@@ -198,8 +198,8 @@ class _Linking:
         if note:
             self._comparison.go_on(note["comparison"])
         before = note.get("single", 0) if note else 0
-        for some in self._search.read(candidates, note["next"] if note else 0):
-            yield from self._comparison.measured(some.codes)
+        for some, advance in self._search.read(candidates, note["next"] if note else 0):
+            yield from self._comparison.measured(some.codes, advance)
             self.single = before + candidates.single
             so_far = {"next": some.next, "single": self.single, "comparison": self._comparison.note()}
             self._stages.end("compared", so_far)
@@ -247,8 +247,8 @@ class _Linking:
         candidates = self._search.none()
         for _ in self._search.with_equal_keys(candidates, touched & ~new, KeyCounts()):
             pass
-        for some in self._search.read(candidates):
-            for pairs in self._comparison.measured(some.codes):
+        for some, advance in self._search.read(candidates):
+            for pairs in self._comparison.measured(some.codes, advance):
                 old = pairs[~(new[pairs["first"]] | new[pairs["second"]])]
                 around.add(old["first"], old["second"], old["similarity"], crowding)
 

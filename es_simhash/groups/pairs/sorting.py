@@ -115,12 +115,17 @@ class SortedRuns:
             run.skip_to(low)
         for bound in [*self._bounds(runs, chunk, grain, low), None]:
             parts = [part for part in (run.below(bound) for run in runs) if len(part)]
-            if len(parts) > 1:
-                piece = np.concatenate(parts)
-                piece.sort(kind="stable")  # which merges what is sorted in parts
-                yield distinct_sorted(piece) if self._distinct else piece
-            else:
-                yield from parts
+            if parts:
+                yield self._merge(parts)
+
+    def _merge(self, parts: list[Numbers]) -> Numbers:
+        """Merge sorted numbers; nothing of the parts stays in memory."""
+        if len(parts) == 1:
+            return parts.pop()
+        piece = np.concatenate(parts)
+        parts.clear()
+        piece.sort(kind="stable")  # which merges what is sorted in parts
+        return distinct_sorted(piece) if self._distinct else piece
 
     def _bounds(self, runs: Sequence[_Run], chunk: int, grain: int, low: int) -> list[int]:
         """Return ascending numbers; about ``limit`` lie between two of them."""

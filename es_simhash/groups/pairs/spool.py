@@ -13,8 +13,10 @@ from pathlib import Path
 from tempfile import SpooledTemporaryFile, gettempdir
 from threading import Lock
 from types import TracebackType
-from typing import IO, BinaryIO
+from typing import IO, Any, BinaryIO
 from weakref import finalize
+
+import numpy.typing as npt
 
 from es_simhash.errors import InputError, StorageError
 from es_simhash.groups.pairs.stages import Stages
@@ -75,15 +77,15 @@ class Spool:
         """Return the number of bytes."""
         return self._size
 
-    def write(self, data: bytes | memoryview) -> None:
-        """Append ``data``."""
+    def write(self, data: bytes | memoryview | npt.NDArray[Any]) -> None:
+        """Append ``data``; an array must be contiguous."""
         with self._lock:
             try:
                 self._file.seek(self._size)
                 self._file.write(data)
             except OSError as error:
                 raise self._failed(error) from error
-            self._size += len(data)
+            self._size += memoryview(data).nbytes
 
     def read(self, start: int, size: int) -> bytes:
         """Read ``size`` bytes from ``start`` on, or as many as there are."""

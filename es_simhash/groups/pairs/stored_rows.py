@@ -33,7 +33,7 @@ class Records:
 
     def append(self, rows: Rows) -> None:
         """Append rows."""
-        self._spool.write(rows.astype(self._dtype, copy=False).tobytes())
+        self._spool.write(np.ascontiguousarray(rows, dtype=self._dtype))
 
     def part(self, first: int, stop: int) -> Rows:
         """Return the rows from ``first`` up to ``stop``."""
@@ -86,7 +86,7 @@ class Columns:
         rows = np.concatenate([self._last, rows.reshape(len(rows), self._width).astype(self._dtype, copy=False)])
         whole = len(rows) // BLOCK * BLOCK
         blocks = rows[:whole].reshape(-1, BLOCK, self._width).transpose(0, 2, 1)
-        self._spool.write(blocks.tobytes())
+        self._spool.write(np.ascontiguousarray(blocks))
         self._last = rows[whole:].copy()
 
     def complete(self) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from es_simhash._core.arrays import Integers
 from es_simhash._core.bit_codes import Codes
+from es_simhash._core.stages import counted_each
 from es_simhash.groups.pairs.stored_strings import Strings
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.settings import Settings
@@ -44,7 +45,8 @@ def verifier(
     texts = sample() if common is not None or (weighs_rarity and rarity is None) else ()
     left_out = None if common is None else _common_features(compared(settings, verification), texts, common)
     if weighs_rarity and rarity is None and texts:
-        rarity = rarity_of(compared(settings, verification), texts)
+        sample = counted_each("Learning how rare features are", texts, len(texts))
+        rarity = rarity_of(compared(settings, verification), sample)
     return Verifier(settings, verification, rarity if weighs_rarity else None, left_out)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from es_simhash._core.json_paths import Json
+from es_simhash._core.stages import counted_each, counting
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import EngineError, InputError, UnavailableError, UnreachableError
 from es_simhash.live.erase.candidates import by_keys, by_words, has_words
@@ -17,10 +18,11 @@ from es_simhash.live.erase.tenants import Tenants
 from es_simhash.live.sweep.reading import Reading
 from es_simhash.plans.open_index import IndicesBehind
 from es_simhash.plans.operation_retry import attempt, retry, retry_all
-from es_simhash.plans.operations import GetAliases, MultiSearch, Plan, Refresh, Search
+from es_simhash.plans.operations import Count, GetAliases, MultiSearch, Plan, Refresh, Search
 from es_simhash.plans.reply_size import ReplySize, documents_by_id
 from es_simhash.scheme import query
 
+_ALL: Json = {"match_all": {}}
 _SEARCHES, _TEXTS = 20, 100
 # A list is made longer while its second half still has copies, up to what engines return.
 _FIRST_LIST, _GROWTH, _LONGEST = 200, 10, 10_000
@@ -64,7 +66,7 @@ class Hunt:
         # Documents with the same id in several indices often have the same text.
         each = zip(self.sources, self._filters, strict=True)
         asked_once = {(source.text, str(filters)): (source.text, filters) for source, filters in each}
-        for text, filters in asked_once.values():
+        for text, filters in counted_each("Searching", asked_once.values(), len(asked_once), "texts"):
             if filters is None:
                 continue
             asked = by_keys(self.documents.values(), text)
@@ -180,13 +182,16 @@ class Hunt:
             )
 
     def _scan(self, index: str, found: dict[Place, Copy]) -> Plan[None]:
-        own = self.documents[index]
-        reading = Reading(index, {"match_all": {}}, self._parts(own), None, self.options.patience)
-        while hits := (yield from reading.next()):
-            self._note([hit for hit in hits if not self._is_known(_place(hit), hit)])
-            for place in map(_place, hits):
-                if copy := self._known[place][1].copy:
-                    found[place] = copy
+        own, done = self.documents[index], 0
+        reading = Reading(index, _ALL, self._parts(own), None, self.options.patience)
+        with counting("Scanning", (yield from retry(Count(index, _ALL), self.options.patience))) as advance:
+            while hits := (yield from reading.next()):
+                self._note([hit for hit in hits if not self._is_known(_place(hit), hit)])
+                for place in map(_place, hits):
+                    if copy := self._known[place][1].copy:
+                        found[place] = copy
+                done += len(hits)
+                advance(done)
 
     def _note(self, hits: Sequence[Json]) -> None:
         for hit, judged in zip(hits, self._judge.judged(hits), strict=True):

@@ -178,7 +178,7 @@ def _report_differences(survey: ReindexSurvey, verified: Verified, patience: flo
     for each in verified.different:
         on_reject(each)
     if verified.documents != verified.copies:
-        verified.extra = yield from find_extra(survey.source, survey.destination, patience, on_reject)
+        verified.extra = yield from find_extra(survey.source, survey.destination, verified.copies, patience, on_reject)
 
 
 def _report_late(survey: ReindexSurvey, since: list[int] | None, patience: float, on_reject: OnReject) -> Plan[int]:

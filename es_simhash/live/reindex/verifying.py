@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from es_simhash._core.json_paths import Json
+from es_simhash._core.stages import counted_each, counting
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.live.reindex.copying import Copying
 from es_simhash.live.sweep.reading import Reading
@@ -85,7 +86,8 @@ def _sample_by_share(index: str, size: int, documents: int, patience: float) -> 
 def differences(source: str, copying: Copying, chosen: Sequence[Json], patience: float) -> Plan[list[Rejected]]:
     """Find the documents whose copies differ from copies made now."""
     different: list[Rejected] = []
-    for start in range(0, len(chosen), _AT_A_TIME):
+    starts = range(0, len(chosen), _AT_A_TIME)
+    for start in counted_each("Verifying", starts, len(starts), "parts"):
         found = yield from _documents(source, chosen[start : start + _AT_A_TIME], None, patience)
         hits = [hit for hit in found if hit["found"]]
         copies = yield from _documents(copying.destination, hits, None, patience)
@@ -98,17 +100,20 @@ def differences(source: str, copying: Copying, chosen: Sequence[Json], patience:
     return different
 
 
-def find_extra(source: str, destination: str, patience: float, on_reject: OnReject) -> Plan[int]:
-    """Count and report the documents of the copy that were deleted in the source."""
+def find_extra(source: str, destination: str, copies: int, patience: float, on_reject: OnReject) -> Plan[int]:
+    """Count and report the documents, among about so many ``copies``, that were deleted in the source."""
     extra: set[tuple[str, str | None]] = set()
-    reading = Reading(destination, _EVERYTHING, False, None, patience)
-    while hits := (yield from reading.next()):
-        found = yield from _documents(source, hits, [], patience)
-        for hit, there in zip(hits, found, strict=True):
-            if not there["found"] and (key := (hit["_id"], hit.get("_routing"))) not in extra:
-                extra.add(key)
-                reason = f"It is no longer in {source!r}. Delete this copy of it, then run the reindexing again."
-                on_reject(Rejected(index=destination, id=hit["_id"], reason=reason))
+    reading, done = Reading(destination, _EVERYTHING, False, None, patience), 0
+    with counting("Looking for deleted documents", copies) as advance:
+        while hits := (yield from reading.next()):
+            found = yield from _documents(source, hits, [], patience)
+            for hit, there in zip(hits, found, strict=True):
+                if not there["found"] and (key := (hit["_id"], hit.get("_routing"))) not in extra:
+                    extra.add(key)
+                    reason = f"It is no longer in {source!r}. Delete this copy of it, then run the reindexing again."
+                    on_reject(Rejected(index=destination, id=hit["_id"], reason=reason))
+            done += len(hits)
+            advance(done)
     return len(extra)
 
 
