@@ -28,7 +28,7 @@ _EMPTY = STATUSES.index("empty")
 # The stage that ends when a store is complete.
 READ = "read"
 # The rows kept at hand take this many times the memory of a spool; the fewest of them are a power of two.
-_AS_ROWS, _LEAST_TILE = 8, 11
+_AS_ROWS, _LEAST_TILE = 9, 11
 
 
 class FingerprintStore:
