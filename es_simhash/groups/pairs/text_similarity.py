@@ -45,8 +45,8 @@ def verifier(
     texts = sample() if common is not None or (weighs_rarity and rarity is None) else ()
     left_out = None if common is None else _common_features(compared(settings, verification), texts, common)
     if weighs_rarity and rarity is None and texts:
-        sample = counted_each("Learning how rare features are", texts, len(texts))
-        rarity = rarity_of(compared(settings, verification), sample)
+        read = counted_each("Learning how rare features are", texts, len(texts))
+        rarity = rarity_of(compared(settings, verification), read)
     return Verifier(settings, verification, rarity if weighs_rarity else None, left_out)
 
 
