@@ -456,7 +456,8 @@ class IndexSuite(IndexBase):
         assert [each.position for each in checked] == list(range(7))
         assert [ids(each.in_index) for each in checked] == [["3", "3a"], [], [], [], ["3a"], [], []]
         assert [ids(each.earlier) for each in checked] == [[], [], [], ["q"], ["p"], ["2"], []]
-        assert [each.is_new for each in checked] == [False, True, True, False, False, False, True]
+        assert [each.is_new for each in checked] == [False, True, True, False, False, False, False]
+        assert checked[-1].status == "no text"
 
     def test_check_names_documents_that_cannot_be_read_and_goes_on(self, filled: Any) -> None:
         given = [
