@@ -17,6 +17,7 @@ CODES: dict[type[EsSimhashError], int] = {
     errors.WeightError: exits.USAGE,
     errors.HashError: exits.USAGE,
     errors.DocumentError: exits.USAGE,
+    errors.UnsendableError: exits.USAGE,
     errors.FormatError: exits.USAGE,
     errors.EngineError: exits.REFUSED,
     errors.UnreachableError: exits.LATER,

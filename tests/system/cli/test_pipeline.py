@@ -90,6 +90,6 @@ def test_what_cannot_be_done_is_said(tmp_path: Path, node: Node, index: str) -> 
 def test_what_makes_no_sense_is_refused(tmp_path: Path, options: list[str], message: str) -> None:
     with Index("news", tmp_path / ".es-simhash", fields=FIELDS) as index:
         index.init()
-    refused = run("scripts", "--pipeline", "news", *options, cwd=tmp_path, code=2 if options else 3)
+    refused = run("scripts", "--pipeline", "news", *options, cwd=tmp_path, code=2 if options else 4)
     assert message in refused.err
     assert not refused.out
