@@ -163,6 +163,9 @@ def _has_rolled(outcome: Outcome, said: str) -> bool:
 def _check_groups(outcome: Outcome) -> Iterator[str]:
     """Where nobody has written since they were read, groups have as many members as they say, and one to keep."""
     yield from nothing_of_others_is_changed(outcome)
+    if outcome.ended.code == REFUSED and "has a whole fingerprint" in outcome.ended.said:
+        yield from _wrongly_refused(outcome)
+        return
     for id_, known, hit in outcome.documents():
         if known.as_begun and _fingerprint(hit) != _fingerprint(outcome.before.hits[id_]):
             yield f"{id_} has another fingerprint than before"
@@ -171,6 +174,16 @@ def _check_groups(outcome: Outcome) -> Iterator[str]:
         yield f"the exit code is {outcome.ended.code} with {len(rejected)} rejected: {outcome.ended.said}"
     if not rejected and all(outcome.looks.is_before(known) for _, known in outcome.others.by_id()):
         yield from _wrong_groups(outcome)
+
+
+def _wrongly_refused(outcome: Outcome) -> Iterator[str]:
+    """Others have replaced all documents by some without fingerprints: nothing is concluded, and nothing written."""
+    before = [(id_, own(hit)) for id_, known, hit in outcome.documents() if outcome.looks.is_before(known)]
+    left = [id_ for id_, fields in before if fields.get("content")]
+    if left:
+        yield f"{left} have fingerprints, and the command says that there are none: {outcome.ended.said}"
+    if outcome.ended.runs == 1 and outcome.steps:
+        yield f"the command stopped after {outcome.steps} changes: {outcome.ended.said}"
 
 
 def _fingerprint(hit: Json) -> Json:
