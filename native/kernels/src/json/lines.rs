@@ -110,7 +110,7 @@ impl Line {
                 b't' => id == b"True",
                 b'f' => id == b"False",
                 b'n' => id == b"None",
-                _ => as_id(json, value)?.is_some_and(|text| text.as_ref() == id),
+                _ => scalar(json, value)?.as_ref() == id,
             };
             if is_same {
                 return Ok(true);
@@ -136,17 +136,24 @@ fn without_metadata(json: &[u8], members: &[Member]) -> Result<Option<Vec<Member
     Ok(some.then_some(kept))
 }
 
-/// Return a string that is not empty, or a number, as an id.
+/// Return a string that is not empty, or a whole number, as an id; other numbers are refused.
 fn as_id<'a>(json: &'a [u8], value: &Span) -> Result<Option<Cow<'a, [u8]>>, Refused> {
     match json[value.start] {
-        b'"' => Ok(Some(unescaped(inside(json, value))?).filter(|text| !text.is_empty())),
-        b'-' | b'0'..=b'9' => {
-            let mut number = Vec::new();
-            push_number(&json[value.clone()], &mut number)?;
-            Ok(Some(Cow::Owned(number)))
-        }
+        b'"' => Ok(Some(scalar(json, value)?).filter(|text| !text.is_empty())),
+        b'-' | b'0'..=b'9' if json[value.clone()].iter().any(|byte| b".eE".contains(byte)) => Err(Refused),
+        b'-' | b'0'..=b'9' => scalar(json, value).map(Some),
         _ => Ok(None),
     }
+}
+
+/// Return a string, or a number as Python writes it.
+fn scalar<'a>(json: &'a [u8], value: &Span) -> Result<Cow<'a, [u8]>, Refused> {
+    if json[value.start] == b'"' {
+        return unescaped(inside(json, value));
+    }
+    let mut number = Vec::new();
+    push_number(&json[value.clone()], &mut number)?;
+    Ok(Cow::Owned(number))
 }
 
 #[cfg(test)]
@@ -165,12 +172,14 @@ mod tests {
 
     #[test]
     fn the_id_is_that_of_the_field_or_of_its_usual_names() {
-        let line = r#"{"id": 7, "a": {"b": 1.50}, "_id": null, "c": true}"#;
+        let line = r#"{"id": 7, "a": {"b": -0}, "_id": null, "c": true, "e": 1.0}"#;
         assert_eq!(id(line, None).unwrap().unwrap(), "7");
-        assert_eq!(id(line, Some("a.b")).unwrap().unwrap(), "1.5");
+        assert_eq!(id(line, Some("a.b")).unwrap().unwrap(), "0");
         assert_eq!(id(line, Some("c")), Err(Refused));
         assert_eq!(id(line, Some("d")), Err(Refused));
+        assert_eq!(id(line, Some("e")), Err(Refused));
         assert_eq!(id(r#"{"id": "", "a": 1}"#, None), Ok(None));
+        assert_eq!(id(r#"{"id": 1e3, "a": 1}"#, None), Err(Refused));
         let wrapped = r#"{"_id": "x", "_index": "i", "_source": {"id": "y"}}"#;
         assert_eq!(id(wrapped, None).unwrap().unwrap(), "x");
         assert_eq!(id(wrapped, Some("id")).unwrap().unwrap(), "y");
