@@ -17,7 +17,7 @@ from typing import Any
 import elasticsearch.helpers
 import opensearchpy.helpers
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 
 from es_simhash import Index, Policy, Scope
 from es_simhash._core.json_paths import Json
@@ -95,6 +95,9 @@ def check_written(given_documents: list[Json], rejected: list[Any], there: dict[
 
 
 @given(found=documents())
+@example(
+    found=[{"_id": "0", "body": WORDS, "tenant": "", "_routing": "\ud800"}, {"_id": "1", "body": WORDS, "tenant": ""}]
+)
 @each_in_its_index
 def test_added_documents_are_there_or_rejected_each_by_itself(
     url: str | None, tmp_path: Path, found: list[Json]

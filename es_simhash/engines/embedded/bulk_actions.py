@@ -37,18 +37,28 @@ def _check(action: Action) -> None:
         raise RejectedError(400, f"There is no action {action.op_type!r}. Choose from: {', '.join(_DO)}.")
     if action.metadata and (unknown := sorted(set(action.metadata) - set(_METADATA))):
         raise RejectedError(400, f"{', '.join(unknown)}: not supported by the embedded engine. Leave it out.")
+    # Without effect, but what no server takes is not taken here.
+    routing = (action.metadata or {}).get("routing")
+    if isinstance(routing, str) and routing and not _length(routing):
+        raise RejectedError(
+            400, f"The routing {routing!r:.80} is not Unicode text. Decode it again, with the right encoding."
+        )
     if action.id is None:
         if action.op_type in ("update", "delete"):
             raise RejectedError(400, f"There is no id to {action.op_type}. Give the id of the document.")
         return
-    try:
-        fits = 0 < len(action.id.encode()) <= MOST_ID_BYTES
-    except UnicodeEncodeError:
-        fits = False
-    if not fits:
+    if not 0 < _length(action.id) <= MOST_ID_BYTES:
         raise RejectedError(
             400, f"An id has 1 to {MOST_ID_BYTES} bytes of UTF-8; {action.id!r:.80} does not. Shorten it."
         )
+
+
+def _length(text: str) -> int:
+    """Return the length of a text in UTF-8; 0 for halves of surrogate pairs, which it cannot hold."""
+    try:
+        return len(text.encode())
+    except UnicodeEncodeError:
+        return 0
 
 
 def _check_unchanged(action: Action, index: EmbeddedIndex, id_: str) -> None:

@@ -500,6 +500,15 @@ def test_routing_is_accepted_without_effect(engine: EmbeddedEngine) -> None:
     assert act(engine, "update", {"doc": {"a": 2}}, routing="s", retry_on_conflict=3).status == 200
 
 
+def test_a_routing_that_no_server_takes_is_refused(engine: EmbeddedEngine) -> None:
+    result = act(engine, "index", {"a": 1}, routing="a\ud800")
+    assert (result.status, result.error) == (
+        400,
+        "The routing 'a\\ud800' is not Unicode text. Decode it again, with the right encoding.",
+    )
+    assert act(engine, "update", {"doc": {"a": 2}}).status == 404
+
+
 def test_deleting_from_a_missing_index_does_not_make_it(engine: EmbeddedEngine) -> None:
     assert act(engine, "delete", None).status == 404
     with pytest.raises(MissingError):
