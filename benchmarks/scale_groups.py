@@ -88,7 +88,10 @@ def grouped(count: int, memory: int, folder: Path, *, kept: bool) -> Figures:
     planted, scheme = Planted(count), Scheme()
     criteria = Criteria.of(scheme, "minhash", None, None, None)
     settings = replace(needed(scheme, criteria), simhash=scheme.simhash)
-    stages = KeptStages(folder / "stages", {"documents": count}) if kept else None
+    stages = None
+    if kept:
+        stages = KeptStages(folder / "stages")
+        stages.begin({"documents": count})
     with Spools(memory // 32, folder, stages) as spools, _disk_watched(folder) as disk:
         start = time.perf_counter()
         store = FingerprintStore(settings, spools, 8)

@@ -80,7 +80,7 @@ class DistinctIds:
             return each.id
         written = f"{place}:{each.id}"
         if written in self._first:
-            raise DocumentError(f"The ids {each.id!r} and {written!r} cannot be told apart. Rename one of them.")
+            raise DocumentError(f"The ids {each.id!r} and {written!r} become the same. Rename one of them.")
         self._first[written] = self._later[written] = each.id
         return written
 

@@ -239,7 +239,7 @@ class CandidatesOfTile:
     read: range
 
     def part_of_all(self, compared: int) -> int:
-        """Return how many of all numbers are done, once so many of these candidates are compared."""
+        """Return how many of all numbers are done, once this many of these candidates are compared."""
         return self.read.start + len(self.read) * compared // len(self.codes)
 
 

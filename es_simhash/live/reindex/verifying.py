@@ -101,7 +101,7 @@ def differences(source: str, copying: Copying, chosen: Sequence[Json], patience:
 
 
 def find_extra(source: str, destination: str, copies: int, patience: float, on_reject: OnReject) -> Plan[int]:
-    """Count and report the documents, among about so many ``copies``, that were deleted in the source."""
+    """Count and report the documents, among about this many ``copies``, that were deleted in the source."""
     extra: set[tuple[str, str | None]] = set()
     reading, done = Reading(destination, _EVERYTHING, False, None, patience), 0
     with counting("Looking for deleted documents", copies) as advance:

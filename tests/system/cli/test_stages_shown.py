@@ -37,7 +37,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> Recorded:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """300 documents, of which 50 have a copy, and what somebody says of them."""
+    """300 documents, 50 of them with a copy, and what somebody says of them."""
     articles = corpus(250)
     articles += [edited(each, 1, seed=number) for number, each in enumerate(articles[:50])]
     rows = (

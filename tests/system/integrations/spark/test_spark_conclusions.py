@@ -1,4 +1,4 @@
-"""Spark concludes nothing from documents that all lack a text, or of which several have one id."""
+"""Spark concludes nothing from documents that all lack a text, or that share an id."""
 
 from __future__ import annotations
 
