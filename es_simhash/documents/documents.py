@@ -80,12 +80,7 @@ class Documents:
 
         While a batch is being sent, a thread makes the next one.
         """
-        return self.prepared(with_some_text(documents_of(actions), self.fields, body_of_action), on_reject)
-
-    def prepared(self, actions: Iterable[Document], on_reject: OnReject | None) -> Iterator[Json]:
-        """Yield the same for some of all actions, which may all lack a text."""
-        for batch in prefetched(self._prepared, chunks(actions, _BATCH)):
-            yield from kept(batch, on_reject)
+        return prepared(self, with_some_text(documents_of(actions), self.fields, body_of_action), on_reject)
 
     async def async_actions(
         self, actions: Items[Document] | AnyFrame, on_reject: OnReject | None = None
@@ -148,6 +143,12 @@ class Documents:
             else:
                 slot.fields = fields
         return list(results(tasks, first))
+
+
+def prepared(documents: Documents, actions: Iterable[Document], on_reject: OnReject | None) -> Iterator[Json]:
+    """Yield the same as `Documents.actions` for some of all actions, which may all lack a text."""
+    for batch in prefetched(documents._prepared, chunks(actions, _BATCH)):
+        yield from kept(batch, on_reject)
 
 
 def tasks_of(documents: Documents, actions: Iterable[Document]) -> list[Task]:

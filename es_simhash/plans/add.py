@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.actions import Document, checked_id
-from es_simhash.documents.documents import Documents, kept, results, tasks_of
+from es_simhash.documents.documents import Documents, kept, prepared, results, tasks_of
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.plans.bulk import RequestSize, send
 from es_simhash.plans.online_groups import give_groups
@@ -140,7 +140,7 @@ class Writer:
         """Return the actions with the fields."""
         terms = self.grouping
         if terms is None:
-            return self.documents.prepared(actions, reject)
+            return prepared(self.documents, actions, reject)
         tasks = tasks_of(self.documents, actions)
         yield from retry_all(lambda: give_groups(terms, tasks), self.patience)
         return kept(results(tasks), reject)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from es_simhash._core.json_paths import Json
-from es_simhash.documents.documents import fingerprinted
+from es_simhash.documents.documents import fingerprinted, prepared
 from es_simhash.documents.painless import hamming_script
 from es_simhash.documents.source_filter import SourceFilter
 from es_simhash.plans.candidates import Candidates, all_candidates
@@ -169,7 +169,7 @@ class TextSearch(ScopedText):
         if not self.is_by_words:
             return self._compared(others)
         # These hits have no fingerprints yet.
-        made = self.terms.documents.prepared(({"_source": hit["_source"]} for hit in others), None)
+        made = prepared(self.terms.documents, ({"_source": hit["_source"]} for hit in others), None)
         read = {(hit["_index"], hit["_id"]): hit for hit in others}
         compared = self._compared([{**hit, **each} for hit, each in zip(others, made, strict=True)])
         return replace(compared, hits=[read[hit["_index"], hit["_id"]] for hit in compared.hits])

@@ -14,7 +14,7 @@ from es_simhash.cli.jobs.file_texts import NamedFields
 from es_simhash.cli.jobs.loaded_ids import LoadedIds
 from es_simhash.cli.show.output import Output
 from es_simhash.documents.actions import Document
-from es_simhash.documents.documents import Documents
+from es_simhash.documents.documents import Documents, prepared
 from es_simhash.documents.files import FileDocument
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.documents.text_sought import body_of_action, with_some_text
@@ -48,7 +48,7 @@ class DryRun:
         some = with_some_text(documents, self.documents.fields, body_of_action)
         for first, chunk in chunks(some, _BATCH):
             batch = Written()
-            batch.done = sum(1 for _ in self.documents.prepared(chunk, batch.reject))
+            batch.done = sum(1 for _ in prepared(self.documents, chunk, batch.reject))
             batch.rejected = [replace(each, position=each.position + first) for each in batch.rejected]
             written.add(batch, on_progress, on_reject)
         return written

@@ -30,7 +30,7 @@ def check_sendable(action: Json) -> None:
         raise DocumentError(f"A routing is a string, not {type(routing).__name__}. Send a string in _routing.")
     try:
         # What only Python has, such as a date, is for the engine's client to encode, or to refuse.
-        json.dumps(action, ensure_ascii=False, allow_nan=False, default=str).encode()
+        json.dumps(action, ensure_ascii=False, allow_nan=False, default=_as_text).encode()
         is_deep = _is_deep(action["_source"])
     except RecursionError:
         is_deep = True
@@ -38,6 +38,13 @@ def check_sendable(action: Json) -> None:
         raise DocumentError(next(_problems(action), f"The document is not JSON: {error}. Correct it.")) from None
     if is_deep:
         raise DocumentError(f"The document has more than {MOST_LEVELS} levels of objects and lists. Flatten it.")
+
+
+def _as_text(value: Any) -> str:
+    try:
+        return str(value)
+    except Exception as error:  # of somebody else's class
+        raise TypeError(f"an object of type {type(value).__name__} has no text") from error
 
 
 def _check_name(what: str, name: str, least: int, most: int) -> None:

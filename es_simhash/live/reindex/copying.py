@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from es_simhash._core.json_paths import Json
-from es_simhash.documents.documents import Documents
+from es_simhash.documents.documents import Documents, prepared
 from es_simhash.documents.rejected import Rejected
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.live.sweep.work import Prepared, Update, read_again
@@ -47,7 +47,7 @@ class Copying:
         bodies = [hit["_source"] if i in unfit else self._without_ours(hit["_source"]) for i, hit in enumerate(hits)]
         due = [i for i in range(len(hits)) if i not in unfit]
         sources = ({"_id": hits[i]["_id"], "_source": bodies[i]} for i in due)
-        made = iter(list(self.documents.prepared(sources, lambda one: unfit.update({due[one.position]: one.reason}))))
+        made = iter(list(prepared(self.documents, sources, lambda one: unfit.update({due[one.position]: one.reason}))))
         bodies = [body if i in unfit else next(made)["_source"] for i, body in enumerate(bodies)]
         unfingerprinted = [
             Rejected(index=hits[i]["_index"], id=hits[i]["_id"], reason=f"Copied without a fingerprint: {reason}")
