@@ -8,9 +8,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-
+from es_simhash.errors import MissingExtraError
 from es_simhash.live.gate import limits
+
+try:
+    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+except ImportError:
+    raise MissingExtraError("uvicorn with httptools", "gate") from None
 
 if TYPE_CHECKING:
     from starlette.types import Message, Receive, Scope, Send

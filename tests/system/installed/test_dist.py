@@ -113,6 +113,7 @@ def test_every_module_is_imported_without_extras_but_those_made_for_one(installe
     assert in_parts == {
         **{name: ["ModuleNotFoundError", library] for name, library in MADE_FOR.items()},
         "es_simhash.integrations.spark": ["MissingExtraError", "spark"],
+        "es_simhash.live.gate.connections": ["MissingExtraError", "gate"],
         **{
             f"es_simhash.integrations.{extra.replace('-', '_')}": ["MissingExtraError", extra]
             for extra in ("haystack", "langchain", "llama-index", "mcp")
