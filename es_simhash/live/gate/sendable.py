@@ -13,16 +13,17 @@ from typing import Any
 
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import DocumentError
+from es_simhash.plans.operations import MOST_ID_BYTES
 
-# Bytes of an id, and of a routing: what servers take.
-MOST_OF_ID, MOST_OF_ROUTING = 512, 32_766
+# Bytes of a routing: what servers take.
+MOST_OF_ROUTING = 32_766
 # Levels of objects and lists in a document; mappings take 20 of objects.
 MOST_LEVELS = 100
 
 
 def check_sendable(action: Json) -> None:
     """Raise unless any request can hold an action: its ``_id``, its ``_routing`` and its ``_source``."""
-    _check_name("An id", action["_id"], 1, MOST_OF_ID)
+    _check_name("An id", action["_id"], 1, MOST_ID_BYTES)
     routing = action.get("_routing")
     if isinstance(routing, str):
         _check_name("A routing", routing, 0, MOST_OF_ROUTING)
