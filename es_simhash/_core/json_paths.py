@@ -6,6 +6,7 @@ The path ``a.b`` is ``b`` in the object ``a``, or a field named ``a.b``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import Any, TypeAlias
 
 Json: TypeAlias = dict[str, Any]
@@ -20,15 +21,20 @@ def splits(path: str) -> Iterator[tuple[str, str]]:
 
 def values_at(value: Any, path: str) -> Iterator[Any]:
     """Yield each value at a path, through arrays too, of whatever type."""
-    if isinstance(value, list | tuple):
-        for element in value:
-            yield from values_at(element, path)
-    elif not path:
-        yield value
-    elif isinstance(value, Mapping):
-        for name, rest in splits(path):
-            if name in value:
-                yield from values_at(value[name], rest)
+    # Arrays may nest deeper than Python lets functions call each other.
+    levels: list[Iterator[tuple[Any, str]]] = [iter([(value, path)])]
+    while levels:
+        for found, left in levels[-1]:
+            if isinstance(found, list | tuple):
+                levels.append(zip(found, repeat(left)))
+                break
+            if not left:
+                yield found
+            elif isinstance(found, Mapping):
+                levels.append(iter([(found[name], rest) for name, rest in splits(left) if name in found]))
+                break
+        else:
+            levels.pop()
 
 
 def column_at(documents: Sequence[Mapping[str, Any]], path: str) -> list[Any] | None:

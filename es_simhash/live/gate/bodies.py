@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _LINE = re.compile(rb"[^\n]+")
+# Bytes up to which a block of a body grows.
+_BLOCK = 1 << 16
 
 
 class RefusedError(Exception):
@@ -28,24 +30,44 @@ class RefusedError(Exception):
         self.seconds = seconds
 
 
+class Blocks:
+    """Bytes that come in parts, in blocks that are not moved as they grow: they take no memory but their own."""
+
+    def __init__(self) -> None:
+        self._blocks: list[bytearray] = []
+        self.size = 0
+
+    def add(self, part: bytes) -> None:
+        """Take what comes next."""
+        if self._blocks and len(self._blocks[-1]) + len(part) <= _BLOCK:
+            self._blocks[-1] += part
+        elif part:
+            self._blocks.append(bytearray(part))
+        self.size += len(part)
+
+    def taken(self) -> bytes:
+        """Return all that came, and begin again."""
+        blocks, self._blocks, self.size = self._blocks, [], 0
+        return b"".join(blocks)
+
+
 class Lines:
     """Lines of at most ``most`` bytes, made of parts that end anywhere."""
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._rest = bytearray()
+        self._rest = Blocks()
 
     @property
     def rest(self) -> int:
         """The bytes of the line that has not ended."""
-        return len(self._rest)
+        return self._rest.size
 
     def of(self, part: bytes) -> Iterator[list[bytes]]:
         """Yield the lines that end in a part, up to a batch at once; empty ones are left out."""
-        end = part.rfind(b"\n")
-        ended, self._rest = (self._rest, bytearray()) if end >= 0 else (bytearray(), self._rest)
-        ended += part[: end + 1]
-        self._rest += part[end + 1 :]
+        end = part.rfind(b"\n") + 1
+        ended = self._rest.taken() + part[:end] if end else b""
+        self._rest.add(part[end:])
         some: list[bytes] = []
         for found in _LINE.finditer(ended):
             if found.end() - found.start() > self._most:
@@ -63,7 +85,7 @@ class Lines:
 
     def last(self) -> list[bytes]:
         """Return the line that nothing ended, if there is one."""
-        return [line] if (line := bytes(self._rest).strip()) else []
+        return [line] if (line := self._rest.taken().strip()) else []
 
 
 class Bodies:
@@ -162,14 +184,14 @@ class Reading:
 
     async def whole(self) -> bytes:
         """Read a body."""
-        body, most, more = bytearray(), self._bodies.most, True
+        body, most, more = Blocks(), self._bodies.most, True
         while more:
             part, more = await self._part(limits.STALLED)
-            if len(body) + len(part) > most:
+            if body.size + len(part) > most:
                 raise too_large(most)
             self.hold(len(part))
-            body += part
-        return bytes(body)
+            body.add(part)
+        return body.taken()
 
     async def lines(self) -> AsyncIterator[list[bytes]]:
         """Yield the lines of a body, as many at once as have come; empty ones are left out."""

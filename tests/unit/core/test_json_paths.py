@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash._core.json_paths import column_at, is_false, is_true, values_at
+from tests.support.fuzzing import nested
 
 
 @pytest.mark.parametrize(
@@ -54,3 +55,17 @@ def test_objects_and_dotted_names_make_one_column() -> None:
     assert column_at([{"a.b": 1}, {"a.b": 2}], "a.b") == [1, 2]
     assert column_at([{"a.b": 1, "a": {"b": 2}}], "a.b") is None
     assert column_at([{"a": [{"b": 1}]}], "a.b") is None
+
+
+@given(DOCUMENTS, st.integers(0, 3))
+def test_arrays_at_a_path_are_looked_through(known: list[dict[str, Any]], depth: int) -> None:
+    wrapped: Any = known
+    for _ in range(depth):
+        wrapped = [wrapped]
+    assert list(values_at(wrapped, "a.b")) == [value for each in known for value in values_at(each, "a.b")]
+
+
+def test_values_may_lie_deeper_than_functions_may_call_each_other() -> None:
+    assert list(values_at(nested(), "a")) == []
+    assert list(values_at({"a": nested()}, "a")) == [1]
+    assert list(values_at([{"a": nested()}, {"a": 2}], "a")) == [1, 2]

@@ -24,7 +24,7 @@ TEXT = corpus(1)[0]
 MB = 1 << 20
 # What the process may take beyond what it takes when it is idle: the bytes at work, and some for parsing one body and
 # for what the allocator keeps.
-SOME, ALL = 100 * MB, limits.AT_WORK + 150 * MB
+SOME, ALL = 100 * MB, limits.AT_WORK + 90 * MB
 # The gate's own program, whose clients may be slow for a moment only.
 HURRIED = (
     "from es_simhash.live.gate import limits; "
