@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import distinct_sorted
+from es_simhash._core.native import native
 from es_simhash.groups.pairs.spool import Spools
 from es_simhash.groups.pairs.stored_rows import Records
 
@@ -102,9 +103,7 @@ class SortedRuns:
         self._stored.close()
 
     def _sort(self) -> None:
-        together = np.concatenate([np.empty(0, dtype=np.uint64), *self._waiting])
-        self._waiting.clear()
-        together.sort()
+        together = _sorted_together(self._waiting)
         self._waiting = [distinct_sorted(together) if self._distinct else together]
         self._count = len(self._waiting[0])
 
@@ -134,6 +133,18 @@ class SortedRuns:
         step = max(self._limit // chunk - len(runs), len(runs), 1)
         bounds = firsts[step::step] // np.uint64(grain) * np.uint64(grain)
         return [bound for bound in distinct_sorted(bounds).tolist() if bound > low]
+
+
+def _sorted_together(parts: list[Numbers]) -> Numbers:
+    """Sort the numbers of some arrays, which do not stay in memory."""
+    if kernels := native():
+        together: Numbers = kernels.sorted_together(parts)
+        parts.clear()
+        return together
+    together = np.concatenate([np.empty(0, dtype=np.uint64), *parts])
+    parts.clear()
+    together.sort()
+    return together
 
 
 class _Run:

@@ -99,6 +99,23 @@ fn hashes_of<T: Copy + Into<u64>>(keys: ArrayView2<'_, T>, factors: &[u64]) -> K
     hashes
 }
 
+/// Return all numbers of some arrays in ascending order.
+///
+/// They are copied first: another thread may change the arrays meanwhile.
+#[pyfunction]
+pub fn sorted_together<'py>(
+    py: Python<'py>,
+    parts: Vec<PyReadonlyArray1<'py, u64>>,
+) -> PyResult<Bound<'py, PyArray1<u64>>> {
+    let parts = parts.iter().map(|part| part.as_slice()).collect::<Result<Vec<_>, _>>()?;
+    let mut numbers = parts.concat();
+    work::run(py, numbers.len().saturating_mul(PASSES), || {
+        stop::sort(&mut numbers);
+        Ok(numbers)
+    })
+    .map(|numbers| numbers.into_pyarray(py))
+}
+
 /// Pairs documents that share a key, given the sorted entries of a table in pieces.
 #[pyclass]
 pub struct Linker {

@@ -33,7 +33,7 @@ mod es_simhash_native {
     #[pymodule_export]
     use crate::hashing::hash_tokens;
     #[pymodule_export]
-    use crate::joins::{Components, Linker, agreements, contents, entries, places, utf8_of};
+    use crate::joins::{Components, Linker, agreements, contents, entries, places, sorted_together, utf8_of};
     #[pymodule_export]
     use crate::json::{JsonLine, SearchHits, json_bytes, search_hits, search_reply};
     #[pymodule_export]
@@ -56,7 +56,7 @@ mod es_simhash_native {
     /// The first digits of the SHA-256 of es_simhash_native.pyi, by which `es_simhash._core.native` knows old builds.
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
-    const __interface__: &str = "56799bb91468";
+    const __interface__: &str = "afb391c78c96";
 
     /// Load numpy's interface with the module: in the first call of a kernel, an interruption would make that panic.
     #[pymodule_init]

@@ -12,6 +12,7 @@ from es_simhash._core.bit_codes import from_ints
 from es_simhash._core.environment import NATIVE
 from es_simhash.groups.pairs.candidates import HotKeys, Linker, entries, pair_codes
 from es_simhash.groups.pairs.pair_rows import PairRows
+from es_simhash.groups.pairs.sorting import sorted_runs
 from es_simhash.groups.pairs.spool import Spools
 from es_simhash.groups.pairs.stored_rows import Columns
 from es_simhash.groups.union_find import UnionFind
@@ -53,6 +54,25 @@ def test_keys_of_any_width_and_order_in_memory_have_the_same_entries(
     compiled, numpy = both_ways(lambda: entries(rows, first, mask))
     assert compiled.dtype == numpy.dtype
     assert compiled.tolist() == numpy.tolist()
+
+
+@given(st.lists(st.lists(st.integers(0, 2**64 - 1), max_size=40), max_size=4), st.integers(1, 50))
+def test_numbers_are_sorted_alike_whatever_they_are(parts: list[list[int]], limit: int) -> None:
+    def ordered() -> list[int]:
+        arrays = (np.array(part, np.uint64) for part in parts)
+        with Spools(1 << 20) as spools, sorted_runs(arrays, spools, limit) as runs:
+            return [number for piece in runs.pieces() for number in piece.tolist()]
+
+    compiled, numpy = both_ways(ordered)
+    assert compiled == numpy == sorted(number for part in parts for number in part)
+
+
+def test_more_numbers_are_sorted_than_are_sorted_between_two_looks_for_interruptions() -> None:
+    numbers = np.random.default_rng(7).integers(0, 2**64, 1_000_000, np.uint64)
+    one, other = numbers[:300_000], numbers[300_000:]
+    assert (kernels.sorted_together([one, other]) == np.sort(numbers)).all()
+    assert kernels.sorted_together([]).tolist() == []
+    assert (one == numbers[:300_000]).all()
 
 
 @given(
