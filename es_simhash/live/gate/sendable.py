@@ -13,12 +13,11 @@ from typing import Any
 
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import DocumentError
+from es_simhash.live.gate import limits
 from es_simhash.plans.operations import MOST_ID_BYTES
 
 # Bytes of a routing: what servers take.
 MOST_OF_ROUTING = 32_766
-# Levels of objects and lists in a document; mappings take 20 of objects.
-MOST_LEVELS = 100
 
 
 def check_sendable(action: Json) -> None:
@@ -38,7 +37,7 @@ def check_sendable(action: Json) -> None:
     except (ValueError, TypeError) as error:
         raise DocumentError(next(_problems(action), f"The document is not JSON: {error}. Correct it.")) from None
     if is_deep:
-        raise DocumentError(f"The document has more than {MOST_LEVELS} levels of objects and lists. Flatten it.")
+        raise DocumentError(f"The document has more than {limits.DEPTH} levels of objects and lists. Flatten it.")
 
 
 def _as_text(value: Any) -> str:
@@ -57,7 +56,7 @@ def _check_name(what: str, name: str, least: int, most: int) -> None:
 
 def _is_deep(value: Any) -> bool:
     level = [value]
-    for _ in range(MOST_LEVELS):
+    for _ in range(limits.DEPTH):
         inner = (each for one in level for each in (one.values() if isinstance(one, dict) else one))
         level = [each for each in inner if isinstance(each, dict | list | tuple)]
         if not level:

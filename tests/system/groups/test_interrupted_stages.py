@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.commands import environment, run_alone
-from tests.unit.groups.pairs.test_missed import records
+from tests.support.short_records import write_records
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are interrupted by signals")
 
@@ -69,10 +68,7 @@ def interrupt(folder: Path, stage: str, *arguments: str) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    texts, _ = records(300, 40)
-    rows = (json.dumps({"id": str(place), "text": text}) + "\n" for place, text in enumerate(texts))
-    (tmp_path / "records.jsonl").write_text("".join(rows), encoding="ascii")
-    return tmp_path
+    return write_records(tmp_path)
 
 
 def outputs(kind: str, *options: str) -> list[str]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.unit.groups.pairs.test_missed import records
+from tests.support.short_records import write_records
 
 # Kills the process when this many parts of stages have ended.
 KILLED = """
@@ -35,10 +34,7 @@ def dedup(folder: Path, *options: str, after: int = 0) -> subprocess.CompletedPr
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    texts, _ = records(300, 40)
-    rows = (json.dumps({"id": str(place), "text": text}) + "\n" for place, text in enumerate(texts))
-    (tmp_path / "records.jsonl").write_text("".join(rows), encoding="ascii")
-    return tmp_path
+    return write_records(tmp_path)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are killed by signals")

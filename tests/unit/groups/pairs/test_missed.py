@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -16,30 +15,7 @@ from es_simhash.groups.pairs.missed import Missed, missed
 from es_simhash.groups.pairs.result import Duplicates
 from es_simhash.groups.union_find import Groups
 from es_simhash.scheme.scheme import Scheme
-
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
-
-
-def records(count: int, planted: int, seed: int = 3) -> tuple[list[str], list[tuple[int, int]]]:
-    """Short records of frequent words, and copies of the first ones with one or two typing errors."""
-    chosen = random.Random(seed)
-    words = ["".join(chosen.choices(LETTERS, k=chosen.randint(4, 9))) for _ in range(4_000)]
-    shares = [1 / (rank + 2) for rank in range(len(words))]
-    texts = [f"{' '.join(chosen.choices(words, shares, k=7))} - London, United Kingdom" for _ in range(count)]
-    copies = [with_errors(texts[place], 1 + place % 2, chosen) for place in range(planted)]
-    return [*texts, *copies], [(place, count + place) for place in range(planted)]
-
-
-def with_errors(text: str, errors: int, chosen: random.Random) -> str:
-    for _ in range(errors):
-        at, letter = chosen.randrange(len(text) - 1), chosen.choice(LETTERS)
-        substituted, deleted, inserted = (
-            text[:at] + letter + text[at + 1 :],
-            text[:at] + text[at + 1 :],
-            text[:at] + letter + text[at:],
-        )
-        text = chosen.choice([substituted, deleted, inserted, text[:at] + text[at + 1] + text[at] + text[at + 2 :]])
-    return text
+from tests.support.short_records import records
 
 
 def deduplicated(texts: list[str]) -> Duplicates:

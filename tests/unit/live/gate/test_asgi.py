@@ -48,6 +48,18 @@ def talk(gate: Gate, ask: Ask, **options: Any) -> None:
     asyncio.run(run())
 
 
+def waiting(work: Callable[..., Any]) -> tuple[Callable[..., Any], threading.Event, threading.Event]:
+    """Return work that waits for the last event, and that sets the first one when it begins."""
+    begun, goes_on = threading.Event(), threading.Event()
+
+    def slow(*given: Any) -> Any:
+        begun.set()
+        assert goes_on.wait(30)
+        return work(*given)
+
+    return slow, begun, goes_on
+
+
 def document(id_: str, place: int) -> dict[str, str]:
     return {"id": id_, **TEXTS[place]}
 
@@ -286,15 +298,8 @@ def test_a_list_with_an_unknown_answer_is_to_be_sent_again(gate: Gate) -> None:
 
 def test_a_client_without_room_is_to_come_later(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "WAITING", 3)
-    goes_on, begun = threading.Event(), threading.Event()
-    answer = gate.answer
-
-    def slow(asked: list[Asked]) -> Any:
-        begun.set()
-        assert goes_on.wait(30)
-        return answer(asked)
-
-    gate.answer = slow  # type: ignore[method-assign,assignment]
+    slow, begun, goes_on = waiting(gate.answer)
+    gate.answer = slow  # type: ignore[method-assign]
 
     async def ask(client: httpx.AsyncClient) -> None:
         first = asyncio.create_task(client.post("/add", json=document("0", 0)))
@@ -409,13 +414,7 @@ def test_a_line_beyond_a_limit_is_rejected_and_the_others_are_answered(gate: Gat
 
 
 def test_large_bodies_are_parsed_while_others_are_answered(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
-    goes_on, begun = threading.Event(), threading.Event()
-
-    def slow(*given: Any) -> Any:
-        begun.set()
-        assert goes_on.wait(30)
-        return parsed(*given)
-
+    slow, begun, goes_on = waiting(parsed)
     monkeypatch.setattr("es_simhash.live.gate.asgi.parsed", slow)
 
     async def ask(client: httpx.AsyncClient) -> None:
@@ -432,15 +431,8 @@ def test_large_bodies_are_parsed_while_others_are_answered(gate: Gate, monkeypat
 
 def test_patient_clients_leave_room_for_others(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "WAITING", 20)
-    goes_on, begun = threading.Event(), threading.Event()
-    answer = gate.answer
-
-    def slow(asked: list[Asked]) -> Any:
-        begun.set()
-        assert goes_on.wait(30)
-        return answer(asked)
-
-    gate.answer = slow  # type: ignore[method-assign,assignment]
+    slow, begun, goes_on = waiting(gate.answer)
+    gate.answer = slow  # type: ignore[method-assign]
 
     async def ask(client: httpx.AsyncClient) -> None:
         first = asyncio.create_task(client.post("/add", json=document("0", 0)))

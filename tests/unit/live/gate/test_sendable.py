@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from es_simhash import Index
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import DocumentError
-from es_simhash.live.gate import Gate, GateOptions
+from es_simhash.live.gate import Gate, GateOptions, limits
 from es_simhash.live.gate.incoming import identified
 from es_simhash.live.gate.requests import encoded
-from es_simhash.live.gate.sendable import MOST_LEVELS, MOST_OF_ROUTING, check_sendable
+from es_simhash.live.gate.sendable import MOST_OF_ROUTING, check_sendable
 from tests.support.any_documents import any_documents, any_text, names
 from tests.support.fuzzing import check_message, json_values, nested
 
@@ -63,7 +63,7 @@ def test_any_answer_is_strict_json(value: Any, key: str) -> None:
         ({"a": [{"\udc00": 1}]}, r"The name of the field '\udc00' has half"),
         ({"price": float("nan")}, "The field 'price' has the number nan"),
         ({"_source": {"price": float("-inf")}}, "The field 'price' has the number -inf"),
-        ({"a": nested(MOST_LEVELS)}, "more than 100 levels"),
+        ({"a": nested(limits.DEPTH)}, "more than 100 levels"),
         ({"a": nested(50_000)}, "more than 100 levels"),
         ({"a": nested(50_000, "a")}, "more than 100 levels"),
         ({("a", "b"): 1}, "The document is not JSON"),
@@ -81,7 +81,7 @@ def test_what_servers_take_is_taken() -> None:
         {"_routing": ""},
         {"_routing": "r" * MOST_OF_ROUTING},
     ):
-        check_sendable(identified({"a": 10**400, "": None, "b": nested(MOST_LEVELS - 1), **more}, None, "news"))
+        check_sendable(identified({"a": 10**400, "": None, "b": nested(limits.DEPTH - 1), **more}, None, "news"))
 
 
 @given(id_=st.text(st.characters(), max_size=300))
