@@ -30,10 +30,7 @@ def check_sources(paths: Iterable[str]) -> tuple[str, ...]:
 
 def text_of(document: Mapping[str, Any], paths: Sequence[str]) -> str:
     """Return the text of a document."""
-    try:
-        text = "\n".join(value for path in paths for value in _strings(document, path))
-    except RecursionError:
-        raise DocumentError("has arrays or objects in its text that are nested too deeply. Flatten them.") from None
+    text = "\n".join(value for path in paths for value in _strings(document, path))
     if text.isascii():  # which costs no look at the text
         return text
     try:

@@ -185,10 +185,7 @@ def values_in(document: Mapping[str, Any], path: str) -> frozenset[str]:
     """Return the values at a path as texts; none if one of them is unknown."""
     if "." not in path and isinstance(plain := document.get(path), str):
         return frozenset((plain,))  # as nearly always
-    try:
-        found = {_text(value) for value in values_at(document, path) if value is not None}
-    except RecursionError:
-        return frozenset()
+    found = {_text(value) for value in values_at(document, path) if value is not None}
     return frozenset() if None in found else frozenset(text for text in found if text is not None)
 
 
@@ -196,10 +193,7 @@ def moment_in(document: Mapping[str, Any], path: str) -> int | None:
     """Return the earliest date at a path, in milliseconds since 1970; None without one, or if one cannot be read."""
     if "." not in path and isinstance(plain := document.get(path), str):
         return milliseconds_of(plain)  # as nearly always
-    try:
-        found = [milliseconds_of(value) for value in values_at(document, path) if value is not None]
-    except RecursionError:
-        return None
+    found = [milliseconds_of(value) for value in values_at(document, path) if value is not None]
     known = [each for each in found if each is not None]
     return min(known) if known and len(known) == len(found) else None
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import random
 import shutil
 import socket
 from pathlib import Path
@@ -17,6 +18,8 @@ from .node import NodeError
 LOOPBACK = "127.0.0.1"
 _MEMORY = Path("/dev/shm")
 _ROOM = 2 << 30  # in bytes; the data of a test run is a tenth of it
+# Ports that no system gives to clients by itself; and how many are tried.
+_NOT_FOR_CLIENTS, _TRIED = range(10_000, 32_768), 100
 
 
 class Account(TypedDict, total=False):
@@ -49,12 +52,24 @@ def memory_folder() -> Path | None:
 
 def choose_port(wanted: int | None = None) -> int:
     """Return the wanted port if nobody listens on it, or any free one."""
+    if wanted is not None:
+        if problem := _why_not(wanted):
+            raise NodeError(f"Port {wanted} cannot be used ({problem}). Choose another one.")
+        return wanted
+    # Other ones are given to clients' connections, while the server that is to listen on it starts.
+    for port in random.sample(_NOT_FOR_CLIENTS, _TRIED):
+        if not _why_not(port):
+            return port
+    raise NodeError(f"Of {_TRIED} ports below {_NOT_FOR_CLIENTS.stop} none can be used. Choose one.")
+
+
+def _why_not(port: int) -> str | None:
+    """Return why a server cannot listen on a port."""
     with socket.socket() as listener:
         # As a server does, take a port whose last connections are still being closed.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            listener.bind((LOOPBACK, wanted or 0))
+            listener.bind((LOOPBACK, port))
         except OSError as error:
-            raise NodeError(f"Port {wanted} cannot be used ({error.strerror}). Choose another one.") from None
-        port: int = listener.getsockname()[1]
-        return port
+            return error.strerror
+    return None

@@ -224,6 +224,13 @@ def test_opensearch_in_a_container_has_no_security_plugin() -> None:
     assert environment["OPENSEARCH_JAVA_OPTS"] == f"-Xms512m -Xmx512m {QUICK}"
 
 
+def test_no_client_is_given_a_port_before_its_server_listens() -> None:
+    given_to_clients = Path("/proc/sys/net/ipv4/ip_local_port_range")
+    if not given_to_clients.exists() or (first := int(given_to_clients.read_text().split()[0])) < 32_768:
+        pytest.skip("Clients are given other ports here.")
+    assert all(choose_port() < first for _ in range(20))
+
+
 def test_a_taken_port_is_refused(server: Engine) -> None:
     port = int(server.url.rpartition(":")[2])
     with pytest.raises(NodeError, match=rf"Port {port} cannot be used .* Choose another one"):
