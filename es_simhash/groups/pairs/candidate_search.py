@@ -27,8 +27,6 @@ from es_simhash.scheme.query import Criteria
 
 # Equal texts are neighbours, except for a few others whose hashes begin alike.
 _NEXT = 4
-# The first documents of a key, paired with at most this many before them, need no second key.
-_RARE = 2
 # Two keys are asked for where they lose no more of the pairs that are just similar enough.
 _LOST = 0.005
 
@@ -50,8 +48,8 @@ class CandidateSearch:
     """What to search, and the ``numbers`` to sort at once.
 
     ``all`` documents sharing a key are all compared, each further one with ``few``, and none of more than ``most``.
-    If ``by_two``, only those of the first few documents of a key are; others must share two keys of a signature:
-    documents that share one by chance grow with the square of their number, and those that share two hardly do.
+    If ``by_two``, they must share two keys of a signature: documents that share one by chance grow with the square of
+    their number, and those that share two hardly do.
     """
 
     store: FingerprintStore
@@ -99,8 +97,9 @@ class CandidateSearch:
                     with sorted_runs(entries, self.spools, self.numbers) as runs:
                         for codes in linker.pairs(runs.pieces(self._grain), number):
                             into.add(codes if wanted is None else codes[_have(wanted, codes)])
-                        if self.by_two:
-                            for codes in self._sure(number).pairs(runs.pieces()):
+                        if self.by_two and number >= self.store.bands(self.criteria):
+                            # Bits of a SimHash need no second key.
+                            for codes in Linker(self.all, self.few, self.most).pairs(runs.pieces()):
                                 into.add(codes)
                     yield KeyCounts(number + 1, linker.left_out, linker.cut_off, list(hot))
                 advance((number + 1) * compared)
@@ -123,12 +122,6 @@ class CandidateSearch:
 
     def _sorted(self, entries: Iterable[Numbers]) -> Iterator[Numbers]:
         return sorted_pieces(entries, self.spools, self.numbers, self._grain)
-
-    def _sure(self, table: int) -> Linker:
-        """Return what pairs those once more that need no second key: by a rare key, or by bits of a SimHash."""
-        if table < self.store.bands(self.criteria):
-            return Linker(_RARE, 0, self.most)
-        return Linker(self.all, self.few, self.most)
 
     @property
     def _grain(self) -> int:
