@@ -21,7 +21,7 @@ from es_simhash.groups.pairs.candidates import (
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.groups.pairs.scope_columns import ScopeColumns
 from es_simhash.groups.pairs.scoped_linker import ScopedLinker
-from es_simhash.groups.pairs.sorting import Numbers, sorted_pieces, sorted_runs
+from es_simhash.groups.pairs.sorting import Numbers, sorted_pieces
 from es_simhash.groups.pairs.spool import Spools
 from es_simhash.scheme.query import Criteria
 
@@ -94,13 +94,11 @@ class CandidateSearch:
         with counting("Sorting keys", tables * compared, "keys") as advance:
             for number, entries in enumerate(self.store.by_key(self.criteria)):
                 if number >= after.tables:
-                    with sorted_runs(entries, self.spools, self.numbers) as runs:
-                        for codes in linker.pairs(runs.pieces(self._grain), number):
+                    # Bits of a SimHash need no second key.
+                    times = 2 if self.by_two and number >= self.store.bands(self.criteria) else 1
+                    for codes in linker.pairs(self._sorted(entries), number):
+                        for _ in range(times):
                             into.add(codes if wanted is None else codes[_have(wanted, codes)])
-                        if self.by_two and number >= self.store.bands(self.criteria):
-                            # Bits of a SimHash need no second key.
-                            for codes in Linker(self.all, self.few, self.most).pairs(runs.pieces()):
-                                into.add(codes)
                     yield KeyCounts(number + 1, linker.left_out, linker.cut_off, list(hot))
                 advance((number + 1) * compared)
 

@@ -9,7 +9,6 @@ there is one run, in memory alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from itertools import pairwise
 
 import numpy as np
@@ -29,18 +28,11 @@ _CHUNKS_AT_LEAST = 64
 
 def sorted_pieces(numbers: Iterable[Numbers], spools: Spools, limit: int, grain: int = 1) -> Iterator[Numbers]:
     """Sort numbers, and yield them in arrays of about ``limit``; see `SortedRuns.pieces`."""
-    with sorted_runs(numbers, spools, limit) as runs:
-        yield from runs.pieces(grain)
-
-
-@contextmanager
-def sorted_runs(numbers: Iterable[Numbers], spools: Spools, limit: int) -> Iterator[SortedRuns]:
-    """Sort numbers, whose pieces can be read several times within the block."""
     runs = SortedRuns(spools, limit)
     try:
         for some in numbers:
             runs.add(some)
-        yield runs
+        yield from runs.pieces(grain)
     finally:
         runs.close()
 

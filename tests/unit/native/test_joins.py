@@ -12,7 +12,7 @@ from es_simhash._core.bit_codes import from_ints
 from es_simhash._core.environment import NATIVE
 from es_simhash.groups.pairs.candidates import HotKeys, Linker, entries, pair_codes
 from es_simhash.groups.pairs.pair_rows import PairRows
-from es_simhash.groups.pairs.sorting import sorted_runs
+from es_simhash.groups.pairs.sorting import sorted_pieces
 from es_simhash.groups.pairs.spool import Spools
 from es_simhash.groups.pairs.stored_rows import Columns
 from es_simhash.groups.union_find import UnionFind
@@ -60,8 +60,8 @@ def test_keys_of_any_width_and_order_in_memory_have_the_same_entries(
 def test_numbers_are_sorted_alike_whatever_they_are(parts: list[list[int]], limit: int) -> None:
     def ordered() -> list[int]:
         arrays = (np.array(part, np.uint64) for part in parts)
-        with Spools(1 << 20) as spools, sorted_runs(arrays, spools, limit) as runs:
-            return [number for piece in runs.pieces() for number in piece.tolist()]
+        with Spools(1 << 20) as spools:
+            return [number for piece in sorted_pieces(arrays, spools, limit) for number in piece.tolist()]
 
     compiled, numpy = both_ways(ordered)
     assert compiled == numpy == sorted(number for part in parts for number in part)
