@@ -74,7 +74,7 @@ def test_what_the_join_misses_is_counted_in_full_where_all_documents_are_drawn(
     apart = Groups(np.arange(len(texts)))
     monkeypatch.setattr(
         "es_simhash.groups.pairs.deduplication_steps.missed",
-        lambda store, comparison, around, groups: missed(store, comparison, around, apart.firsts),
+        lambda store, comparison, groups: missed(store, comparison, apart.firsts),
     )
     with deduplicated(texts) as found:
         assert found.counts.missed is not None
