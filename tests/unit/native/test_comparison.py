@@ -112,7 +112,7 @@ def verifiers(measure: Any) -> st.SearchStrategy[Verifier]:
         st.sampled_from(SCHEMES),
         st.sampled_from(tables),
         st.sampled_from([None, COMMON, COMMON[:0]]),
-        st.sampled_from(["scheme", "runs"]),
+        st.sampled_from(["scheme", "text"]),
         st.sampled_from(CONDITIONS),
     )
 
