@@ -35,8 +35,8 @@ def clauses(criteria: Criteria, distances: npt.NDArray[np.number] | None, texts:
 
     ``distances`` or ``texts`` are None where these do not count, or are not known.
     """
-    known = next(each for each in (distances, texts and texts.similarities) if each is not None)
-    found = np.full(len(known), BELOW, dtype=np.uint8)
+    count = len(distances) if distances is not None else 0 if texts is None else len(texts.similarities)
+    found = np.full(count, BELOW, dtype=np.uint8)
     if texts is not None and criteria.similarity is not None:
         # An unknown similarity, NaN, is not at least the minimum.
         similar = texts.similarities >= criteria.similarity
