@@ -1,4 +1,4 @@
-//! The decimal digits of Unicode 13.0. Written by tools/native_digits.py.
+//! The decimal digits of Unicode 13.0 (defined in `es_simhash.text.digits`). Written by tools/native_digits.py.
 
 /// The zeros: each is followed by the other nine digits of its script.
 #[rustfmt::skip]
@@ -13,9 +13,13 @@ const ZEROS: [u32; 65] = [
 
 /// Whether a code point is a decimal digit, of any script.
 pub fn is_digit(point: u32) -> bool {
-    if point < 0x80 {
-        return (0x30..0x3A).contains(&point);
-    }
-    let after = ZEROS.partition_point(|&zero| zero <= point);
-    after > 0 && point - ZEROS[after - 1] < 10
+    value(point).is_some()
+}
+
+/// The value of a code point that is a decimal digit.
+#[inline]
+pub fn value(point: u32) -> Option<u8> {
+    let after = if point < 0x80 { 1 } else { ZEROS.partition_point(|&zero| zero <= point) };
+    let above = point.checked_sub(*ZEROS.get(after.checked_sub(1)?)?)?;
+    if above < 10 { Some(above as u8) } else { None }
 }
