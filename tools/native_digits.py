@@ -5,6 +5,8 @@ Run: python -m tools.native_digits
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from es_simhash.text.digits import ZEROS
 from tools import ROOT
 
@@ -13,13 +15,12 @@ TARGET = ROOT / "native" / "kernels" / "src" / "text" / "digits.rs"
 _HEAD = """\
 //! The decimal digits of Unicode 13.0 (defined in `es_simhash.text.digits`). Written by tools/native_digits.py.
 
-/// The zeros: each is followed by the other nine digits of its script.
-#[rustfmt::skip]
-const ZEROS: [u32; {count}] = [
+/// The zeros that are one unit: each is followed by the other nine digits of its script.
 """
-_TAIL = """\
-];
-
+_BETWEEN = """
+/// Those that are pairs of units.
+"""
+_TAIL = """
 /// Whether a code point is a decimal digit, of any script.
 pub fn is_digit(point: u32) -> bool {
     value(point).is_some()
@@ -28,9 +29,25 @@ pub fn is_digit(point: u32) -> bool {
 /// The value of a code point that is a decimal digit.
 #[inline]
 pub fn value(point: u32) -> Option<u8> {
-    let after = if point < 0x80 { 1 } else { ZEROS.partition_point(|&zero| zero <= point) };
-    let above = point.checked_sub(*ZEROS.get(after.checked_sub(1)?)?)?;
-    if above < 10 { Some(above as u8) } else { None }
+    let zero = match u16::try_from(point) {
+        // Most texts have the digits of ASCII alone.
+        Ok(..0x80) => UNITS[0].into(),
+        Ok(unit) => last_up_to(&UNITS, unit).into(),
+        Err(_) => last_up_to(&PAIRS, point),
+    };
+    let value = point.wrapping_sub(zero);
+    (value < 10).then_some(value as u8)
+}
+
+/// Whether a unit is a decimal digit; without a branch.
+#[inline(always)]
+pub fn is_digit_unit(unit: u16) -> bool {
+    UNITS.iter().fold(false, |found, &zero| found | (unit.wrapping_sub(zero) < 10))
+}
+
+/// The last zero up to a code point, or else the first.
+fn last_up_to<T: Copy + Ord>(zeros: &[T], point: T) -> T {
+    zeros[zeros.partition_point(|&zero| zero <= point).saturating_sub(1)]
 }
 """
 _A_LINE = 12
@@ -38,9 +55,15 @@ _A_LINE = 12
 
 def source() -> str:
     """Return the module in Rust."""
-    lines = [ZEROS[start : start + _A_LINE] for start in range(0, len(ZEROS), _A_LINE)]
+    units = _table("UNITS", "u16", [zero for zero in ZEROS if zero <= 0xFFFF])
+    pairs = _table("PAIRS", "u32", [zero for zero in ZEROS if zero > 0xFFFF])
+    return _HEAD + units + _BETWEEN + pairs + _TAIL
+
+
+def _table(name: str, kind: str, zeros: Sequence[int]) -> str:
+    lines = [zeros[start : start + _A_LINE] for start in range(0, len(zeros), _A_LINE)]
     table = "".join("    " + " ".join(f"0x{zero:X}," for zero in line) + "\n" for line in lines)
-    return _HEAD.format(count=len(ZEROS)) + table + _TAIL
+    return f"#[rustfmt::skip]\nconst {name}: [{kind}; {len(zeros)}] = [\n{table}];\n"
 
 
 if __name__ == "__main__":

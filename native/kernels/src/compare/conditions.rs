@@ -1,6 +1,6 @@
 //! What texts must have in common besides features (defined in `es_simhash.scheme.verdict.conditions`).
 
-use super::digits::is_digit;
+use crate::text::digits::is_digit;
 use crate::text::normalise::{Steps, normalise};
 use crate::text::points::points;
 use crate::text::{Refused, Text};
