@@ -10,10 +10,10 @@ use super::weighted::Features;
 use crate::{for_each_cpu, stop};
 
 /// Runs that a number weighs as much as.
-pub const WEIGHT: usize = 8;
+pub const WEIGHT: usize = 7;
 
 /// What begins the tokens of a number.
-const PREFIXES: [u8; WEIGHT] = [1, 2, 3, 4, 5, 6, 7, 8];
+const PREFIXES: [u8; WEIGHT] = [1, 2, 3, 4, 5, 6, 7];
 const MASK: u16 = b'0' as u16;
 /// So many numbers that count up from 1 are left out.
 const COUNTED: usize = 3;
