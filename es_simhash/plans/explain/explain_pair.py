@@ -30,7 +30,7 @@ def explain_pair(terms: SearchTerms, ids: tuple[str, str]) -> Plan[Explanation]:
     pair = yield from _read(terms, ids)
     first, second = (examine(documents.scheme, each) for each in pair)
     named = yield from _named_by_engine(index, documents, first, second)
-    compare = yield from terms.verifier()
+    compare = terms.verifier()
     around = None if compare is None else (yield from _around(terms, pair, compare))
     return explain(documents.scheme, terms.criteria, (first, second), named, compare, around, terms.scope)
 
