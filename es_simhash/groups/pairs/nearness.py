@@ -18,10 +18,8 @@ from es_simhash.groups.pairs.pair_rows import PairRows
 from es_simhash.groups.pairs.stored_rows import Columns, Rows
 from es_simhash.groups.pairs.text_similarity import CompareTexts
 from es_simhash.scheme.query import Criteria
-from es_simhash.scheme.verdict import rule
 from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
 from es_simhash.scheme.verdict.rule import are_near, clauses
-from es_simhash.scheme.verdict.surroundings import Surroundings
 from es_simhash.sketches.minhash.estimate import standard_errors
 
 
@@ -67,14 +65,12 @@ class Nearness:
         store: FingerprintStore,
         criteria: Criteria,
         exact: CompareTexts | None = None,
-        surroundings: Surroundings | None = None,
         read_texts: Callable[[Integers], None] | None = None,
     ) -> None:
         self._store = store
         self._read_texts = read_texts
         self._criteria = criteria
         self._exact = exact
-        self._surroundings = surroundings
         self._contents = _LoadedRows(store.contents)
         self._simhashes = _LoadedRows(store.simhashes) if store.settings.simhash else None
         self._values = _LoadedRows(store.values) if store.settings.minhash else None
@@ -127,7 +123,7 @@ class Nearness:
         unequal = ~is_equal
         exact = self._exact(first[unequal], second[unequal], 0.0)
         measures = PairMeasures.of_similarities(np.ones(len(first), dtype=np.float64))
-        measures.similarities[unequal], measures.agreements[unequal] = exact.similarities, exact.agreements
+        measures.similarities[unequal], measures.meets[unequal] = exact.similarities, exact.meets
         return measures
 
     def _are_equal(self, rows: PairRows) -> npt.NDArray[np.bool_]:
@@ -149,8 +145,7 @@ class Nearness:
         ones = np.full_like(second, one)
         rows = PairRows(pair_codes(ones, second))
         texts = None if self._criteria.similarity is None else self._measures(ones, second, rows)
-        around = self._surroundings.of_pairs(ones, second) if self._surroundings else (0.0, 0)
-        found = are_near(clauses(self._criteria, rule.Near(self._distances(rows), texts, *around)))
+        found = are_near(clauses(self._criteria, self._distances(rows), texts))
         return found & self._store.scopes.are_in_scope(ones, second) if self._store.scopes else found
 
     def interchangeable(self, positions: Sequence[int]) -> dict[int, list[int]]:

@@ -33,7 +33,7 @@ class Grouping:
     texts: Texts | None
     linkage: Linkage
 
-    def members(self, roots: DataFrame, around: DataFrame | None) -> DataFrame:
+    def members(self, roots: DataFrame) -> DataFrame:
         """Return the documents of all groups, each with the number of its canonical one, the ``head``.
 
         ``roots`` have the same root for connected documents.
@@ -54,7 +54,7 @@ class Grouping:
         # As `groups_among` says, two alone are near each other.
         pairs = connected.join(heads.filter("members = 2").drop("members"), "root")
         several = connected.join(heads.filter("members > 2").select("root"), "root")
-        split = self._split(several, around).join(several, "position")
+        split = self._split(several).join(several, "position")
         return pairs.select(*self._columns).union(split.select(*self._columns))
 
     def nearness(self, members: DataFrame) -> DataFrame:
@@ -83,14 +83,12 @@ class Grouping:
                 "Group with linkage='single', ask for a higher similarity, or take out what these texts share."
             )
 
-    def _split(self, connected: DataFrame, around: DataFrame | None) -> DataFrame:
+    def _split(self, connected: DataFrame) -> DataFrame:
         """Bring the documents of each component to one process, which makes its groups."""
         kept = self.gathering.kept
         own = [name for name in (SCOPE, RANK) if name in connected.columns]
         names = ["root", "position", "original", "content", *kept.columns, *own]
         rows = self._with_texts(connected.select(*(f"`{name}`" for name in names)))
-        if around is not None:
-            rows = rows.join(around.withColumnRenamed("position", "original"), "original")
         ordered = rows.repartition("root").sortWithinPartitions("root", "position")
         return ordered.mapInArrow(partial(self.gathering.groups, self.linkage), "position long, head long")
 
