@@ -27,6 +27,12 @@ class IndexRarity:
     learnt: LearntRarity | None = None
     _last: Verifier | None = None
 
+    @property
+    def previous(self) -> Rarity | None:
+        """The table before that one."""
+        before = self.learnt.previous if self.learnt else None
+        return before.rarity if before else None
+
     def verifier(self, settings: Settings, verification: Verification, idf: IdfTable | None) -> Verifier:
         """Return what compares texts, by ``idf`` if it is given: the last one, if it fits.
 

@@ -27,7 +27,8 @@ def explain_pair(terms: SearchTerms, ids: tuple[str, str]) -> Plan[Explanation]:
     first, second = (examine(documents.scheme, each) for each in pair)
     named = yield from _named_by_engine(index, documents, first, second)
     compare = terms.verifier()
-    return explain(documents.scheme, terms.criteria, (first, second), named, compare, terms.scope)
+    previous = terms.rarity.previous
+    return explain(documents.scheme, terms.criteria, (first, second), named, compare, terms.scope, previous)
 
 
 def _read(terms: SearchTerms, ids: Sequence[str]) -> Plan[list[ComparedDocument]]:
