@@ -33,15 +33,14 @@ Clauses: TypeAlias = npt.NDArray[np.uint8]
 def clauses(criteria: Criteria, distances: npt.NDArray[np.number] | None, texts: PairMeasures | None) -> Clauses:
     """Return the deciding clause of pairs of unequal texts, as positions in `CLAUSES`.
 
-    ``distances`` and ``texts`` are None where these do not count.
+    ``distances`` or ``texts`` are None where these do not count, or are not known.
     """
-    if texts is None or criteria.similarity is None:
-        assert distances is not None
-        found = np.full(len(distances), BELOW, dtype=np.uint8)
-    else:
-        found = np.where(texts.meets, np.uint8(SIMILAR), np.uint8(CONDITIONS))
+    count = len(distances) if distances is not None else 0 if texts is None else len(texts.similarities)
+    found = np.full(count, BELOW, dtype=np.uint8)
+    if texts is not None and criteria.similarity is not None:
         # An unknown similarity, NaN, is not at least the minimum.
-        found[~(texts.similarities >= criteria.similarity)] = BELOW
+        similar = texts.similarities >= criteria.similarity
+        found[similar] = np.where(texts.meets[similar], np.uint8(SIMILAR), np.uint8(CONDITIONS))
     if distances is not None and criteria.distance is not None:
         found[distances <= criteria.distance] = BITS
     return found
