@@ -1,9 +1,9 @@
 """Write es_simhash/scheme/verdict/builtin_rarity.json: how rare features are in general documentation.
 
-It is learnt from the pages of public repositories in English, Chinese and Japanese, at the commits below. Each language
-has a table of its own, and a feature is as frequent as in the language where it is the most frequent: what a third of
-English pages have counts as what a third of all have. The file keeps how many pages have each feature, by the hash of
-the feature, and none of their text.
+It is of the features that the presets compare, of texts and of short ones. It is learnt from the pages of public
+repositories in English, Chinese and Japanese, at the commits below. Each language has a table of its own, and a feature
+is as frequent as in the language where it is the most frequent: what a third of English pages have counts as what a
+third of all have. The file keeps how many pages have each feature, by the hash of the feature, and none of their text.
 
 Clone the repositories of `PAGES` into one folder, as owner+name or as owner+name/repo, whole or bare, and run it
 whenever the features that a scheme compares change: python -m tools.builtin_rarity FOLDER
@@ -28,8 +28,8 @@ from tools import ROOT
 TARGET = ROOT / "es_simhash" / "scheme" / "verdict" / FILE
 # Shorter pages are lists of links and the like.
 _CHARACTERS = 500
-# Features of all languages. The file takes some 60 kB.
-_MOST = 3 << 13
+# How many features are kept of those that each preset compares. The file takes some 65 kB.
+_MOST = {"default": 5 << 12, "short": 1 << 12}
 
 
 @dataclass(frozen=True)
@@ -78,13 +78,14 @@ PAGES = {
 
 
 def learnt(clones: Path) -> Rarity:
-    """Learn a table of each language, and join them."""
-    tables = []
-    for language, repositories in PAGES.items():
-        texts = sorted({text for pages in repositories for text in pages.texts(clones)})
-        print(f"{language}: {len(texts):,} pages", file=sys.stderr)
-        tables.append(rarity_of(Scheme(), texts))
-    return Rarity.joined(tables, _MOST, NAME)
+    """Learn a table of each language for each preset, and join them."""
+    languages = [sorted({text for pages in each for text in pages.texts(clones)}) for each in PAGES.values()]
+    print(", ".join(f"{len(texts):,} pages" for texts in languages), file=sys.stderr)
+    joined = []
+    for preset, most in _MOST.items():
+        scheme = Scheme.preset(preset)
+        joined.append(Rarity.joined([rarity_of(scheme, texts) for texts in languages], most, NAME))
+    return Rarity.joined(joined, sum(_MOST.values()), NAME)
 
 
 if __name__ == "__main__":
