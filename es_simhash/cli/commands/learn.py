@@ -40,7 +40,7 @@ def command(
     With --output, learn from FILEs (- is standard input), for --rarity of dedup, evaluate and explain. The same texts
     give the same table. Without any, texts are compared by a built-in table.
 
-    Examples: es-simhash learn articles; es-simhash learn news.jsonl --field body -o rarity.json
+    Example: es-simhash learn news.jsonl --field body --output rarity.json
     """
     if rarity_file:
         return _learn_from_files(files, fields, scheme_or_default(scheme), rarity_file, output)

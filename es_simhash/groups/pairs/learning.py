@@ -1,4 +1,4 @@
-"""Learning how rare features are from texts that come one by one, of which only those learnt from are kept."""
+"""Learning how rare features are from texts that come one by one; only those learnt from are kept."""
 
 from __future__ import annotations
 
