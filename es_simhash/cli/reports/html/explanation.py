@@ -34,7 +34,8 @@ def _sections(explanation: Explanation) -> Iterator[Html]:
     yield section("Documents", _documents(explanation))
     if explanation.scope:
         yield section("Scope", table(*scope_table(explanation)))
-    yield section("Similarity", _similarity(evidence.similarity))
+    rarity = element("p", explanation.rarity, class_="faint") if explanation.rarity else ""
+    yield section("Similarity", _similarity(evidence.similarity), rarity)
     simhash = explanation.scheme.simhash
     if simhash and evidence.bits and evidence.blocks:
         yield section("SimHash", _bits(evidence.bits, simhash.layout.starts, evidence.blocks))
