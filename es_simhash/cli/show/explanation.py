@@ -61,6 +61,7 @@ def as_json(explanation: Explanation) -> dict[str, Any]:
         "bands": evidence.bands and asdict(evidence.bands),
         "similarity": asdict(evidence.similarity),
         "clause": evidence.clause,
+        "conditions": [asdict(each) for each in evidence.conditions],
         "features": asdict(explanation.features),
         "passages": asdict(explanation.passages),
         "difference": [asdict(part) for part in explanation.parts],
@@ -107,6 +108,9 @@ def _comparisons(explanation: Explanation) -> Iterator[list[Piece]]:
     """Yield lines about similarities, bits, blocks and bands, as far as there are any."""
     evidence, simhash = explanation.evidence, explanation.scheme.simhash
     yield [Piece(_similarities(evidence))]
+    for each in evidence.conditions:
+        line = f"{each.name.replace('_', ' ')}: alike by {each.value:.3f}; the minimum is {each.least:g}"
+        yield [Piece(line, _BAD if each.problem else "")]
     if simhash and evidence.bits and evidence.blocks:
         yield from _bits(evidence.bits, simhash.layout.starts)
         yield _agreement("blocks", evidence.blocks)

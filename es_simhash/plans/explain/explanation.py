@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from es_simhash._core.json_paths import Json
+from es_simhash.plans.explain.compared_conditions import compare_conditions
 from es_simhash.plans.explain.field_states import ExaminedDocument
 from es_simhash.plans.explain.scope_of_pair import ScopeField, compare_scopes
 from es_simhash.plans.explain.shared_features import Features, compare_features
@@ -65,13 +66,15 @@ def explain(
     texts = first.document.text, second.document.text
     exact = exact_similarity(scheme, texts)
     verified = verifier.measures(texts, np.array([[0], [1]])) if verifier else None
+    names = first.name, second.name
+    conditions = compare_conditions(scheme, verifier.verification, texts, names) if verifier else ()
 
     def complete(evidence: Evidence) -> Evidence:
         similarity = evidence.similarity
         if verified is not None:
             known, meets = float(verified.similarities[0]), bool(verified.meets[0])
             similarity = replace(similarity, verified=known, meets=meets)
-        return replace(evidence, similarity=similarity)
+        return replace(evidence, similarity=similarity, conditions=conditions)
 
     held = complete(_evidence(scheme, criteria, (first.held, second.held), exact, named))
     made = complete(_evidence(scheme, criteria, (first.made, second.made), exact, None))

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias, cast, get_args
 import numpy as np
 
 from es_simhash._core.humanize import with_error
+from es_simhash.plans.explain.compared_conditions import ComparedCondition
 from es_simhash.plans.explain.field_states import ExaminedDocument, State
 from es_simhash.plans.explain.scope_of_pair import ScopeField
 from es_simhash.plans.explain.shared_keys import Keys
@@ -58,7 +59,7 @@ class Verdict:
 class Evidence:
     """Everything that a verdict depends on; what the scheme lacks is None.
 
-    Texts are compared from the ``lowest_estimate`` of their similarity on.
+    Texts are compared from the ``lowest_estimate`` of their similarity on. ``conditions`` are those that are on.
     """
 
     criteria: Criteria
@@ -67,6 +68,7 @@ class Evidence:
     bands: Keys | None
     similarity: Similarity
     lowest_estimate: float = -1.0
+    conditions: tuple[ComparedCondition, ...] = ()
 
     @property
     def clause(self) -> Clause:
@@ -201,7 +203,9 @@ def _compared_by(evidence: Evidence) -> str:
 
 
 def _by_conditions(evidence: Evidence) -> str:
-    return ", but lengths, numbers or first lines differ too much" if evidence.clause == "conditions" else ""
+    if evidence.clause != "conditions":
+        return ""
+    return f", but {'; '.join(each.problem for each in evidence.conditions if each.problem)}"
 
 
 def _by_blocks(evidence: Evidence) -> Iterator[str]:
