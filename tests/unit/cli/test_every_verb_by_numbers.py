@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
 
+from es_simhash import Scheme, Verification
 from es_simhash.index import Index
 from tests.support.commands import lines, run
 from tests.support.volumes import TEXTS
 
 FILE, INDEX = "volumes.jsonl", "volumes"
+# An index whose scheme has the condition.
+STRICT = "strict"
 NUMBERS = ("--numbers", "1")
 # The ids of documents that a verb puts together, and how many pairs it says that it refused; None if it counts none.
 Put: TypeAlias = tuple[list[set[str]], int | None]
@@ -26,6 +29,7 @@ class Shelf:
     """A folder with the documents as a file, and an index of them."""
 
     folder: Path
+    index: str = INDEX
 
     def run(self, *arguments: str, code: int | None = 0, stdin: str = "") -> Any:
         return run(*arguments, cwd=self.folder, code=code, stdin=stdin, ES_SIMHASH_URL=str(self.folder / "engine"))
@@ -39,7 +43,11 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
     shelf = Shelf(tmp_path_factory.mktemp("shelf"))
     rows = (json.dumps({"id": id_, "body": text}) + "\n" for id_, text in TEXTS.items())
     (shelf.folder / FILE).write_text("".join(rows), encoding="utf-8")
+    (shelf.folder / "strict.json").write_text(
+        replace(Scheme(), verification=Verification(numbers=1.0)).to_json(), encoding="utf-8"
+    )
     shelf.run("load", INDEX, FILE, "--field", "body")
+    shelf.run("load", STRICT, FILE, "--field", "body", "--scheme", "strict.json")
     return shelf
 
 
@@ -51,13 +59,13 @@ def ids(found: list[dict[str, Any]]) -> set[str]:
 
 
 def find(shelf: Shelf, *more: str) -> Put:
-    [found] = shelf.json("find", INDEX, "--id", "first", *more)
+    [found] = shelf.json("find", shelf.index, "--id", "first", *more)
     return [{"first", *ids(found["matches"])}], found["refused"]
 
 
 def explain(shelf: Shelf, *more: str) -> Put:
     pairs = [("first", other) for other in ("second", "copy")]
-    found = [shelf.json("explain", INDEX, *pair, *more)[0] for pair in pairs]
+    found = [shelf.json("explain", shelf.index, *pair, *more)[0] for pair in pairs]
     near = [set(pair) for pair, each in zip(pairs, found, strict=True) if each["verdict"]["are_duplicates"]]
     return near, None
 
@@ -71,26 +79,28 @@ def explain_texts(shelf: Shelf, *more: str) -> Put:
 
 def check(shelf: Shelf, *more: str) -> Put:
     """The documents are in the index already, and each is earlier in the file than the next."""
-    found = shelf.json("check", INDEX, FILE, *more)
+    found = shelf.json("check", shelf.index, FILE, *more)
     together = [{each["id"], *ids(each[place])} for each in found for place in ("in_index", "earlier")]
     return together, sum(each["refused"] for each in found)
 
 
 def search(shelf: Shelf, *more: str) -> Put:
-    [page] = shelf.json("search", INDEX, "--query", '{"match_all": {}}', "--distinct", *more)
+    [page] = shelf.json("search", shelf.index, "--query", '{"match_all": {}}', "--distinct", *more)
     return [{each["hit"]["_id"], *ids(each["similar"])} for each in page["hits"]], None
 
 
 def gate(shelf: Shelf, *more: str) -> Put:
     given = (shelf.folder / FILE).read_text(encoding="utf-8")
-    state = "state" + "".join(more)
-    found = shelf.json("gate", INDEX, "--stdin", "--state", state, *more, stdin=given.replace('"id": "', '"id": "new '))
+    state = "state of " + "".join((shelf.index, *more))
+    found = shelf.json(
+        "gate", shelf.index, "--stdin", "--state", state, *more, stdin=given.replace('"id": "', '"id": "new ')
+    )
     together = [{each["id"], *ids(each["duplicates"])} for each in found]
     return [{id_.removeprefix("new ") for id_ in each} for each in together], None
 
 
 def group(shelf: Shelf, *more: str) -> Put:
-    *groups, last = shelf.json("group", INDEX, *more)
+    *groups, last = shelf.json("group", shelf.index, *more)
     return [ids(each["members"]) for each in groups], last["summary"]["refused"]
 
 
@@ -112,7 +122,7 @@ def mcp(shelf: Shelf, *more: str) -> Put:
     from es_simhash.integrations.mcp.server import server_of
 
     asked_for = {"numbers": float(more[1])} if more else {}
-    with Index(INDEX, str(shelf.folder / "engine")) as index:
+    with Index(shelf.index, str(shelf.folder / "engine")) as index:
         server = server_of(index, False)
 
         def asked(tool: str, **arguments: Any) -> dict[str, Any]:
@@ -164,7 +174,7 @@ def test_volumes_are_near_duplicates_unless_their_numbers_must_agree(shelf: Shel
     assert refused is None or refused > 0
 
 
-def test_those_who_read_the_summary_are_told_how_many_pairs_were_refused(shelf: Shelf) -> None:
+def test_summaries_show_how_many_pairs_were_refused(shelf: Shelf) -> None:
     said = "Similar enough, but with other numbers, lengths or first lines: 2 pairs."
     for verb in (("dedup", FILE, "--field", "body"), ("group", INDEX)):
         assert said not in shelf.run(*verb).err
@@ -186,6 +196,11 @@ def test_numbers_where_fingerprints_decide_are_refused(shelf: Shelf, verb: tuple
     assert "Numbers are in texts" in shelf.run(*verb, "--by", "simhash", *NUMBERS, code=2).err
 
 
-def test_a_gate_that_is_told_to_compare_no_numbers_compares_none(shelf: Shelf) -> None:
-    together, _ = gate(shelf, "--numbers", "0")
+@pytest.mark.parametrize("verb", ["find", "explain", "check", "search", "gate", "group", "mcp"])
+def test_0_switches_off_what_the_scheme_of_an_index_says(shelf: Shelf, verb: str) -> None:
+    strict = replace(shelf, index=STRICT)
+    together, _ = VERBS[verb](strict)
+    assert not list(with_two_volumes(together))
+    together, refused = VERBS[verb](strict, "--numbers", "0")
     assert list(with_two_volumes(together))
+    assert not refused
