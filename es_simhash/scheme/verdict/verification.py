@@ -100,6 +100,7 @@ class Verification:
                 )
 
     @property
-    def has_conditions(self) -> bool:
-        """Whether any condition is set."""
-        return bool(self.lengths or self.numbers or self.first_lines)
+    def conditions(self) -> dict[str, float]:
+        """The shares that the conditions which are on ask for, by their names."""
+        shares = {"lengths": self.lengths, "numbers": self.numbers, "first_lines": self.first_lines}
+        return {name: share for name, share in shares.items() if share}
