@@ -50,8 +50,8 @@ class Deduplicator:
     search. Texts, which are stored for this, decide as the ``verification`` of the settings says. Without it, or with
     ``estimate``, fingerprints do: distances are exact, similarities estimated. Features that more than the share
     ``common`` of documents have do not count, which needs texts; ``rarity`` is what was learnt by `learn` or in an
-    index, or its JSON form; without it, the built-in table decides how rare features are. If more than ``max_bucket`` documents share a
-    key, only this many are compared. ``linkage`` makes groups of linked documents, as in `GroupOptions`.
+    index, or its JSON form; without it, the built-in table decides how rare features are. If more than ``max_bucket``
+    documents share a key, only this many are compared. ``linkage`` makes groups of linked documents, as in `GroupOptions`.
 
     The job takes about ``memory`` bytes, beside the program itself and some 20 bytes a document, in a scope 40. Beyond
     that it uses temporary files of ``directory``, by default the system's, which vanish however the program ends.

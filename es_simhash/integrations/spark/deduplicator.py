@@ -31,8 +31,8 @@ class SparkDeduplicator:
 
     ``documents`` define how texts become fingerprints; ``by``, ``distance``, ``similarity`` and ``numbers`` define
     near, as in a search. Texts decide, as the scheme's verification says; with ``estimate``, or without a
-    verification, fingerprints do. ``rarity`` is what was learnt by `learn` or in an index, or its JSON form; without it, the built-in table
-    decides how rare features are. Features that more than the share ``common`` of documents have do not count. Only
+    verification, fingerprints do. ``rarity`` is what was learnt by `learn` or in an index, or its JSON form; without
+    it, the built-in table decides how rare features are. Features that more than the share ``common`` of documents have do not count. Only
     pairs in the ``scope`` count, and in that of the index: its fields are columns, also inside structs.
 
     ``linkage`` makes groups of linked documents, as in `GroupOptions`; "star" and "complete" bring connected documents
