@@ -149,7 +149,6 @@ def with_threshold(deduplicator: Deduplicator, similarity: float | None, distanc
         by="simhash" if similarity is None else "minhash",
         similarity=similarity,
         distance=distance,
-        linkage="single",
     )
 
 

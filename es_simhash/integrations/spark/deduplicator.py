@@ -12,7 +12,6 @@ from es_simhash.documents.documents import Documents
 from es_simhash.errors import InputError
 from es_simhash.groups.canonical import FIRST, Canonical
 from es_simhash.groups.pairs.deduplicator import Deduplicator
-from es_simhash.groups.pairs.linkage import Linkage
 from es_simhash.integrations.spark import condensing
 from es_simhash.integrations.spark.condensing import CondensedColumns
 from es_simhash.integrations.spark.frames import number_of, without_text
@@ -35,8 +34,7 @@ class SparkDeduplicator:
     from the texts that `Deduplicator` learns it from; features that more than the share ``common`` of these have do not
     count. Only pairs in the ``scope`` count, and in that of the index: its fields are columns, also inside structs.
 
-    ``linkage`` makes groups of linked documents, as in `GroupOptions`; "star" and "complete" bring connected documents
-    together in one process. ``canonical`` chooses the document that stands for its group, by columns (see `Canonical`).
+    ``canonical`` chooses the documents that stand for others, by columns (see `Canonical`).
     """
 
     documents: Documents
@@ -47,16 +45,13 @@ class SparkDeduplicator:
     estimate: bool = False
     rarity: Rarity | Json | None = None
     scope: Scope | None = None
-    linkage: Linkage = "single"
     canonical: Canonical = FIRST
     common: float | None = None
 
     def __post_init__(self) -> None:
         self._criteria(True)  # validates the arguments
         self._rarity, self._scope  # noqa: B018 - and these
-        Deduplicator(
-            self.documents.scheme, estimate=self.estimate, linkage=self.linkage, common=self.common
-        )  # and these
+        Deduplicator(self.documents.scheme, estimate=self.estimate, common=self.common)  # and these
 
     def of_texts(self, frame: DataFrame) -> SparkDuplicates:
         """Find the near-duplicates among the texts in the source fields.
@@ -73,7 +68,7 @@ class SparkDeduplicator:
         total = number_of(frame)
         condensed = condensing.of_texts(frame, self.documents, kept, total)
         lacking = without_text(frame, self.documents.fields)
-        return find(condensed, total, kept, criteria, self.linkage, lacking, texts)
+        return find(condensed, total, kept, criteria, lacking, texts)
 
     def of_fields(self, frame: DataFrame) -> SparkDuplicates:
         """Find the near-duplicates among documents whose fields are in a column named by the prefix.
@@ -86,7 +81,7 @@ class SparkDeduplicator:
         kept = CondensedColumns.of_fields(self.documents.scheme, criteria, self._scope, self.canonical)
         condensed = condensing.of_fields(frame, self.documents, kept)
         lacking = f"no fingerprint of the scheme in {self.documents.prefix!r}. Give their texts to of_texts."
-        return find(condensed, number_of(frame), kept, criteria, self.linkage, lacking)
+        return find(condensed, number_of(frame), kept, criteria, lacking)
 
     def _criteria(self, estimate: bool) -> Criteria:
         verification = verification_of(self.documents.scheme, estimate=estimate, needs_texts=self.common is not None)
