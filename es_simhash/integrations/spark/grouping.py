@@ -44,9 +44,8 @@ class Grouping:
         sized = connected.join(groups.withColumnRenamed("position", "first"), "root")
         heads = sized.filter(f"members <= {_PAIR}").select("position", sf.col("first").alias("head"))
         if seen["most"] > _PAIR:
-            heads = heads.union(
-                self._compared(sized.filter(f"members between {_PAIR + 1} and {MOST_CONNECTED}"), around)
-            )
+            several = sized.filter(f"members between {_PAIR + 1} and {MOST_CONNECTED}")
+            heads = heads.union(self._compared(several, around))
         if seen["most"] > MOST_CONNECTED:
             heads = heads.union(self._by_pairs(sized.filter(f"members > {MOST_CONNECTED}"), edges))
         return sized.join(heads, "position").select(*self._columns)

@@ -31,9 +31,9 @@ _NO_SOURCE = "_none_"
 class SearchBody:
     """A search request; hits come as it asks, with our fields beside, and the texts if they are ``with_texts``.
 
-    For hits that are folded ``by_groups``, our fields are their group and canonical document. A ``window`` is how many hits are read at once.
-    ``scope_paths`` are the fields that a scope reads. What the request asks of chance goes by the ``seed``. On a later
-    page, the reader may show other documents than those ``within`` the name of the index.
+    For hits that are folded ``by_groups``, our fields are their group and canonical document. A ``window`` is how many
+    hits are read at once. ``scope_paths`` are the fields that a scope reads. What the request asks of chance goes by
+    the ``seed``. On a later page, the reader may show other documents than those ``within`` the name of the index.
     """
 
     body: Json

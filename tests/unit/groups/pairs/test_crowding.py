@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash import Deduplicator, Scheme, Verification
-from es_simhash.groups.pairs.linkage import Linkage
 from es_simhash.scheme.verdict.rule import CLAUSES
 from es_simhash.scheme.verdict.verification import Crowding
 from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
@@ -83,23 +82,21 @@ def test_pairs_are_near_by_the_clauses_of_the_rule(seed: int) -> None:
     assert all(texts[a] == texts[b] for (a, b), clause in found.items() if clause == "equal")
 
 
-@pytest.mark.parametrize("linkage", ["single", "star", "complete"])
-def test_forms_are_kept_apart_and_their_copies_are_grouped(linkage: Linkage) -> None:
+def test_forms_are_kept_apart_and_their_copies_are_grouped() -> None:
     texts = [text for form in forms(random.Random(0), 12) for text in (form, form.replace("examined", "inspected"))]
     documents = [(str(place), text) for place, text in enumerate(texts)]
     found = []
     for crowding in (CROWDING, None):
         scheme = replace(SCHEME, verification=replace(VERIFICATION, crowding=crowding))
-        with Deduplicator(scheme, threads=1, linkage=linkage).run(documents) as duplicates:
+        with Deduplicator(scheme, threads=1).run(documents) as duplicates:
             found.append(list(duplicates.groups_of_ids()))
     apart, together = found
     assert apart == [[str(place), str(place + 1)] for place in range(0, 24, 2)]
-    assert linkage == "complete" or len(together) < 12
+    assert len(together) < 12
 
 
-@pytest.mark.parametrize("linkage", ["star", "complete"])
 @pytest.mark.parametrize("seed", range(5, 15))
-def test_which_copy_of_a_text_stands_for_it_changes_no_group(linkage: Linkage, seed: int) -> None:
+def test_which_copy_of_a_text_stands_for_it_changes_no_group(seed: int) -> None:
     chosen = random.Random(seed)
     texts = [text for part in range(4) for text in corpus(4 * seed + part) for _ in range(chosen.randrange(1, 4))]
     order = {text: place for place, text in enumerate(dict.fromkeys(texts))}
@@ -107,6 +104,6 @@ def test_which_copy_of_a_text_stands_for_it_changes_no_group(linkage: Linkage, s
     groups = []
     for direction in (1, -1):
         rank = [(order[text], direction * place) for place, text in enumerate(texts)]
-        with Deduplicator(Scheme(), threads=1, linkage=linkage).run(documents, rank=rank.__getitem__) as found:
-            groups.append({frozenset(group) for group in found.groups})
+        with Deduplicator(Scheme(), threads=1).run(documents, rank=rank.__getitem__) as found:
+            groups.append({frozenset(group) for group in found.standing})
     assert groups[0] == groups[1]
