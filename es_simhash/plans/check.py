@@ -20,12 +20,11 @@ from es_simhash.plans.find import FetchCandidates, SearchResult, find_fingerprin
 from es_simhash.plans.operations import Plan
 from es_simhash.plans.query_documents import QueryDocument, query_documents
 from es_simhash.plans.search_terms import SearchTerms
-from es_simhash.plans.text_comparison import Comparison, compare_texts, minimum_similarities, plausible_hits
+from es_simhash.plans.text_comparison import minimum_similarities, plausible_hits
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import NOTHING, Matches, Measured, compare, matches_of
-from es_simhash.scheme.verdict.surroundings import Around
 from es_simhash.scheme.verdict.verifier import Verifier
 
 Status: TypeAlias = Literal["new", "near-duplicate", "no text"]
@@ -157,10 +156,8 @@ class SeenDocuments:
             return Measured(compared)
         plausible = plausible_hits(scheme, criteria, fingerprint, compared).tolist()
         texts = [self._texts[place] if is_read else None for place, is_read in zip(places, plausible, strict=True)]
-        in_scope = self.terms.pairs_in_scope(compared.hits)
-        wanting = Comparison(wanted.text, texts, minimum_similarities(criteria, compared), compared.keyed, in_scope)
-        [exact] = compare_texts(verifier, [wanting], criteria)
-        return Measured(compared, *exact)
+        [exact] = verifier.each_to_others([(wanted.text, texts, minimum_similarities(criteria, compared))])
+        return Measured(compared, exact)
 
     @cached_property
     def _scoped(self) -> SourceFilter:
@@ -249,13 +246,10 @@ def _each_checked(
 ) -> Iterator[Checked]:
     criteria = seen.terms.criteria
     for (position, each), (fingerprint, stored), result in found:
-        earlier, around = seen.measured(each, fingerprint, stored, compare), None
-        if criteria.crowding:
-            # Both are around the document, wherever they are.
-            around = Around.of([*result.measured.similarities, *earlier.similarities], criteria.crowding)
-        matches = matches_of(earlier, criteria, around=around, status=fingerprint.status)
+        earlier = seen.measured(each, fingerprint, stored, compare)
+        matches = matches_of(earlier, criteria, status=fingerprint.status)
         seen.add(position, each, fingerprint, stored)
-        yield Checked(position, each.id, result.matches(around), matches)
+        yield Checked(position, each.id, result.matches(), matches)
 
 
 def made_of(

@@ -18,8 +18,6 @@ from es_simhash.plans.scoped_text import ScopedText
 from es_simhash.plans.search_experience import Part
 from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.plans.text_comparison import (
-    Comparison,
-    compare_texts,
     minimum_similarities,
     plausible_hits,
     texts_in_hits,
@@ -29,7 +27,6 @@ from es_simhash.scheme import query, rerank
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.own_fields import object_in
 from es_simhash.scheme.rerank import NOTHING, Compared, Match, Matches, Measured
-from es_simhash.scheme.verdict.surroundings import Around
 from es_simhash.scheme.verdict.verifier import Verifier
 
 
@@ -113,10 +110,9 @@ def _verified(
     for search, compared in zip(searches, found, strict=True):
         others = [texts.get((hit["_index"], hit["_id"])) for hit in compared.hits]
         least = minimum_similarities(terms.criteria, compared)
-        in_scope = terms.pairs_in_scope(compared.hits)
-        wanting.append(Comparison(search.wanted.text, others, least, compared.keyed, in_scope))
-    exact = compare_texts(verifier, wanting, terms.criteria)
-    return [Measured(compared, *each) for compared, each in zip(found, exact, strict=True)]
+        wanting.append((search.wanted.text, others, least))
+    exact = verifier.each_to_others(wanting)
+    return [Measured(compared, each) for compared, each in zip(found, exact, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -215,8 +211,8 @@ class SearchResult:
     complete: bool
     part: Part = Part.FINGERPRINTS
 
-    def matches(self, around: Around | None = None) -> Matches:
-        """Return the nearest matches, given the surroundings of the text if more is known than the candidates."""
+    def matches(self) -> Matches:
+        """Return the nearest matches."""
         search, options = self.search, self.search.terms.options
         if search.is_empty:
             return Matches((), status="empty")
@@ -225,7 +221,6 @@ class SearchResult:
         found = rerank.matches_of(
             self.measured,
             search.terms.criteria,
-            around=around,
             status=search.fingerprint.status,
             complete=self.complete,
             with_source=has_asked(search.terms, self.part),

@@ -53,7 +53,7 @@ class FindRequest:
     - ``estimate``: fingerprints alone decide, and no text is read. By default, texts do as the scheme's
       ``verification`` says, if it has one.
     - ``measure`` and ``idf`` (a table of weights) replace those of the scheme; they need texts. By another measure the
-      surroundings of texts do not count, and the minimum similarity is that of the level ``near``.
+      minimum similarity is that of the level ``near``.
     - ``candidates="more_like_this"`` needs no field in the index, and texts as well.
     - ``max_candidates``: maximum number of candidates to compare.
     - ``scope``: which documents are compared at all, beside what the index's policy demands.
@@ -127,7 +127,7 @@ class FindRequest:
             found = replace(found, features="scheme")  # the table has these
         if found is None or self.measure in (None, found.measure):
             return found
-        return replace(found, measure=self.measure, similarity=LEVELS[self.measure]["near"], crowding=None)
+        return replace(found, measure=self.measure, similarity=LEVELS[self.measure]["near"])
 
     def criteria(self, settings: Settings) -> Criteria:
         """Return what a match is under a scheme."""

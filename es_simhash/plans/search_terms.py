@@ -11,7 +11,6 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import InputError
 from es_simhash.plans.find_options import FindRequest
-from es_simhash.plans.hit_surroundings import PairsInScope
 from es_simhash.plans.index_rarity import IndexRarity
 from es_simhash.plans.operations import Plan
 from es_simhash.plans.scope_filters import ScopeFilters
@@ -100,11 +99,3 @@ class SearchTerms:
         others = [self.values_of(hit.get("_source") or {}) for hit in hits]
         places = [place for place, other in enumerate(others) if self.scope.in_scope(values, other)]
         return places, others.count(None)
-
-    def pairs_in_scope(self, hits: Sequence[Json]) -> PairsInScope | None:
-        """Return which of the hits of one document are in scope with each other; None if all are."""
-        scope = self.scope
-        if scope is None or not scope.is_by_pairs:
-            return None
-        values = [self.values_of(hit.get("_source") or {}) for hit in hits]
-        return lambda first, second: scope.in_scope(values[first], values[second])

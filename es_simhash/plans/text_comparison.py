@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents, readable_text
-from es_simhash.plans.hit_surroundings import HitSurroundings, PairsInScope
 from es_simhash.plans.operations import Plan
 from es_simhash.plans.reply_size import ReplySize, documents_by_id
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import Compared
 from es_simhash.scheme.settings import MinHash, Settings
-from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
+from es_simhash.scheme.verdict.measures import Similarities
 from es_simhash.scheme.verdict.plausible import are_plausible, are_similar
-from es_simhash.scheme.verdict.verifier import Verifier
-from es_simhash.sketches.minhash.common import Signatures
 
 Texts = dict[tuple[str, str], str]
 
@@ -63,37 +59,6 @@ def texts_of_hits(documents: Documents, hits: Iterable[Json], size: ReplySize | 
         read = ((id_, _text(documents, reply)) for id_, reply in zip(routings, replies, strict=True))
         texts.update({(index, id_): text for id_, text in read if text is not None})
     return texts
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """A text and the ``others`` to compare it with (None: not compared); similarities below ``least`` do not count.
-
-    ``keyed`` are the values that the band keys of the others hold; ``in_scope`` which of them are in scope with each
-    other, if not all.
-    """
-
-    text: str
-    others: Sequence[str | None]
-    least: Similarities
-    keyed: Signatures | None
-    in_scope: PairsInScope | None = None
-
-
-def compare_texts(
-    verifier: Verifier, wanting: Sequence[Comparison], criteria: Criteria
-) -> list[tuple[PairMeasures, HitSurroundings | None]]:
-    """Measure each text and the known others, NaN for the unknown; and return the surroundings of these, if they count.
-
-    The surroundings are not measured yet. What several texts are compared with is prepared once.
-    """
-    measured = verifier.each_to_others([(each.text, each.others, each.least) for each in wanting])
-    if not criteria.crowding or criteria.similarity is None:
-        return [(each, None) for each in measured]
-    return [
-        (measures, HitSurroundings(verifier, criteria, each.others, measures, each.keyed, each.in_scope))
-        for each, measures in zip(wanting, measured, strict=True)
-    ]
 
 
 def minimum_similarities(criteria: Criteria, compared: Compared) -> Similarities:

@@ -26,10 +26,8 @@ from es_simhash.quality.measures import ByMeasure
 from es_simhash.quality.scores import Confusion, Many
 from es_simhash.quality.truth import Truth
 from es_simhash.scheme.settings import Settings
-from es_simhash.scheme.verdict.conditions import CONDITIONS, condition_values, of_most_numbers, traits_of
-from es_simhash.scheme.verdict.measures import DIFFER, PairMeasures, Similarities
-from es_simhash.scheme.verdict.rule import Near, highest_minimum
-from es_simhash.scheme.verdict.surroundings import Surroundings
+from es_simhash.scheme.verdict.conditions import CONDITIONS, condition_values, traits_of
+from es_simhash.scheme.verdict.measures import Similarities
 from es_simhash.scheme.verdict.verification import LEVELS as NAMED
 from es_simhash.scheme.verdict.verification import Measure, Verification
 from es_simhash.text.hashing import poly64
@@ -67,26 +65,26 @@ class Rule:
     @property
     def merit(self) -> float:
         """The F1 less the penalties for complexity; the default rule, at any similarity, has none."""
-        if self.verification.crowding:
-            return self.f1
-        return self.f1 - SIMPLER * self.conditions - UNESTIMATED * (self.verification.measure != "jaccard")
+        is_unusual = self.verification.measure != "jaccard" and not is_default(self.verification)
+        return self.f1 - SIMPLER * self.conditions - UNESTIMATED * is_unusual
+
+
+def is_default(verification: Verification) -> bool:
+    """Return whether this is the default rule, at whatever similarity and with whatever conditions."""
+    return (verification.measure, verification.features) == ("balanced", "text")
 
 
 @dataclass(frozen=True, eq=False)
 class Way:
-    """A rule but for its minimum similarity, and for each pair the highest one at which it is near (``highest``).
-
-    Conditions are tried on top of it if it ``takes_conditions``.
-    """
+    """A rule but for its minimum similarity and conditions, and the ``similarities`` that it compares."""
 
     verification: Verification
-    highest: Similarities
-    takes_conditions: bool
+    similarities: Similarities
 
     @classmethod
     def of_measure(cls, name: Measure, similarities: ByMeasure) -> Way:
         """Return the way by a measure alone."""
-        return cls(Verification.of_fingerprints(NAMED[name]["near"], name, "rarity"), similarities[name], True)
+        return cls(Verification.of_fingerprints(NAMED[name]["near"], name, "rarity"), similarities[name])
 
 
 class Agreements:
@@ -99,19 +97,6 @@ class Agreements:
         """Return the agreement of each pair, by the names of conditions."""
         both = np.stack(positions(pairs))
         return {name: condition_values(name, self._traits[name], both) for name in CONDITIONS}
-
-    def by_default(self, pairs: Numbers, similarities: Similarities) -> Way:
-        """Return the way of the default rule; ``similarities`` are those that it compares."""
-        rule = Verification()
-        assert rule.crowding
-        both = np.stack(positions(pairs))
-        agreements = of_most_numbers(self._traits["numbers"], both)
-        agreements[condition_values("numbers", self._traits["numbers"], both) < rule.numbers] = DIFFER
-        around = Surroundings.of_copies(np.ones(len(self._traits["numbers"])))
-        around.add(both[0], both[1], similarities, rule.crowding)
-        near = Near(None, None, *around.of_pairs(both[0], both[1]))
-        highest = highest_minimum(rule.crowding, PairMeasures(similarities, agreements), near)
-        return Way(rule, np.clip(highest, 0.0, 1.0), False)
 
 
 class RuleSearch:
@@ -152,12 +137,11 @@ class RuleSearch:
         known = self._truth.are_known(pairs)
         outcomes = 2 * self._parts(pairs[known]) + self._truth.are_positive(pairs[known])
         of_known = {name: each[known] for name, each in agreed.items()}
-        rules = [(rule, way) for way in ways for rule in self._rules(way, way.highest[known], outcomes, of_known)]
+        rules = [(rule, way) for way in ways for rule in self._rules(way, way.similarities[known], outcomes, of_known)]
         rule, way = max(rules, key=lambda each: each[0].merit)
-        near: Flags = way.highest >= rule.verification.similarity
-        if way.takes_conditions:
-            for name, agreement in agreed.items():
-                near &= agreement >= getattr(rule.verification, name)
+        near: Flags = way.similarities >= rule.verification.similarity
+        for name, agreement in agreed.items():
+            near &= agreement >= getattr(rule.verification, name)
         return rule, near
 
     def _parts(self, pairs: Numbers) -> Counts:
@@ -171,10 +155,10 @@ class RuleSearch:
         return parts
 
     def _rules(
-        self, way: Way, highest: Similarities, outcomes: Integers, agreed: Mapping[str, Similarities]
+        self, way: Way, similarities: Similarities, outcomes: Integers, agreed: Mapping[str, Similarities]
     ) -> Iterator[Rule]:
-        cells = outcomes * (_STEPS + 1) + np.floor(highest * _STEPS + 1e-9).astype(np.int64)
-        for conditions in _choices() if way.takes_conditions else [{}]:
+        cells = outcomes * (_STEPS + 1) + np.floor(similarities * _STEPS + 1e-9).astype(np.int64)
+        for conditions in _choices():
             met = np.ones(len(cells), dtype=np.bool_)
             for name, least in conditions.items():
                 met &= agreed[name] >= least

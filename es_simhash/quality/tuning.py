@@ -178,7 +178,7 @@ def _by_labels(
         found, apart = measure_pairs(replace(base, tokens=tokens), texts, originals, _NEAREST).parted(in_scope)
         ways = [Way.of_measure(name, found.similarities) for name in MEASURES]
         if tokens in _DEFAULT_FOR:
-            ways.insert(0, agreements.by_default(found.pairs, by_runs.similarities(found.pairs)["balanced"]))
+            ways.insert(0, Way(Verification(), by_runs.similarities(found.pairs)["balanced"]))
         rule = search.best(found.pairs, ways, agreements.of(found.pairs))
         learnt.append(_learnt(tokens, found, apart, rule, truth, goal))
     learnt.sort(key=lambda each: -each.tried.merit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from es_simhash.quality.key_choice import KeyOption
+from es_simhash.quality.rule_search import is_default
 from es_simhash.scheme.verdict.conditions import CONDITIONS
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.sketches.key_plans import Goal
@@ -26,10 +27,10 @@ def describe_rule(verification: Verification) -> str:
     """Describe the minimum similarity and the conditions of a rule."""
     levels = [(_MEASURES.get(verification.measure, verification.measure), verification.similarity)]
     levels += [(name.replace("_", " "), getattr(verification, name)) for name in CONDITIONS]
-    if verification.crowding:
-        levels = [("similarity", verification.similarity)]
+    if is_default(verification):
+        levels[0] = ("similarity", verification.similarity)
     described = ", ".join(f"{name} ≥ {least:g}" for name, least in levels if least)
-    return f"the default rule, {described}" if verification.crowding else described
+    return f"the default rule, {described}" if is_default(verification) else described
 
 
 def describe_keys(option: KeyOption, goal: Goal, pairs: str = "such pairs") -> str:

@@ -4,8 +4,7 @@ Hits are taken one after the other. Each is folded under the first hit that is s
 is none, it is shown as well. So what is shown depends on the hits before it alone: not on how long the list is, nor on
 how many hits are read at once.
 
-The rule is that of all verbs (`es_simhash.scheme.verdict.rule`), but for the surroundings of texts: a search does not
-know them, and would judge otherwise by each page that it reads. Where the texts of both hits are known they are
+The rule is that of all verbs (`es_simhash.scheme.verdict.rule`). Where the texts of both hits are known they are
 compared, as the scheme's verification says; else their fingerprints. Hits without a fingerprint of the scheme are
 shown, and so are those of texts too short to be compared by it.
 """

@@ -20,9 +20,9 @@ from es_simhash.scheme.own_fields import StoredFingerprints, estimated_by
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import Match
 from es_simhash.scheme.settings import Settings
-from es_simhash.scheme.verdict.measures import DIFFER, PairMeasures, Similarities
+from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
 from es_simhash.scheme.verdict.plausible import lowest_estimate
-from es_simhash.scheme.verdict.rule import CLAUSES, EQUAL, Near, are_near, clauses
+from es_simhash.scheme.verdict.rule import CLAUSES, EQUAL, are_near, clauses
 from es_simhash.scheme.verdict.verifier import Verifier
 from es_simhash.sketches import hamming
 from es_simhash.sketches.minhash.common import Signatures
@@ -33,8 +33,7 @@ from es_simhash.sketches.minhash.estimate import estimates, standard_error
 class FoldingRule:
     """When a hit is folded under another: by fingerprints; by texts where there is a ``verifier`` and both are known.
 
-    ``texts_of`` reads the texts of some hits, given by their places; empty ones are not known. No criteria have
-    a `Crowding`.
+    ``texts_of`` reads the texts of some hits, given by their places; empty ones are not known.
     """
 
     settings: Settings
@@ -140,7 +139,7 @@ class Leaders:
         self._columns = columns
         self._pairs, self._distances, estimated = _plausible(rule, columns, start, wanted)
         self._measures = PairMeasures.of_similarities(estimated)
-        self._found = clauses(rule.by_fingerprints, Near(self._distances, self._measures))
+        self._found = clauses(rule.by_fingerprints, self._distances, self._measures)
         self._texts: dict[int, str | None] = {}
         if rule.verifier and texts_of:
             rows = sorted(set(self._pairs.ravel().tolist()))
@@ -196,8 +195,8 @@ class Leaders:
         texts = [self._texts[row] or "" for row in numbers]
         measured = self._rule.verifier.measures(texts, np.array(ends), self._rule.by_texts.least)
         self._measures.similarities[places] = measured.similarities
-        self._measures.agreements[places] = measured.agreements
-        self._found[places] = clauses(self._rule.by_texts, Near(_at(self._distances, places), measured))
+        self._measures.meets[places] = measured.meets
+        self._found[places] = clauses(self._rule.by_texts, _at(self._distances, places), measured)
         is_near: list[bool] = are_near(self._found[places]).tolist()
         return is_near
 
@@ -206,7 +205,7 @@ class Leaders:
         contents, measures = self._columns.contents, self._measures[places]
         unknown = [None] * len(places)
         distances = unknown if self._distances is None else self._distances[places].tolist()
-        similarities = np.where(measures.agreements == DIFFER, 0.0, measures.similarities).tolist()
+        similarities = measures.meeting.tolist()
         columns = zip(
             rows,
             others,

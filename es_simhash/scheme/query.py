@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
 
 from es_simhash._core.json_paths import Json
@@ -17,7 +16,7 @@ from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
 from es_simhash.scheme.settings import Settings
-from es_simhash.scheme.verdict.verification import Crowding, Level, Verification, similarity_of
+from es_simhash.scheme.verdict.verification import Level, Verification, similarity_of
 
 By: TypeAlias = Literal["simhash", "minhash", "both"]
 Filter: TypeAlias = Json | Sequence[Json] | None
@@ -73,17 +72,10 @@ class Criteria:
         return self.similarity is not None and self.verification is None
 
     @property
-    def crowding(self) -> Crowding | None:
-        """How the surroundings of texts count; None if they do not."""
-        return self.verification.crowding if self.verification else None
-
-    @cached_property
     def least(self) -> float:
-        """The lowest similarity that plays any part."""
+        """The minimum similarity, where similarities count."""
         assert self.similarity is not None
-        if self.crowding is None:
-            return self.similarity
-        return min(self.similarity - self.crowding.lowering(self.similarity), self.crowding.least)
+        return self.similarity
 
     def are_met(self, distance: int | None, similarity: float | None) -> bool:
         """Return whether a pair of this distance and similarity is a match; None means unknown."""

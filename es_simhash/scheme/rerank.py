@@ -21,15 +21,8 @@ from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprint, Status
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Settings
-from es_simhash.scheme.verdict.measures import DIFFER, PairMeasures, Similarities
-from es_simhash.scheme.verdict.rule import (
-    CLAUSES,
-    NO_CROWD,
-    Clause,
-    Near,
-    verdicts,
-)
-from es_simhash.scheme.verdict.surroundings import Around, Surroundings
+from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
+from es_simhash.scheme.verdict.rule import CLAUSES, CONDITIONS, EQUAL, Clause, are_near, clauses
 from es_simhash.sketches import hamming
 from es_simhash.sketches.minhash.common import VALUE_BITS, Signatures
 from es_simhash.sketches.minhash.estimate import estimates, standard_error
@@ -42,10 +35,8 @@ class Match:
     ``distance`` counts differing bits. ``similarity`` is exact if ``is_exact``; else it is estimated from the
     signatures, with this ``standard_error``.
     ``same_text`` marks texts that are equal, not only similar. ``source`` holds the parts of the document that were
-    asked for. ``clause`` of the rule decided (see `es_simhash.scheme.verdict.rule`); unless it ``is_settled``, the
-    surroundings of the other document, which a search does not know, may decide otherwise. Of two texts that were
-    compared by their passages alone, only ``containment`` is known: the share of the contained one that stands in the
-    other.
+    asked for. ``clause`` of the rule decided (see `es_simhash.scheme.verdict.rule`). Of two texts that were compared by
+    their passages alone, only ``containment`` is known: the share of the contained one that stands in the other.
     """
 
     index: str
@@ -57,7 +48,6 @@ class Match:
     source: Json | None = None
     standard_error: float | None = None
     clause: Clause | None = "similar"
-    is_settled: bool = True
     containment: float | None = None
 
 
@@ -72,8 +62,7 @@ class Matches(Sequence[Match], ArrowRows):
     matches. Candidates out of scope are no candidates; ``unscoped`` counts those among them without a value in one of
     the scope's fields. A document that itself is ``missing`` values in some fields has no matches.
 
-    ``around`` are the surroundings of the text by which similar candidates were judged, None if they did not count;
-    ``crowded`` counts the candidates that are similar, but no more than many others.
+    ``refused`` counts the candidates that are similar enough, but do not meet the conditions that are switched on.
 
     They are a table of Arrow, too (``to_arrow()``), with what they hold of the documents as JSON, and a notebook shows
     them as one.
@@ -84,8 +73,7 @@ class Matches(Sequence[Match], ArrowRows):
     complete: bool = True
     foreign: int = 0
     status: Status = "ok"
-    around: Around | None = None
-    crowded: int = 0
+    refused: int = 0
     unscoped: int = 0
     missing: tuple[str, ...] = ()
 
@@ -115,7 +103,6 @@ class Matches(Sequence[Match], ArrowRows):
         "same_text": "bool",
         "containment": "double",
         "clause": "string",
-        "is_settled": "bool",
         "source": "string",
     }
 
@@ -201,12 +188,11 @@ def compare(
 class Measured:
     """Hits compared by their fingerprints, and what was measured of their texts, where texts were compared at all.
 
-    ``exact`` has NaN where a text is not known. ``surroundings`` measures those of the hits, as far as they show them.
+    ``exact`` has NaN where a text is not known.
     """
 
     compared: Compared
     exact: PairMeasures | None = None
-    surroundings: Callable[[], Surroundings] | None = None
 
     @cached_property
     def is_exact(self) -> npt.NDArray[np.bool_]:
@@ -223,22 +209,14 @@ class Measured:
             estimated = np.full(len(self.compared.hits), np.nan)
         if self.exact is None:
             return PairMeasures.of_similarities(estimated)
-        return PairMeasures(np.where(self.is_exact, self.exact.similarities, estimated), self.exact.agreements)
+        return PairMeasures(np.where(self.is_exact, self.exact.similarities, estimated), self.exact.meets)
 
     def shown(self, place: int) -> float | None:
         """Return the similarity of a hit, 0 where a condition is not met; None if it is not known."""
-        if self.texts.agreements[place] == DIFFER:
+        if not self.texts.meets[place]:
             return 0.0
         similarity = float(self.texts.similarities[place])
         return None if math.isnan(similarity) else similarity
-
-    @property
-    def similarities(self) -> list[float]:
-        """The similarities that are known of the hits, else NaN."""
-        if not self.compared.hits:
-            return []
-        found: list[float] = self.texts.similarities.tolist()
-        return found
 
 
 NOTHING = Measured(Compared([], None, None, [], 0))
@@ -248,26 +226,19 @@ def matches_of(
     measured: Measured,
     criteria: Criteria,
     *,
-    around: Around | None = None,
     status: Status = "ok",
     complete: bool = True,
     with_source: bool = False,
     size: int | None = None,
 ) -> Matches:
-    """Return the ``size`` nearest hits that meet the criteria, by default all; ties in the order of index and id.
-
-    ``around`` are the surroundings of the text; by default those that the hits show.
-    """
+    """Return the ``size`` nearest hits that meet the criteria, by default all; ties in the order of index and id."""
     compared = measured.compared
     if not compared.hits:
-        around = around or (Around(0, 0.0) if criteria.crowding else None)
         foreign, unscoped = compared.foreign, compared.unscoped
-        return Matches((), foreign, complete, foreign, status, around, unscoped=unscoped)
-    if around is None and criteria.crowding:
-        around = Around.of(measured.similarities, criteria.crowding)
-    found, crowded = verdicts(criteria, _near(measured, criteria, around), around, compared.same_texts)
+        return Matches((), foreign, complete, foreign, status, unscoped=unscoped)
+    found = clauses(criteria, None if criteria.distance is None else compared.distances, measured.texts)
     matches = []
-    for place, clause, is_settled in found:
+    for place in np.flatnonzero(are_near(found)).tolist():
         hit, is_exact, similarity = compared.hits[place], bool(measured.is_exact[place]), measured.shown(place)
         match = Match(
             hit["_index"],
@@ -278,27 +249,13 @@ def matches_of(
             same_text=compared.same_texts[place],
             source=hit["_source"] if with_source else None,
             standard_error=None if is_exact or similarity is None else compared.standard_error(similarity),
-            clause=CLAUSES[clause],
-            is_settled=is_settled,
+            clause=CLAUSES[EQUAL if compared.same_texts[place] else found[place]],
         )
         matches.append(match)
     matches.sort(key=nearest_first(criteria))
     candidates = len(compared.hits) + compared.foreign
-    return Matches(
-        tuple(matches[:size]), candidates, complete, compared.foreign, status, around, crowded, compared.unscoped
-    )
-
-
-def _near(measured: Measured, criteria: Criteria, around: Around | None) -> Near:
-    """Return how near the hits are, by the surroundings of the text and, as far as they are known, of the hits."""
-    distances = None if criteria.distance is None else measured.compared.distances
-    if around is None:
-        return Near(distances, measured.texts)
-    if measured.surroundings is None or around.crowd <= NO_CROWD:
-        return Near(distances, measured.texts, around.best**2, around.crowd)
-    others = measured.surroundings()
-    crowd = np.minimum(around.crowd, others.crowd)
-    return Near(distances, measured.texts, around.best * others.best, crowd)
+    refused = int(np.count_nonzero(found == CONDITIONS))
+    return Matches(tuple(matches[:size]), candidates, complete, compared.foreign, status, refused, compared.unscoped)
 
 
 def nearest_first(criteria: Criteria) -> Callable[[Match], tuple[float, float, str, str]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from es_simhash.plans.distinct.pages import DistinctPage
 from es_simhash.plans.operations import Action, Bulk, Search
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.verdict.rule import Near, are_near, clauses
+from es_simhash.scheme.verdict.rule import are_near, clauses
 from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
 from es_simhash.testing.corpus import corpus, edited
 
@@ -94,20 +93,19 @@ def folded_by_hand(
 def by_texts(
     index: Index, document_of: Callable[[Json], Json] = lambda hit: TEXTS[hit["_id"]], texts: Iterable[Json] = ()
 ) -> Callable[[Json, Json], bool]:
-    """Compare the texts of two hits by the rule without surroundings."""
+    """Compare the texts of two hits by the rule."""
     own = index.documents
     scheme = own.scheme
     assert scheme.verification
-    verification = replace(scheme.verification, crowding=None)
     known = dict.fromkeys(map(own.text_of, texts or TEXTS.values()))
-    verifier = Verifier(scheme, verification, rarity_of(scheme, known))
-    criteria = Criteria.of(scheme, verification=verification)
+    verifier = Verifier(scheme, scheme.verification, rarity_of(scheme, known))
+    criteria = Criteria.of(scheme, verification=scheme.verification)
 
     def is_near(a: Json, b: Json) -> bool:
         if APART.keys() & {a["_id"], b["_id"]}:
             return False
         measured = verifier.measures([own.text_of(document_of(each)) for each in (a, b)], np.array([[0], [1]]))
-        return bool(are_near(clauses(criteria, Near(None, measured)))[0])
+        return bool(are_near(clauses(criteria, None, measured))[0])
 
     return is_near
 

@@ -31,13 +31,12 @@ from es_simhash.groups.pairs.stages import KeptStages, Stages
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import MinHash
 from es_simhash.scheme.verdict.measures import PairMeasures
-from es_simhash.scheme.verdict.verification import Crowding
 
 SCHEME = replace(Scheme(), minhash=MinHash(size=16, bands=4, rows=2, key_bits=12))
 CRITERIA = {
     "similarity": Criteria(None, 0.6),
     "either": Criteria(3, 0.6),
-    "surroundings": Criteria(None, 0.6, Verification(0.6, crowding=Crowding())),
+    "texts": Criteria(None, 0.6, Verification(0.6)),
 }
 
 

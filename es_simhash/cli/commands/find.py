@@ -87,7 +87,6 @@ def match_as_json(match: Match) -> dict[str, Any]:
         "is_exact": match.is_exact,
         "same_text": match.same_text,
         "clause": match.clause,
-        "is_settled": match.is_settled,
     }
     if match.containment is not None:
         form["containment"] = match.containment
@@ -114,7 +113,7 @@ def matches_as_json(matches: Matches) -> dict[str, Any]:
         "complete": matches.complete,
         "foreign": matches.foreign,
         "status": matches.status,
-        "crowded": matches.crowded,
+        "refused": matches.refused,
         "unscoped": matches.unscoped,
     }
 
@@ -126,11 +125,8 @@ def _show(output: Output, matches: Matches) -> None:
     else:
         output.line("No near-duplicates.")
     output.note(f"{len(matches)} shown of {matches.candidates} candidates compared.")
-    if matches.crowded:
-        output.note(f"{matches.crowded} more are similar, but no more than many others are: see explain.")
-    open_ = sum(not match.is_settled for match in matches)
-    if open_:
-        output.note(f"{open_} of them may be crowded by documents that this search has not seen: group knows all.")
+    if matches.refused:
+        output.note(f"{matches.refused} more are similar enough, but differ in numbers, lengths or first lines.")
     if any(match.standard_error is not None for match in matches):
         output.note("Similarities with ± are estimates, by fingerprints alone.")
     if not matches.complete and matches and all(match.same_text for match in matches):

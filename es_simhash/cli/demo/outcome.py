@@ -15,7 +15,6 @@ from es_simhash.cli.demo.corpus import LANGUAGES, CorpusDocument
 from es_simhash.cli.demo.trial import Pair
 from es_simhash.groups.union_find import UnionFind
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.verdict.measures import DIFFER
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
 
@@ -24,9 +23,8 @@ SIBLINGS = "siblings"
 DUPLICATES = (*COPIERS, SIBLINGS)
 LOOK_ALIKES = ("template", "boilerplate")
 
-# Why a pair was missed: its similarity is below the threshold; its numbers differ; no band is equal; many others are as
-# similar.
-Why = Literal["below", "conditions", "keys", "crowded"]
+# Why a pair was missed: its similarity is below the threshold, or no band is equal.
+Why = Literal["below", "keys"]
 
 
 def planted_pairs(documents: Sequence[CorpusDocument]) -> dict[str, set[Pair]]:
@@ -69,7 +67,6 @@ def verifier(scheme: Scheme, documents: Sequence[CorpusDocument]) -> Verifier:
 
 
 def missed(
-    scheme: Scheme,
     comparing: Verifier,
     documents: Sequence[CorpusDocument],
     planted: dict[str, set[Pair]],
@@ -77,23 +74,13 @@ def missed(
 ) -> Iterator[Missed]:
     """Explain which planted near-duplicates a search without options missed."""
     for kind in DUPLICATES:
-        similarities = defaultdict(list)
+        similarities: dict[Why, list[float]] = defaultdict(list)
         for first, second in sorted(planted[kind].difference(found)):
-            why, similarity = _why(scheme, comparing, documents[first].text, documents[second].text)
-            similarities[why].append(similarity)
+            [similarity] = comparing.to_others(documents[first].text, [documents[second].text])
+            is_below = similarity < comparing.verification.similarity
+            similarities["below" if is_below else "keys"].append(similarity)
         for why, values in similarities.items():
             yield Missed(kind, why, len(values), min(values), max(values))
-
-
-def _why(scheme: Scheme, comparing: Verifier, first: str, second: str) -> tuple[Why, float]:
-    measured = comparing.measures([first, second], np.array([[0], [1]]))
-    similarity = float(measured.similarities[0])
-    if similarity < comparing.verification.similarity:
-        return "below", similarity
-    if measured.agreements[0] == DIFFER:
-        return "conditions", similarity
-    keys, others = (set(scheme.band_keys(scheme.fingerprint(text))) for text in (first, second))
-    return ("crowded" if keys & others else "keys"), similarity
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,7 @@ from es_simhash.cli.demo.summary import UNRELATED, Summary, difference
 
 _WHY: dict[Why, str] = {
     "below": "below the threshold",
-    "conditions": "numbers that differ",
     "keys": "no band in common",
-    "crowded": "many others are as similar",
 }
 _TITLE = 40
 

@@ -76,7 +76,7 @@ def summarize(
         threshold=comparing.verification.similarity,
         planted={kind: len(own) for kind, own in planted.items()},
         ways=[WayCounts(each.way.options, _counts(planted, each.pairs), each.searches) for each in found],
-        missed=list(outcome.missed(scheme, comparing, documents, planted, plain)),
+        missed=list(outcome.missed(comparing, documents, planted, plain)),
         examples=list(outcome.examples(comparing, documents, planted, plain)),
         groups=len(groups),
         largest=groups[:_LARGEST],

@@ -61,7 +61,6 @@ def as_json(explanation: Explanation) -> dict[str, Any]:
         "bands": evidence.bands and asdict(evidence.bands),
         "similarity": asdict(evidence.similarity),
         "clause": evidence.clause,
-        "around": evidence.around and [asdict(each) for each in evidence.around],
         "features": asdict(explanation.features),
         "passages": asdict(explanation.passages),
         "difference": [asdict(part) for part in explanation.parts],

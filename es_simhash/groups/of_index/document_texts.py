@@ -100,7 +100,7 @@ class DocumentTexts:
         known = (a != _USELESS) & (b != _USELESS)
         found = PairMeasures.of_similarities(np.zeros(len(first), dtype=np.float64))
         measured = exact(a[known], b[known], np.broadcast_to(np.float64(least), known.shape)[known])
-        found.similarities[known], found.agreements[known] = measured.similarities, measured.agreements
+        found.similarities[known], found.meets[known] = measured.similarities, measured.meets
         return found
 
     def read(self, positions: Integers) -> None:

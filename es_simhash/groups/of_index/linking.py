@@ -48,7 +48,7 @@ def grouped(
     links.union.union(*joined)
     ranking = Ranking(options.canonical, read.refs, reader)
     ranking.read(links.union.groups())
-    nearness = Nearness(read.store, read.criteria, exact, links.surroundings)
+    nearness = Nearness(read.store, read.criteria, exact)
     known = read.indices, read.note, joined, read.unread, read.part, options.shard is not None
     found = LinkedDocuments(read.refs, links, nearness, ranking, *known)
     counts = _counts(read.store, links, comparison)
@@ -106,6 +106,7 @@ def _counts(store: FingerprintStore, links: Links, comparison: Comparison) -> Co
         duplicates=0,
         compared=comparison.compared,
         verified=comparison.verified,
+        refused=comparison.refused,
         left_out=links.left_out,
         cut_off=links.cut_off,
         unscoped=store.unscoped,

@@ -5,9 +5,8 @@ What is read:
 - the new documents: those in a provisional group, and those in none, where the engine numbers changes only those
   changed since groups were written;
 - old ones that share a key with a new one: its candidates;
-- where surroundings count, old ones that share a key with a candidate that may be similar: they are around it;
 - of a scope, groups that have a document changed since: if its members no longer agree, they are compared as new ones,
-  so what is around them is read as well;
+  so what shares a key with them is read as well;
 - all members of the groups met so far, of the groups that have lost one, and of those whose names new ones would get.
 
 So groups are read whole or not at all, and those that are not read stay as they are: what is written is what a run that
@@ -24,8 +23,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import chain
 
-import numpy as np
-
 from es_simhash._core.batched import chunks
 from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import BRIEFLY
@@ -37,7 +34,6 @@ from es_simhash.plans.operation_retry import retry
 from es_simhash.plans.operations import Count
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.group_fields import GROUP, SIZE
-from es_simhash.scheme.verdict.plausible import are_plausible
 
 # Reading everything is faster than looking for the candidates of more than this share.
 MOST_NEW = 0.2
@@ -82,7 +78,7 @@ class NewDocuments:
                 self._new.update((hit["_index"], hit["_id"]) for hit in hits)
                 self._groups.update(name for hit in hits for name in self._group_of(hit))
                 for _, some in chunks(map(self.aim.own, hits), self.aim.at_once):
-                    yield from ((old, False) for old in self._old_around(some))
+                    yield from ((old, False) for old in self._old_sharing(some))
         if self.aim.scope:
             yield from ((old, False) for old in self._moved())
         if self.members != noted:
@@ -103,7 +99,7 @@ class NewDocuments:
             yield [hit for hits in self._read_all(query) for hit in hits]
 
     def _moved(self) -> Iterator[list[Json]]:
-        """Yield the groups of documents that were changed, and what is around members that no longer agree."""
+        """Yield the groups of documents that were changed, and what shares a key with members that no longer agree."""
         field = [self.aim.field(GROUP)]
         pages = chain.from_iterable(self._read(index, self.aim.changed(index), field) for index in self.aim.since)
         for members in self._whole_groups({name for hits in pages for hit in hits for name in self._group_of(hit)}):
@@ -113,7 +109,7 @@ class NewDocuments:
                 groups[self.aim.own(hit)[GROUP]].append(hit)
             apart = [self.aim.own(hit) for group in groups.values() if self.aim.are_apart(group) for hit in group]
             for _, some in chunks(apart, self.aim.at_once):
-                yield from self._old_around(some)
+                yield from self._old_sharing(some)
 
     def _namesakes(self) -> Iterator[list[Json]]:
         """Yield the members of groups with the names that new groups would get: they keep these."""
@@ -124,18 +120,12 @@ class NewDocuments:
             firsts = [names[name] for name in names.keys() & (self._groups | self._alone)]
             number += 1
 
-    def _old_around(self, some: Sequence[Json]) -> Iterator[list[Json]]:
-        """Yield old documents that share keys with some new ones, and those around them."""
+    def _old_sharing(self, some: Sequence[Json]) -> Iterator[list[Json]]:
+        """Yield old documents that share keys with some new ones."""
         if not any(own_fields.terms_in(own, "band") or own_fields.terms_in(own, "block") for own in some):
             return
-        near: list[Json] = []
         for hits in self._read_all(self.aim.sharing(some)):
             yield self._unseen(hits)
-            if self.aim.criteria.crowding:
-                near += self._near(some, hits)
-        for _, others in chunks(near, self.aim.at_once):
-            for hits in self._read_all(self.aim.sharing(others)):
-                yield self._unseen(hits)
 
     def _unseen(self, hits: Sequence[Json]) -> list[Json]:
         """Return the old documents that are met for the first time, and remember their groups."""
@@ -155,29 +145,6 @@ class NewDocuments:
         """Return the group that a document is in, or that it wishes to be in."""
         name = self.aim.own(hit).get(GROUP)
         return [] if name is None else [name]
-
-    def _near(self, some: Sequence[Json], hits: Sequence[Json]) -> list[Json]:
-        """Return the fields of old documents that may be similar to one of some, and were not asked for yet."""
-        found = []
-        for hit, own in zip(hits, self._are_near(some, hits), strict=True):
-            key = hit["_index"], hit["_id"]
-            if own is not None and key not in self._asked and not self.aim.is_new(hit):
-                self._asked.add(key)
-                found.append(own)
-        return found
-
-    def _are_near(self, some: Sequence[Json], hits: Sequence[Json]) -> list[Json | None]:
-        """Return the fields of each hit that may be similar to one of some documents, else None."""
-        scheme, criteria, others = self.aim.documents.scheme, self.aim.criteria, list(map(self.aim.own, hits))
-        if criteria.distance is not None or scheme.minhash is None:
-            return list(others)
-        ours, theirs = (own_fields.read_all(scheme, scheme.id, objects) for objects in (some, others))
-        near = np.zeros(len(theirs.places), dtype=np.bool_)
-        if ours.keyed is not None and theirs.keyed is not None:
-            for own in ours.keyed:
-                near |= are_plausible(scheme.minhash, criteria, own, theirs.keyed)
-        places = {place for place, is_near in zip(theirs.places, near.tolist(), strict=True) if is_near}
-        return [own if place in places else None for place, own in enumerate(others)]
 
     def _shrunken(self) -> set[str]:
         """Find the groups that fewer documents name than their sizes say."""

@@ -135,8 +135,7 @@ def share_two(store: FingerprintStore, criteria: Criteria) -> bool:
     minhash = store.settings.minhash
     if minhash is None or criteria.similarity is None or (store.scopes and store.scopes.by_pairs):
         return False
-    least = criteria.similarity - (criteria.crowding.lowering(criteria.similarity) if criteria.crowding else 0.0)
-    shared = least**minhash.rows
+    shared = criteria.similarity**minhash.rows
     none = (1 - shared) ** minhash.bands
     one = minhash.bands * shared * (1 - shared) ** (minhash.bands - 1)
     return none + one <= _LOST

@@ -20,9 +20,8 @@ from es_simhash.groups.pairs.text_similarity import CompareTexts
 from es_simhash.groups.pairs.valley import LEAST, PairSample
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verdict import rule
-from es_simhash.scheme.verdict.measures import DIFFER, MANY_NUMBERS, MET, PairMeasures
+from es_simhash.scheme.verdict.measures import PairMeasures
 from es_simhash.scheme.verdict.plausible import lowest_estimate
-from es_simhash.scheme.verdict.surroundings import Surroundings
 from es_simhash.sketches.minhash.estimate import standard_errors
 
 Pairs: TypeAlias = npt.NDArray[Any]
@@ -37,7 +36,7 @@ def pair_type(criteria: Criteria) -> np.dtype[np.void]:
     if criteria.distance is not None:
         fields.append(("distance", "u1"))
     if criteria.similarity is not None:
-        fields += [("similarity", "f8"), ("standard_error", "f4"), ("is_exact", "?"), ("agreement", "u1")]
+        fields += [("similarity", "f8"), ("standard_error", "f4"), ("is_exact", "?"), ("meets", "?")]
     return np.dtype(fields)
 
 
@@ -55,7 +54,7 @@ def equal_pairs(first: Integers, second: Integers, criteria: Criteria) -> Pairs:
     pairs = _pairs(first, second, criteria)
     pairs["clause"] = rule.EQUAL
     if criteria.similarity is not None:
-        pairs["similarity"], pairs["is_exact"], pairs["agreement"] = 1.0, True, MANY_NUMBERS
+        pairs["similarity"], pairs["is_exact"], pairs["meets"] = 1.0, True, True
     return pairs
 
 
@@ -77,8 +76,9 @@ class Comparison:
     """The comparison of candidates, which returns the pairs whose similarity counts.
 
     ``exact`` computes similarities from texts, unless estimates decide. It is called in the caller's thread, while
-    other ``threads`` compare fingerprints. ``compared`` counts the candidates, ``verified`` those that texts decided.
-    A ``sample`` of them is compared also where their similarity cannot count, for their histogram.
+    other ``threads`` compare fingerprints. ``compared`` counts the candidates, ``verified`` those that texts decided,
+    and ``refused`` those that are similar enough but do not meet the conditions. A ``sample`` of them is compared also
+    where their similarity cannot count, for their histogram.
     """
 
     def __init__(
@@ -92,11 +92,11 @@ class Comparison:
         self._criteria = criteria
         self._exact = exact
         self._threads = threads
-        self.compared = self.verified = 0
+        self.compared = self.verified = self.refused = 0
         self.sample = PairSample()
 
     def measured(self, codes: Numbers, advance: Advance = lambda _: None) -> Iterator[Pairs]:
-        """Yield the pairs that may be near, or make a crowd, in the order in which they come."""
+        """Yield the pairs that may be near, in the order in which they come."""
         starts = range(0, len(codes), _COMPARED_AT_ONCE)
         parts = (codes[start : start + _COMPARED_AT_ONCE] for start in starts)
         made = each_made(self._by_fingerprints, parts, self._threads)
@@ -110,25 +110,26 @@ class Comparison:
 
     def note(self) -> Json:
         """Return what another comparison needs to go on after this one."""
-        return {"compared": self.compared, "verified": self.verified, "sample": self.sample.to_json()}
+        counts = {"compared": self.compared, "verified": self.verified, "refused": self.refused}
+        return {**counts, "sample": self.sample.to_json()}
 
     def go_on(self, note: Json) -> None:
         """Go on after another comparison."""
-        self.compared, self.verified = note["compared"], note["verified"]
+        self.compared, self.verified, self.refused = note["compared"], note["verified"], note["refused"]
         self.sample = PairSample.from_json(note["sample"])
 
-    def near(self, pairs: Pairs, surroundings: Surroundings | None) -> Pairs:
-        """Return those of measured pairs that are near-duplicates, given all surroundings if these count."""
+    def near(self, pairs: Pairs) -> Pairs:
+        """Return those of measured pairs that are near-duplicates."""
         criteria = self._criteria
         distances = None if criteria.distance is None else pairs["distance"]
-        texts = None if criteria.similarity is None else PairMeasures(pairs["similarity"], pairs["agreement"])
-        around = surroundings.of_pairs(pairs["first"], pairs["second"]) if surroundings else (0.0, 0)
-        decided = rule.clauses(criteria, rule.Near(distances, texts, *around))
+        texts = None if criteria.similarity is None else PairMeasures(pairs["similarity"], pairs["meets"])
+        decided = rule.clauses(criteria, distances, texts)
+        self.refused += int(np.count_nonzero(decided == rule.CONDITIONS))
         stay = rule.are_near(decided)
         near = pairs[stay]
         near["clause"] = decided[stay]
         if criteria.similarity is not None:
-            near["similarity"][near["agreement"] == DIFFER] = 0.0
+            near["similarity"][~near["meets"]] = 0.0
         return self._with_errors(near)
 
     def _by_fingerprints(self, codes: Numbers) -> tuple[Pairs, npt.NDArray[np.bool_]]:
@@ -141,8 +142,8 @@ class Comparison:
         may_count = are_near
         if self._criteria.similarity is not None:
             pairs["similarity"] = rows.estimates(self._store.values, self._store.value_bits, self._size)
-            pairs["agreement"] = MET
-            may_count = are_near | (pairs["similarity"] >= self._lowest)
+            pairs["meets"] = True
+            may_count = are_near | (pairs["similarity"] >= self.lowest)
         stay = self._are_asked(codes, may_count)
         return (pairs, are_near) if stay.all() else (pairs[stay], are_near[stay])
 
@@ -159,21 +160,12 @@ class Comparison:
         return asked
 
     @property
-    def _lowest(self) -> float:
+    def lowest(self) -> float:
         """The lowest estimate of a pair that may count."""
         criteria, minhash = self._criteria, self._store.settings.minhash
         if self._exact is None or minhash is None:
             return criteria.least
         return min(criteria.least, lowest_estimate(criteria, minhash, self._store.value_bits))
-
-    @property
-    def lowest_of_near(self) -> float:
-        """The lowest estimate of a pair that may be near by its similarity."""
-        criteria, lowering = self._criteria, 0.0
-        assert criteria.similarity is not None
-        if criteria.crowding:
-            lowering = criteria.crowding.lowering(criteria.similarity)
-        return self._lowest + max(criteria.similarity - lowering - criteria.least, 0.0)
 
     def _with_errors(self, pairs: Pairs) -> Pairs:
         """Fill in the standard errors of similarities, 0 for exact ones."""
@@ -207,7 +199,7 @@ class Comparison:
         # The similarity of a pair that is near by its distance is shown in any case.
         enough = np.where(sampled[asked], min(least, LEAST), least)
         found = exact(first, second, np.where(are_near[asked], 0.0, enough))
-        pairs["similarity"][asked], pairs["agreement"][asked] = found.similarities, found.agreements
+        pairs["similarity"][asked], pairs["meets"][asked] = found.similarities, found.meets
         pairs["is_exact"][asked] = True
         self.verified += len(first)
 

@@ -39,7 +39,6 @@ from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
 from es_simhash.scheme.verdict.rarity import Rarity
-from es_simhash.scheme.verdict.surroundings import Surroundings
 from es_simhash.scheme.verdict.verifier import Verifier
 from es_simhash.sketches.minhash.common import VALUE_BITS
 
@@ -76,7 +75,6 @@ class Deduplication:
         self._spools = spools
         self._memory = memory
         self._threads = threads
-        self._surroundings: Surroundings | None = None
         self._ids = Strings(spools)
         self._texts = Strings(spools) if criteria.similarity is not None and criteria.verification else None
         self._needed = needed(settings, criteria)
@@ -161,7 +159,6 @@ class Deduplication:
         """Compare the documents, and make groups."""
         bounds = Bounds(self._choices.max_bucket, by_two=True)
         links = link(self._store, self._criteria, self._comparison, self._memory, self._spools, bounds)
-        self._surroundings = links.surroundings
         groups = links.union.groups()
         missing = None if links.is_whole else self._missed(groups)
         if rank:
@@ -176,6 +173,7 @@ class Deduplication:
             duplicates=int(np.count_nonzero(~standing.is_first)),
             compared=self._comparison.compared,
             verified=self._comparison.verified,
+            refused=self._comparison.refused,
             left_out=links.left_out,
             cut_off=links.cut_off,
             unscoped=self._store.unscoped,
@@ -189,12 +187,12 @@ class Deduplication:
         """Estimate what is missing; None where signatures do not say how similar all documents are."""
         if self._needed.minhash is None or (self._store.scopes and self._store.scopes.by_pairs):
             return None
-        return missed(self._store, self._comparison, self._surroundings, groups.firsts)
+        return missed(self._store, self._comparison, groups.firsts)
 
     @cached_property
     def _nearness(self) -> Nearness:
         exact = self._exact if self._texts is not None else None
-        return Nearness(self._store, self._criteria, exact, self._surroundings)
+        return Nearness(self._store, self._criteria, exact)
 
     def _canonicals(self, groups: Groups, rank: Rank | None) -> Integers:
         """Return the document that stands for each: itself, or another of its group."""

@@ -7,8 +7,6 @@ These are the stages, and what each leaves in kept spools (see `es_simhash.group
 | ``identical`` | ``pairs`` | the pairs of equal texts |
 | ``keys``, which ends after each table of keys | ``candidates`` | the pairs that share a key, in sorted runs |
 | ``compared``, which ends after each part of the candidates | ``pairs`` | the pairs of near-duplicates |
-| the same, where surroundings count | ``measured`` | the pairs that are similar enough, with all that was compared |
-| ``judged``, where surroundings count | ``pairs`` | the pairs of near-duplicates |
 
 Keys are sorted, a table at a time, within its stage alone. The links are in memory, and made from the pairs.
 """
@@ -33,8 +31,6 @@ from es_simhash.groups.pairs.stored_rows import Records
 from es_simhash.groups.union_find import UnionFind
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verdict.rule import EQUAL
-from es_simhash.scheme.verdict.surroundings import Surroundings
-from es_simhash.scheme.verdict.verification import Crowding
 
 # The number of documents sharing a key that are all compared, and the number that each further one is compared with.
 ALL, FEW = 32, 2
@@ -55,8 +51,7 @@ class HotKey:
 class Links:
     """The pairs found, ``identical`` ones first, and the documents that they link; see `Counts`.
 
-    ``is_whole`` if all documents that share a key were compared. ``surroundings`` are those of all documents, if they
-    count.
+    ``is_whole`` if all documents that share a key were compared.
     """
 
     pairs: Records
@@ -67,7 +62,6 @@ class Links:
     is_whole: bool
     cut_off: int
     hot_keys: list[HotKey]
-    surroundings: Surroundings | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +101,6 @@ def link(
         is_whole=not keys.left_out and not linking.single,
         cut_off=keys.cut_off,
         hot_keys=[HotKey(names[table], size, position) for size, table, position in keys.hot],
-        surroundings=linking.surroundings,
     )
 
 
@@ -124,7 +117,6 @@ class _Linking:
         self._stages = search.spools.stages
         self.pairs = Records(self._spools, pair_type(self._criteria), "pairs")
         self.union = UnionFind(len(self._store))
-        self.surroundings: Surroundings | None = None
         # Candidates that share one common key only, and were not compared.
         self.single = 0
 
@@ -167,14 +159,9 @@ class _Linking:
 
     def link_near(self) -> KeyCounts:
         """Pair the near-duplicates among the documents that share a key; return what is known of the keys."""
-        crowding = self._criteria.crowding
         counts, candidates = self._sharing()
-        if crowding:
-            self.surroundings = self._around_copies(crowding)
-            self._judge(self._measured(candidates), self.surroundings, crowding)
-        else:
-            for pairs in self._compared(candidates):
-                self.pairs.append(self._comparison.near(pairs, None))
+        for pairs in self._compared(candidates):
+            self.pairs.append(pairs)
         for pairs in counted_arrays("Linking", self.pairs, len(self.pairs), "pairs"):
             self.union.union(pairs["first"], pairs["second"])
         return counts
@@ -193,64 +180,17 @@ class _Linking:
         return counts, found
 
     def _compared(self, candidates: Candidates) -> Iterator[Pairs]:
-        """Compare candidates, from where an earlier run stopped."""
+        """Return the near-duplicates among candidates, from where an earlier run stopped."""
         note = self._stages.note("compared")
         if note:
             self._comparison.go_on(note["comparison"])
         before = note.get("single", 0) if note else 0
         for some, advance in self._search.read(candidates, note["next"] if note else 0):
-            yield from self._comparison.measured(some.codes, advance)
+            for pairs in self._comparison.measured(some.codes, advance):
+                yield self._comparison.near(pairs)
             self.single = before + candidates.single
             so_far = {"next": some.next, "single": self.single, "comparison": self._comparison.note()}
             self._stages.end("compared", so_far)
-
-    # ---- surroundings
-
-    def _measured(self, candidates: Candidates) -> Records:
-        """Store the pairs that are similar enough: only when all are known, so are surroundings."""
-        measured = Records(self._spools, pair_type(self._criteria), "measured")
-        for pairs in self._compared(candidates):
-            measured.append(pairs)
-        return measured
-
-    def _judge(self, measured: Records, around: Surroundings, crowding: Crowding) -> None:
-        """Pair the near-duplicates among measured pairs, each judged by its surroundings."""
-        for pairs in counted_arrays("Counting similar texts", measured, len(measured), "pairs"):
-            around.add(pairs["first"], pairs["second"], pairs["similarity"], crowding)
-        self._add_surroundings_of_old(measured, around, crowding)
-        if not self._search.scopes:
-            around.share(self.union.groups().firsts)  # so far only equal texts are linked
-        if self._stages.note("judged") is None:
-            for pairs in counted_arrays("Judging", measured, len(measured), "pairs"):
-                self.pairs.append(self._comparison.near(pairs, around))
-            self._stages.end("judged", {})
-
-    def _around_copies(self, crowding: Crowding) -> Surroundings:
-        """Return the surroundings that equal texts make; so far only these are linked."""
-        if self._search.scopes:
-            found = Surroundings.of_copies(np.ones(len(self._store), dtype=np.int64))
-            for equal in self._pairs_of_equal():
-                found.add(equal["first"], equal["second"], np.ones(len(equal)), crowding)
-            return found
-        firsts = self.union.groups().firsts
-        counts: Integers = np.bincount(firsts, minlength=len(firsts))[firsts]
-        return Surroundings.of_copies(counts)
-
-    def _add_surroundings_of_old(self, measured: Records, around: Surroundings, crowding: Crowding) -> None:
-        """Take in what is around the old documents that new ones are similar to: other old ones."""
-        new = self._new
-        if new is None:
-            return
-        touched = np.zeros(len(new), dtype=np.bool_)
-        for pairs in measured:
-            touched[pairs["first"]] = touched[pairs["second"]] = True
-        candidates = self._search.none()
-        for _ in self._search.with_equal_keys(candidates, touched & ~new, KeyCounts()):
-            pass
-        for some, advance in self._search.read(candidates):
-            for pairs in self._comparison.measured(some.codes, advance):
-                old = pairs[~(new[pairs["first"]] | new[pairs["second"]])]
-                around.add(old["first"], old["second"], old["similarity"], crowding)
 
 
 def _before(documents: npt.NDArray[np.integer]) -> Integers:

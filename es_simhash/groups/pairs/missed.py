@@ -20,7 +20,6 @@ from es_simhash.groups.pairs.compare import Comparison, Pairs
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.groups.pairs.pair_rows import agreements_with
 from es_simhash.groups.pairs.sorting import Numbers
-from es_simhash.scheme.verdict.surroundings import Surroundings
 from es_simhash.sketches.minhash.estimate import similarities_of_shares
 
 # Signatures compared with one another, which takes some seconds, and the most documents drawn.
@@ -56,7 +55,6 @@ class Missed:
 def missed(
     store: FingerprintStore,
     comparison: Comparison,
-    surroundings: Surroundings | None,
     groups: Integers,
 ) -> Missed:
     """Estimate how many pairs of near-duplicates are in different ``groups``, given the group of each document."""
@@ -64,9 +62,9 @@ def missed(
     most = min(_MOST, max(_COMPARISONS // max(len(store), 1), 1))
     drawn = np.sort(np.random.default_rng(len(store)).permutation(compared)[:most])
     note, found = comparison.note(), 0
-    for codes in _similar(store, comparison.lowest_of_near, drawn):
+    for codes in _similar(store, comparison.lowest, drawn):
         for pairs in comparison.measured(codes):
-            found += _in_other_groups(comparison.near(pairs, surroundings), groups, drawn)
+            found += _in_other_groups(comparison.near(pairs), groups, drawn)
     comparison.go_on(note)
     return Missed.of(len(drawn), len(compared), found)
 

@@ -18,11 +18,9 @@ from es_simhash.groups.pairs.pair_rows import PairRows
 from es_simhash.groups.pairs.stored_rows import Columns, Rows
 from es_simhash.groups.pairs.text_similarity import CompareTexts
 from es_simhash.scheme.query import Criteria
-from es_simhash.scheme.verdict import rule
 from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
 from es_simhash.scheme.verdict.plausible import lowest_estimate
 from es_simhash.scheme.verdict.rule import are_near, clauses
-from es_simhash.scheme.verdict.surroundings import Surroundings
 from es_simhash.sketches.minhash.estimate import standard_errors
 
 
@@ -65,12 +63,10 @@ class Nearness:
         store: FingerprintStore,
         criteria: Criteria,
         exact: CompareTexts | None = None,
-        surroundings: Surroundings | None = None,
     ) -> None:
         self._store = store
         self._criteria = criteria
         self._exact = exact
-        self._surroundings = surroundings
         self._contents = _LoadedRows(store.contents)
         self._simhashes = _LoadedRows(store.simhashes) if store.settings.simhash else None
         self._values = _LoadedRows(store.values) if store.settings.minhash else None
@@ -112,7 +108,7 @@ class Nearness:
         unequal = ~is_equal
         exact = self._exact(first[unequal], second[unequal], 0.0)
         measures = PairMeasures.of_similarities(np.ones(len(first), dtype=np.float64))
-        measures.similarities[unequal], measures.agreements[unequal] = exact.similarities, exact.agreements
+        measures.similarities[unequal], measures.meets[unequal] = exact.similarities, exact.meets
         return measures
 
     def _are_equal(self, rows: PairRows) -> npt.NDArray[np.bool_]:
@@ -131,10 +127,8 @@ class Nearness:
     def are_near(self, first: Integers, second: Integers) -> npt.NDArray[np.bool_]:
         """Return which pairs of documents meet the criteria."""
         rows = PairRows(pair_codes(first, second))
-        distances = self._distances(rows)
         texts = None if self._criteria.similarity is None else self._deciding(first, second, rows)
-        around = self._surroundings.of_pairs(first, second) if self._surroundings else (0.0, 0)
-        found = are_near(clauses(self._criteria, rule.Near(distances, texts, *around)))
+        found = are_near(clauses(self._criteria, self._distances(rows), texts))
         return found & self._store.scopes.are_in_scope(first, second) if self._store.scopes else found
 
     def _deciding(self, first: Integers, second: Integers, rows: PairRows) -> PairMeasures:
@@ -150,7 +144,7 @@ class Nearness:
         measures = PairMeasures.of_similarities(are_equal.astype(np.float64))
         if asked.any():
             exact = self._exact(first[asked], second[asked], self._criteria.least)
-            measures.similarities[asked], measures.agreements[asked] = exact.similarities, exact.agreements
+            measures.similarities[asked], measures.meets[asked] = exact.similarities, exact.meets
         return measures
 
     def originals(self, groups: Sequence[Sequence[int]]) -> Integers:

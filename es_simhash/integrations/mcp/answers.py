@@ -26,7 +26,7 @@ class Found(BaseModel):
     matches: list[Near]
     candidates: int = Field(description="Number of documents that were compared")
     complete: bool = Field(description="Whether all candidates were compared; if not, narrow the search by a filter")
-    crowded: int = Field(description="Documents left out because they are similar to very many others, too")
+    refused: int = Field(description="Documents that are similar enough, but differ in numbers, lengths or first lines")
     foreign: int = Field(description="Candidates that have fingerprints of another scheme, and were not compared")
     status: str = Field(description="ok; or short or empty, if the text itself has too little to compare")
     missing: list[str] = Field(description="Fields of the index's scope in which the document has no value")

@@ -48,7 +48,7 @@ def found(matches: Matches) -> Found:
         matches=[near(match) for match in matches],
         candidates=matches.candidates,
         complete=matches.complete,
-        crowded=matches.crowded,
+        refused=matches.refused,
         foreign=matches.foreign,
         status=matches.status,
         missing=list(matches.missing),

@@ -30,7 +30,6 @@ from es_simhash.integrations.spark.scoping import SCOPE, scope_rows
 from es_simhash.scheme.fingerprint import STATUSES
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
-from es_simhash.scheme.verdict.surroundings import Surroundings
 from es_simhash.scheme.verdict.verifier import Verifier
 
 NEARNESS = ("original", "content", "distance", "similarity", "standard_error")
@@ -87,7 +86,7 @@ class Gathering:
                 store.scopes.add(scope_rows(batch.column(SCOPE)))
         store.complete()
         exact = _exact(self.verifier, table, spools) if self.verifier else None
-        return Nearness(store, self.criteria, exact, _surroundings(table) if "crowd" in table.column_names else None)
+        return Nearness(store, self.criteria, exact)
 
 
 def _places(roots: Integers, ranks: Any, nearness: Nearness) -> tuple[Integers, Integers]:
@@ -114,11 +113,6 @@ def heads_by_pairs(batches: Iterator[Any]) -> Iterator[Any]:
         turns[order] = np.arange(len(order))
         heads = canonicals_by_pairs(len(order), *turns[numbers.reshape(2, -1)])
         yield pa.RecordBatch.from_pydict({"place": known[order], "head": known[order][heads]})
-
-
-def _surroundings(table: Any) -> Surroundings:
-    crowd, best = table["crowd"].to_numpy(), table["best"].to_numpy()
-    return Surroundings(crowd, best, np.zeros(0, dtype=np.uint32))
 
 
 def _exact(verifier: Verifier, table: Any, spools: Spools) -> CompareTexts:

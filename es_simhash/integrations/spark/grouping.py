@@ -30,7 +30,7 @@ class Grouping:
     gathering: Gathering
     texts: Texts | None
 
-    def members(self, roots: DataFrame, edges: DataFrame, around: DataFrame | None) -> DataFrame:
+    def members(self, roots: DataFrame, edges: DataFrame) -> DataFrame:
         """Return the documents of all groups, with the number of the ``first`` of the group, and of their ``head``.
 
         The head is the document that stands for another, or itself. ``roots`` have the same root for documents that
@@ -45,7 +45,7 @@ class Grouping:
         heads = sized.filter(f"members <= {_PAIR}").select("position", sf.col("first").alias("head"))
         if seen["most"] > _PAIR:
             several = sized.filter(f"members between {_PAIR + 1} and {MOST_CONNECTED}")
-            heads = heads.union(self._compared(several, around))
+            heads = heads.union(self._compared(several))
         if seen["most"] > MOST_CONNECTED:
             heads = heads.union(self._by_pairs(sized.filter(f"members > {MOST_CONNECTED}"), edges))
         return sized.join(heads, "position").select(*self._columns)
@@ -74,14 +74,12 @@ class Grouping:
         rank = sf.col(f"`{RANK}`") if RANK in connected.columns else sf.lit(0.0)
         return sf.min(sf.struct(rank.alias("rank"), "position"))
 
-    def _compared(self, connected: DataFrame, around: DataFrame | None) -> DataFrame:
+    def _compared(self, connected: DataFrame) -> DataFrame:
         """Bring the documents of each component to one process, which compares them."""
         kept = self.gathering.kept
         own = [name for name in (SCOPE, RANK) if name in connected.columns]
         names = ["root", "position", "original", "content", *kept.columns, *own]
         rows = self._with_texts(connected.select(*(f"`{name}`" for name in names)))
-        if around is not None:
-            rows = rows.join(around.withColumnRenamed("position", "original"), "original")
         ordered = rows.repartition("root").sortWithinPartitions("root", "position")
         return ordered.mapInArrow(self.gathering.heads, "position long, head long")
 

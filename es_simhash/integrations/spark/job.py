@@ -26,7 +26,6 @@ from es_simhash.integrations.spark.scoping import SCOPE, are_in_scope
 from es_simhash.integrations.spark.texts import Texts
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scope import Scope
-from es_simhash.scheme.verdict.measures import MET
 from es_simhash.scheme.verdict.plausible import lowest_estimate
 from es_simhash.scheme.verdict.rarity import Rarity
 
@@ -84,7 +83,7 @@ def find(
     condensed, nonempty = observed(condensed, documents=sf.count("*"))
     if total and not nonempty["documents"]:
         raise DocumentError(f"There is nothing to compare: {counted(total, 'document')} with {lacking}")
-    documents, (known, identical, repeated) = _numbered(condensed, scope)
+    documents, (known, identical) = _numbered(condensed, scope)
     originals = documents.filter("previous is null")
     equal = _equal(originals, kept) if scope and scope.is_by_pairs else None
     sharing = candidates(originals, known, kept, masks_of_tables(kept, criteria.distance, total))
@@ -97,19 +96,18 @@ def find(
         by, asked = texts.verifier(condensed, total, criteria), _is_asked(kept, criteria)
         exact = texts.compared(by, measured.filter(asked), sums.verified, originals, criteria)
         measured = measured.filter(~asked).unionByName(exact.withColumn("is_exact", sf.lit(True)))
-    measured, around = _counting(measured, criteria), None
-    if criteria.crowding:
-        copies = few(originals.filter("copies > 1").select("position", "copies"), repeated)
-        around = materialized(verdict.surroundings(measured, copies, equal, criteria.crowding))
-        around = few(around, 2 * sums.candidates + repeated)
-    near, seen = observed(verdict.near(measured, around, kept, criteria), near=sf.count("*"))
+    measured, refused = _counting(measured, criteria), 0
+    if criteria.verification and criteria.verification.has_conditions:
+        measured, tallied = observed(measured, refused=sf.count_if(~sf.col("meets")))
+        refused = tallied["refused"]
+    near, seen = observed(verdict.near(measured, kept, criteria), near=sf.count("*"))
     edges = near.select("first", "second")
     links = seen["near"]
     if equal is not None:
         edges, identical = edges.union(equal), equal.count()
         links += identical
     grouping = Grouping(documents, Gathering(kept, criteria, by), texts)
-    members = grouping.members(few(components(edges, links), 2 * links), edges, around)
+    members = grouping.members(few(components(edges, links), 2 * links), edges)
     kinds = {"groups": sf.count_if(sf.expr("position = first")), "standing": sf.count_if(sf.expr("position = head"))}
     members, sizes = observed(members, members=sf.count("*"), **kinds)
     same = equal
@@ -127,6 +125,7 @@ def find(
         compared=sums.others + sums.candidates,
         verified=sums.verified,
         left_out=sums.left_out,
+        refused=refused,
     )
     rarity = by.weights if by and isinstance(by.weights, Rarity) else None
     near_heads = partial(_with_nearness, grouping, members, sizes["standing"])
@@ -166,11 +165,11 @@ def _with_estimates(found: DataFrame, criteria: Criteria) -> DataFrame:
     """Take the estimates of candidates for their similarities, as long as no text says more."""
     if criteria.similarity is None:
         return found
-    return found.withColumns({"is_exact": sf.lit(False), "agreement": sf.lit(MET).cast("tinyint")})
+    return found.withColumns({"is_exact": sf.lit(False), "meets": sf.lit(True)})
 
 
 def _counting(measured: DataFrame, criteria: Criteria) -> DataFrame:
-    """Return the pairs that may be near, or make a crowd."""
+    """Return the pairs that may be near."""
     if criteria.similarity is None:
         return measured
     return measured.filter(near_by_distance(criteria) | (sf.col("similarity") >= criteria.least))
@@ -196,13 +195,13 @@ def _lowest_asked(kept: CondensedColumns, criteria: Criteria) -> float:
 def _numbered(condensed: DataFrame, scope: Scope | None) -> tuple[DataFrame, list[int]]:
     """Give the documents whose scope is known numbers in the order of their ids, without gaps.
 
-    Return with them how many they are, how many have a ``previous`` one, and the number of texts that are ``repeated``.
+    Return with them how many they are, and how many have a ``previous`` one.
     """
     known = condensed.filter(f"`{SCOPE}`.known") if scope else condensed
     known = known.drop(TEXT)
     ordered = known.orderBy(*place_columns(known), "content")
     documents = materialized(_with_copies(ordered.withColumn("position", sf.monotonically_increasing_id()), scope))
-    counts = "count(*)", "count(previous)", "count_if(previous is null and copies > 1)"
+    counts = "count(*)", "count(previous)"
     parts = documents.groupBy(sf.shiftright("position", _PART_BITS).alias("part")).agg(*map(sf.expr, counts)).collect()
     sizes = {part: size for part, size, *_ in parts}
     starts = list(accumulate((sizes.get(each, 0) for each in range(max(sizes, default=0) + 1)), initial=0))
@@ -210,7 +209,7 @@ def _numbered(condensed: DataFrame, scope: Scope | None) -> tuple[DataFrame, lis
         raise InputError(f"{starts[-1]:,} documents are too many to number. Group parts of them.")
     dense = {name: _dense(name, starts).alias(name) for name in ("position", "original", "previous")}
     columns = (dense.get(name, sf.col(f"`{name}`")) for name in documents.columns)
-    return documents.select(*columns), [sum(row[place] for row in parts) for place in (1, 2, 3)]
+    return documents.select(*columns), [sum(row[place] for row in parts) for place in (1, 2)]
 
 
 def _dense(name: str, starts: Sequence[int]) -> Column:

@@ -67,7 +67,7 @@ class Texts:
         together = self.of(few(named, 2 * count))
         ordered = together.repartition("first").sortWithinPartitions("first", sf.asc_nulls_first("second"))
         names = ("first", "second", *distance, "least", TEXT)
-        schema = f"first long, second long{types(criteria)}, agreement tinyint"
+        schema = f"first long, second long{types(criteria)}, meets boolean"
         exact = ordered.select(*names).mapInArrow(partial(_compare, by, distance), schema)
         found, seen = observed(exact, pairs=sf.count("*"))
         if seen["pairs"] != count:
@@ -116,5 +116,5 @@ def _compare(by: Verifier, kept: list[str], batches: Iterator[Any]) -> Iterator[
         pairs = batch.take(pa.array(own - 1))
         found = by.measures(texts, np.stack([heads[own], own]), pairs.column("least").to_numpy())
         columns = {name: pairs.column(name) for name in ("first", "second", *kept)}
-        columns |= {"similarity": pa.array(found.similarities), "agreement": pa.array(found.agreements.astype(np.int8))}
+        columns |= {"similarity": pa.array(found.similarities), "meets": pa.array(found.meets)}
         yield pa.RecordBatch.from_pydict(columns)

@@ -1,4 +1,4 @@
-"""The verdict on measured pairs, given what is around their documents (see `es_simhash.scheme.verdict`)."""
+"""The verdict on measured pairs (see `es_simhash.scheme.verdict.rule`)."""
 
 from __future__ import annotations
 
@@ -15,16 +15,12 @@ from pyspark.sql import functions as sf
 from es_simhash.integrations.spark.condensing import CondensedColumns
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verdict import rule
-from es_simhash.scheme.verdict.measures import MANY_NUMBERS, PairMeasures
-from es_simhash.scheme.verdict.verification import Crowding
+from es_simhash.scheme.verdict.measures import PairMeasures
 from es_simhash.sketches.minhash.estimate import standard_errors
 
 
-def near(measured: DataFrame, around: DataFrame | None, kept: CondensedColumns, criteria: Criteria) -> DataFrame:
+def near(measured: DataFrame, kept: CondensedColumns, criteria: Criteria) -> DataFrame:
     """Return those of measured pairs that are near-duplicates, with the ``clause`` that decided."""
-    if around is not None:
-        for side in ("first", "second"):
-            measured = measured.join(around.toDF(side, f"{side} crowd", f"{side} best"), side)
     types = ", ".join(f"{name} {kind}" for name, kind in _columns(criteria).items())
     return measured.mapInArrow(partial(_near, kept, criteria), types)
 
@@ -37,7 +33,7 @@ def identical(pairs: DataFrame, criteria: Criteria) -> DataFrame:
         "similarity": 1.0,
         "standard_error": 0.0,
         "is_exact": True,
-        "agreement": MANY_NUMBERS,
+        "meets": True,
     }
     return pairs.select(
         *(
@@ -53,25 +49,8 @@ def _columns(criteria: Criteria) -> dict[str, str]:
     if criteria.distance is not None:
         columns["distance"] = "int"
     if criteria.similarity is not None:
-        columns |= {"similarity": "double", "standard_error": "float", "is_exact": "boolean", "agreement": "tinyint"}
+        columns |= {"similarity": "double", "standard_error": "float", "is_exact": "boolean", "meets": "boolean"}
     return columns
-
-
-def surroundings(measured: DataFrame, repeated: DataFrame, equal: DataFrame | None, crowding: Crowding) -> DataFrame:
-    """Return the ``crowd`` and the ``best`` similarity of each text's `es_simhash.scheme.verdict.surroundings`.
-
-    ``repeated`` texts have several ``copies``. Beside the measured pairs there are pairs of ``equal`` texts, if each
-    document is compared for itself.
-    """
-    pairs = measured.select("first", "second", "similarity")
-    if equal:
-        pairs = pairs.union(equal.select("first", "second", sf.lit(1.0)))
-    sides = pairs.union(pairs.select("second", "first", "similarity"))
-    beside = sides.toDF("position", "other", "similarity").join(repeated.toDF("other", "copies"), "other", "left")
-    around = beside.select("position", sf.coalesce("copies", sf.lit(1)).alias("others"), "similarity")
-    around = around.union(repeated.select("position", sf.col("copies") - 1, sf.lit(1.0)))
-    similar = sf.when(sf.col("similarity") >= crowding.least, sf.col("others")).otherwise(0)
-    return around.groupBy("position").agg(sf.sum(similar).alias("crowd"), sf.max("similarity").alias("best"))
 
 
 def _near(kept: CondensedColumns, criteria: Criteria, batches: Iterator[Any]) -> Iterator[Any]:
@@ -79,21 +58,13 @@ def _near(kept: CondensedColumns, criteria: Criteria, batches: Iterator[Any]) ->
         columns = {name: batch.column(name).to_numpy(False) for name in batch.schema.names}
         texts = None
         if criteria.similarity is not None:
-            texts = PairMeasures(columns["similarity"], columns["agreement"])
+            texts = PairMeasures(columns["similarity"], columns["meets"])
             columns["similarity"] = texts.meeting
             columns["standard_error"] = _errors(kept, texts.meeting, columns["is_exact"])
-        decided = rule.clauses(criteria, rule.Near(columns.get("distance"), texts, *_around(columns, criteria)))
+        decided = rule.clauses(criteria, columns.get("distance"), texts)
         columns["clause"] = np.array(rule.CLAUSES)[decided]
         found = pa.RecordBatch.from_pydict({name: pa.array(columns[name]) for name in _columns(criteria)})
         yield found.filter(pa.array(rule.are_near(decided)))
-
-
-def _around(columns: dict[str, Any], criteria: Criteria) -> tuple[Any, Any]:
-    """Return the product of the best similarities of both documents, and the smaller crowd."""
-    if criteria.crowding is None:
-        return 0.0, 0
-    best, crowd = ([columns[f"{side} {name}"] for side in ("first", "second")] for name in ("best", "crowd"))
-    return best[0] * best[1], np.minimum(*crowd)
 
 
 def _errors(kept: CondensedColumns, similarities: Any, are_exact: Any) -> npt.NDArray[np.float32]:

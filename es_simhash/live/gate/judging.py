@@ -15,7 +15,6 @@ from es_simhash.plans.query_documents import QueryDocument
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.own_fields import object_in
 from es_simhash.scheme.rerank import NOTHING, Match, matches_of, nearest_first
-from es_simhash.scheme.verdict.surroundings import Around
 from es_simhash.scheme.verdict.verifier import Verifier
 
 Made = tuple[Fingerprint, Json]
@@ -84,11 +83,8 @@ def _each_judged(
         own = {} if wanted.id is None else {wanted.id}
         in_both = {hit["_id"] for hit in result.measured.compared.hits if _is_shown(pending, hit, prefix)}
         earlier = pending.seen.measured(wanted, *made, verifier, without=in_both.union(own))
-        around = None
-        if criteria.crowding:
-            around = Around.of([*result.measured.similarities, *earlier.similarities], criteria.crowding)
-        there = result.matches(around)
-        accepted = () if earlier is NOTHING else matches_of(earlier, criteria, around=around, status=made[0].status)
+        there = result.matches()
+        accepted = () if earlier is NOTHING else matches_of(earlier, criteria, status=made[0].status)
         # Of a document that was accepted with another text since, the index shows what it was.
         current = [match for match in there if match.id in in_both or pending.get((OWN, match.id)) is None]
         matches = sorted([*current, *accepted], key=nearest_first(criteria))

@@ -88,9 +88,7 @@ class KnownKeys:
         if terms.verification is None or terms.documents.scheme.layout.keys == "fields":
             return None
         least = lowest_estimate(criteria, minhash, minhash.layout.value_bits)
-        counts = criteria.crowding.least if criteria.crowding else 1.0
-        # What is less similar must make no difference to the verdict on others.
-        return KnownKeys(engine, embedded, terms, least) if 0 < least <= counts else None
+        return KnownKeys(engine, embedded, terms, least) if least > 0 else None
 
     def start(self) -> None:
         """Read the index, in a thread."""

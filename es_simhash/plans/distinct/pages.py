@@ -222,7 +222,7 @@ def _check_pages(asked: SearchBody) -> None:
 
 
 def _rule(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Plan[FoldingRule | GroupRule | None]:
-    """Return when a hit is folded: by texts, if they decide and come with the hits; their surroundings do not count."""
+    """Return when a hit is folded: by texts, if they decide and come with the hits."""
     if request.by_groups:
         return GroupRule(terms.documents.prefix)
     if not request.distinct:
@@ -232,9 +232,7 @@ def _rule(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Plan[F
     verifier = (yield from terms.verifier()) if asked.has_texts else None
     if verifier is None:
         return FoldingRule(*given)
-    by_texts = replace(terms.criteria, verification=replace(verifier.verification, crowding=None))
-
-    return FoldingRule(*given, by_texts, verifier, partial(texts_of_hits, documents))
+    return FoldingRule(*given, terms.criteria, verifier, partial(texts_of_hits, documents))
 
 
 def _go_on(terms: SearchTerms, asked: SearchBody, folding: Folding, cursor: Cursor) -> Plan[Reader]:

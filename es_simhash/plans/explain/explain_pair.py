@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from es_simhash._core.json_paths import Json
-from es_simhash.documents.documents import Documents, fingerprinted
+from es_simhash.documents.documents import Documents
 from es_simhash.errors import DocumentError, IndexStateError, InputError, MissingError
 from es_simhash.plans.explain.explanation import Explanation, explain
 from es_simhash.plans.explain.field_states import ComparedDocument, ExaminedDocument, examine
 from es_simhash.plans.explain.shared_keys import clauses
-from es_simhash.plans.find import find_fingerprinted
 from es_simhash.plans.operations import Plan, Search, is_server
-from es_simhash.plans.query_documents import QueryDocument
 from es_simhash.plans.reply_size import documents_by_id, with_source
 from es_simhash.plans.search_terms import SearchTerms
-from es_simhash.scheme.verdict.surroundings import Around
-from es_simhash.scheme.verdict.verifier import Verifier
 
 # An id may stand for several documents: in other indices, and with other routing values.
 _SAME_IDS = 10
@@ -31,22 +27,7 @@ def explain_pair(terms: SearchTerms, ids: tuple[str, str]) -> Plan[Explanation]:
     first, second = (examine(documents.scheme, each) for each in pair)
     named = yield from _named_by_engine(index, documents, first, second)
     compare = yield from terms.verifier()
-    around = None if compare is None else (yield from _around(terms, pair, compare))
-    return explain(documents.scheme, terms.criteria, (first, second), named, compare, around, terms.scope)
-
-
-def _around(
-    terms: SearchTerms, pair: Sequence[ComparedDocument], verifier: Verifier
-) -> Plan[tuple[Around, Around] | None]:
-    """Search for what is around both documents, if that counts."""
-    crowding = terms.criteria.crowding
-    if crowding is None:
-        return None
-    wanted = [QueryDocument(each.text, each.source, each.name, each.index) for each in pair]
-    made = list(fingerprinted(terms.documents, [each.text for each in wanted]))
-    results = yield from find_fingerprinted(terms, wanted, made, verifier)
-    first, second = (Around.of(result.measured.similarities, crowding) for result in results)
-    return first, second
+    return explain(documents.scheme, terms.criteria, (first, second), named, compare, terms.scope)
 
 
 def _read(terms: SearchTerms, ids: Sequence[str]) -> Plan[list[ComparedDocument]]:

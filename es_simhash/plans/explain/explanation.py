@@ -21,7 +21,6 @@ from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.verdict.plausible import lowest_estimate
-from es_simhash.scheme.verdict.surroundings import Around
 from es_simhash.scheme.verdict.verifier import Verifier
 from es_simhash.sketches.tradeoffs import band_probability
 
@@ -55,13 +54,12 @@ def explain(
     pair: tuple[ExaminedDocument, ExaminedDocument],
     named: Iterable[str] | None = None,
     verifier: Verifier | None = None,
-    around: tuple[Around, Around] | None = None,
     scope: Scope | None = None,
 ) -> Explanation:
     """Compare two documents; ``named`` holds the names of the first one's keys that the engine found in the second.
 
-    With a ``verifier`` the texts decide, as in a search that compares them. ``around`` are the surroundings of both;
-    without them, nothing else is around. A pair that is not in the ``scope`` is none.
+    With a ``verifier`` the texts decide, as in a search that compares them. A pair that is not in the ``scope`` is
+    none.
     """
     first, second = pair
     texts = first.document.text, second.document.text
@@ -71,9 +69,9 @@ def explain(
     def complete(evidence: Evidence) -> Evidence:
         similarity = evidence.similarity
         if verified is not None:
-            agreement = int(verified.agreements[0])
-            similarity = replace(similarity, verified=float(verified.similarities[0]), agreement=agreement)
-        return replace(evidence, similarity=similarity, around=around)
+            known, meets = float(verified.similarities[0]), bool(verified.meets[0])
+            similarity = replace(similarity, verified=known, meets=meets)
+        return replace(evidence, similarity=similarity)
 
     held = complete(_evidence(scheme, criteria, (first.held, second.held), exact, named))
     made = complete(_evidence(scheme, criteria, (first.made, second.made), exact, None))

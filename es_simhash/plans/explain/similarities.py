@@ -11,7 +11,6 @@ from es_simhash._core.json_paths import Json
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.own_fields import StoredFingerprint
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.verdict.measures import MET
 from es_simhash.scheme.verdict.verifier import comparable_features
 from es_simhash.sketches import similarity
 from es_simhash.sketches.minhash.estimate import estimate, standard_error
@@ -36,8 +35,8 @@ class Similarity:
 
     ``signed`` is the exact similarity that the signatures estimate: unweighted, unless the kind of MinHash takes
     weights into account. ``standard_error`` is that of the estimate, from ``values`` values of ``value_bits`` bits
-    each. ``verified`` is the result of comparing the texts as a search does, with their ``agreement`` (see
-    `es_simhash.scheme.verdict.measures`).
+    each. ``verified`` is the result of comparing the texts as a search does, which may not
+    meet the conditions (see `es_simhash.scheme.verdict.conditions`).
     """
 
     exact: float
@@ -48,7 +47,7 @@ class Similarity:
     value_bits: int
     threshold: float | None
     verified: float | None = None
-    agreement: int = MET
+    meets: bool = True
 
 
 def exact_similarity(scheme: Scheme, texts: tuple[str, str]) -> ExactSimilarity:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, cast, get_args
@@ -16,9 +15,8 @@ from es_simhash.plans.explain.shared_keys import Keys
 from es_simhash.plans.explain.simhash_bits import Bits
 from es_simhash.plans.explain.similarities import Similarity
 from es_simhash.scheme.query import Criteria
-from es_simhash.scheme.verdict.measures import MANY_NUMBERS, PairMeasures
-from es_simhash.scheme.verdict.rule import CLAUSES, CROWDED, Clause, Near, clauses
-from es_simhash.scheme.verdict.surroundings import Around
+from es_simhash.scheme.verdict.measures import PairMeasures
+from es_simhash.scheme.verdict.rule import CLAUSES, Clause, are_near, clauses
 
 Code: TypeAlias = Literal[
     "out-of-scope",
@@ -60,8 +58,7 @@ class Verdict:
 class Evidence:
     """Everything that a verdict depends on; what the scheme lacks is None.
 
-    ``around`` are the surroundings of both documents, if they count and are known. Texts are compared from the
-    ``lowest_estimate`` of their similarity on.
+    Texts are compared from the ``lowest_estimate`` of their similarity on.
     """
 
     criteria: Criteria
@@ -69,27 +66,15 @@ class Evidence:
     blocks: Keys | None
     bands: Keys | None
     similarity: Similarity
-    around: tuple[Around, Around] | None = None
     lowest_estimate: float = -1.0
-
-    @property
-    def best(self) -> float:
-        """The product of the best similarities of both."""
-        return math.prod(each.best for each in self.around) if self.around else 0.0
-
-    @property
-    def crowd(self) -> int:
-        """The number of others around both."""
-        return min((each.crowd for each in self.around or ()), default=0)
 
     @property
     def clause(self) -> Clause:
         """The clause of the rule that decides (see `es_simhash.scheme.verdict.rule`)."""
         decisive = np.nan if self.decisive is None else self.decisive
-        texts = PairMeasures(np.array([decisive]), np.array([self.similarity.agreement], dtype=np.uint8))
+        texts = PairMeasures(np.array([decisive]), np.array([self.similarity.meets]))
         distances = None if self.bits is None else np.array([self.bits.distance])
-        near = Near(distances, texts, self.best, self.crowd)
-        return CLAUSES[clauses(self.criteria, near)[0]]
+        return CLAUSES[clauses(self.criteria, distances, texts)[0]]
 
     @property
     def is_candidate(self) -> bool:
@@ -111,7 +96,7 @@ class Evidence:
     @property
     def is_met(self) -> bool:
         """Whether they are near enough."""
-        return CLAUSES.index(self.clause) < CROWDED
+        return bool(are_near(np.array([CLAUSES.index(self.clause)], dtype=np.uint8))[0])
 
     @property
     def are_duplicates(self) -> bool:
@@ -206,7 +191,7 @@ def _by_bands(evidence: Evidence) -> Iterator[str]:
         found = f"similarity {estimated} by signatures, too low for the texts to be compared,"
     else:
         found = f"similarity {similarity.verified:.2f} of the texts (by signatures {estimated})"
-    yield f"{agree}, and the {found} {than} {similarity.threshold}{_by_surroundings(evidence)}"
+    yield f"{agree}, and the {found} {than} {similarity.threshold}{_by_conditions(evidence)}"
 
 
 def _compared_by(evidence: Evidence) -> str:
@@ -215,22 +200,8 @@ def _compared_by(evidence: Evidence) -> str:
     return "reaches" if decisive is not None and decisive >= threshold else "is below"
 
 
-def _by_surroundings(evidence: Evidence) -> str:
-    """Describe what decides beyond the minimum similarity: numbers, and the surroundings."""
-    crowding, clause, least = evidence.criteria.crowding, evidence.clause, evidence.criteria.similarity
-    if clause == "conditions":
-        return ", but lengths, numbers or first lines differ too much"
-    if crowding is None or least is None or clause not in ("apart", "nearest", "crowded"):
-        return ""
-    crowd = evidence.crowd
-    others = f"{crowd:,} other{'' if crowd == 1 else 's'} like both ({crowding.least} or more)"
-    numbers = f" (or {crowding.lowering(least):g} less, since their numbers agree)"
-    said = {
-        "apart": f", and stands out from the {others}",
-        "nearest": f", and is that of two copies of one original, whose best are {evidence.best:.2f} together",
-        "crowded": f", but does not stand out from the {others}",
-    }
-    return (numbers if evidence.similarity.agreement == MANY_NUMBERS else "") + said[clause]
+def _by_conditions(evidence: Evidence) -> str:
+    return ", but lengths, numbers or first lines differ too much" if evidence.clause == "conditions" else ""
 
 
 def _by_blocks(evidence: Evidence) -> Iterator[str]:

@@ -8,9 +8,6 @@ documents. Each condition compares one trait of two texts, and measures how far 
                  1 if one of them has none; digits are those of Unicode 13.0
 ``first_lines``  the Jaccard similarity of the first lines that are not blank, by their character 3-grams: that of the
                  first source field, if it has one line, as titles do
-
-Beyond these, most numbers of two texts are the same if three quarters of all numbers in either are in both; and they
-are several if these are at least three.
 """
 
 from __future__ import annotations
@@ -28,7 +25,7 @@ import numpy.typing as npt
 from es_simhash._core.arrays import Integers
 from es_simhash.scheme.fingerprinting import stripped
 from es_simhash.scheme.settings import Settings
-from es_simhash.scheme.verdict.measures import DIFFER, MANY_NUMBERS, MET, NUMBERS, Agreements
+from es_simhash.scheme.verdict.measures import Flags
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.sketches.similarity import jaccard
 from es_simhash.text.normalise import is_unassigned
@@ -39,33 +36,15 @@ Agreement: TypeAlias = Callable[[Any, Any], float]
 
 _DIGITS = re.compile(r"\d+")
 _N = 3
-_MANY = 3
 
 
-def agreements_of(settings: Settings, verification: Verification, texts: Sequence[str], pairs: Integers) -> Agreements:
-    """Return how far each pair of texts, given as two rows of positions, agrees."""
-    found = np.full(pairs.shape[1], MET, dtype=np.uint8)
-    if verification.numbers:
-        found = of_most_numbers(traits_of(settings, ["numbers"], texts)["numbers"], pairs)
+def are_met(settings: Settings, verification: Verification, texts: Sequence[str], pairs: Integers) -> Flags:
+    """Return which pairs of texts, given as two rows of positions, meet all conditions that are on."""
+    found = np.ones(pairs.shape[1], dtype=np.bool_)
     for name in CONDITIONS:
-        least = getattr(verification, name)
-        if least:
-            found[condition_values(name, traits_of(settings, [name], texts)[name], pairs) < least] = DIFFER
+        if least := getattr(verification, name):
+            found &= condition_values(name, traits_of(settings, [name], texts)[name], pairs) >= least
     return found
-
-
-def of_most_numbers(numbers: Sequence[AbstractSet[str]], pairs: Integers) -> Agreements:
-    """Return whether most numbers of both texts of each pair are the same, given those of each text."""
-    both = zip(*pairs.tolist(), strict=True)
-    return np.array([_of_most_numbers(numbers[a], numbers[b]) for a, b in both], dtype=np.uint8)
-
-
-def _of_most_numbers(a: AbstractSet[str], b: AbstractSet[str]) -> int:
-    """Tell whether most numbers of both texts are the same, and whether they are several."""
-    common = len(a & b)
-    if 4 * common < 3 * len(a | b):
-        return MET
-    return NUMBERS if common < _MANY else MANY_NUMBERS
 
 
 def condition_values(name: str, traits: Sequence[Any], pairs: Integers) -> npt.NDArray[np.float64]:

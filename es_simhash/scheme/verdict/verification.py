@@ -8,10 +8,10 @@ from typing import Literal, TypeAlias, get_args
 from es_simhash.errors import SchemeError
 
 # How the features of two texts are compared (see `es_simhash.scheme.verdict.verifier`), how they are weighed, and which
-# they are: those of the fingerprint, or runs of characters (see `es_simhash.text.tokens.runs`).
+# they are: those of the fingerprint, or the runs and numbers of the text (see `es_simhash.text.tokens.numbers`).
 Measure: TypeAlias = Literal["jaccard", "containment", "overlap", "balanced", "cosine"]
 VerificationWeights: TypeAlias = Literal["rarity", "scheme"]
-VerificationFeatures: TypeAlias = Literal["scheme", "runs"]
+VerificationFeatures: TypeAlias = Literal["scheme", "text"]
 
 # The same text but for a few words; what a reader takes for the same text; an earlier or later version of it,
 # rewritten in good part.
@@ -20,7 +20,7 @@ Level: TypeAlias = Literal["copies", "near", "versions"]
 # The minimum similarity of each level. Those of the balanced measure were chosen on labelled documents; two texts of
 # one length that have it share 90%, 73% and 59% of their features, which gives those of the other measures.
 LEVELS: dict[Measure, dict[Level, float]] = {
-    "balanced": {"copies": 0.85, "near": 0.65, "versions": 0.5},
+    "balanced": {"copies": 0.85, "near": 0.6, "versions": 0.5},
     "jaccard": {"copies": 0.8, "near": 0.55, "versions": 0.4},
     "containment": {"copies": 0.9, "near": 0.75, "versions": 0.6},
     "overlap": {"copies": 0.9, "near": 0.75, "versions": 0.6},
@@ -46,57 +46,30 @@ def check_similarity(similarity: float) -> float:
 
 
 @dataclass(frozen=True)
-class Crowding:
-    """How numbers and the surroundings of texts change the similarity that they need (see `scheme.verdict.rule`).
-
-    Where most numbers of two texts are the same, and these are several, they need less by ``numbers``, or by all
-    that they may differ in if that is less. Texts with at
-    least the similarity ``least`` are a crowd; each doubling of it beyond two raises what is needed by ``step``, unless
-    two texts are as near as two copies of one original would be, ``nearest`` times the product of the best similarity
-    of each, and either most of their numbers are the same or they are at least as similar as ``copies``.
-    """
-
-    least: float = 0.4
-    step: float = 0.2
-    nearest: float = 0.9
-    copies: float = 0.85
-    numbers: float = 0.1
-
-    def lowering(self, similarity: float) -> float:
-        """Return by how much numbers lower a minimum similarity."""
-        return min(self.numbers, 1.0 - similarity)
-
-    def __post_init__(self) -> None:
-        for name in ("least", "nearest", "copies"):
-            check_similarity(getattr(self, name))
-        for name in ("step", "numbers"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
-                raise SchemeError(f"Crowding cannot have {name}={value!r}. Choose 0 or more.")
-
-
-@dataclass(frozen=True)
 class Verification:
     """What a text and a candidate's must have in common, where texts are compared.
 
-    The ``measure`` of their features must be at least ``similarity`` (`at` takes the name of a level). These are runs
-    of characters, whatever the scheme's tokens, unless they are a caller's own; with ``features="scheme"``, those of
-    the fingerprint. With the weights "rarity" each feature counts once, and weighs more the fewer documents have it;
-    with "scheme" features weigh as in the fingerprint. Similar texts may still be different documents, which these
-    conditions distinguish: the shorter text must have the share ``lengths`` of the longer one's characters; the other
-    text must have the share ``numbers`` of the numbers in the text with fewer; and the Jaccard similarity of their
-    first lines, by character 3-grams, must be at least ``first_lines``. A condition of 0 is off. With ``crowding`` the
-    surroundings of the texts count as well; `es_simhash.scheme.verdict.rule` has the whole rule.
+    The ``measure`` of their features must be at least ``similarity`` (`at` takes the name of a level). These are the
+    runs of characters and the numbers of the ``text``, whatever the scheme's tokens, unless they are a caller's own;
+    with ``features="scheme"``, those of the fingerprint. With the weights "rarity" each feature counts once, and weighs
+    more the fewer documents have it; with "scheme" features weigh as in the fingerprint.
+
+    Similar texts may still be different records, which these conditions distinguish; all are off by default, which is
+    0. The shorter text must have the share ``lengths`` of the longer one's characters; the other text must have the
+    share ``numbers`` of the numbers in the text with fewer; and the Jaccard similarity of their first lines, by
+    character 3-grams, must be at least ``first_lines``.
+
+    >>> Verification().similarity, Verification.at("copies").similarity
+    (0.6, 0.85)
     """
 
     similarity: float = LEVELS["balanced"]["near"]
     measure: Measure = "balanced"
     weights: VerificationWeights = "rarity"
     lengths: float = 0.0
-    numbers: float = 0.5
+    numbers: float = 0.0
     first_lines: float = 0.0
-    crowding: Crowding | None = Crowding()
-    features: VerificationFeatures = "runs"
+    features: VerificationFeatures = "text"
 
     @classmethod
     def at(cls, level: Level) -> Verification:
@@ -108,12 +81,10 @@ class Verification:
         cls, similarity: float, measure: Measure = "jaccard", weights: VerificationWeights = "scheme"
     ) -> Verification:
         """Compare the features of the fingerprints and nothing else, as signatures estimate it."""
-        return cls(similarity, measure, weights, numbers=0.0, crowding=None, features="scheme")
+        return cls(similarity, measure, weights, features="scheme")
 
     def __post_init__(self) -> None:
         check_similarity(self.similarity)
-        if not isinstance(self.crowding, Crowding | None):
-            raise SchemeError(f"Crowding cannot be {self.crowding!r}. Give a Crowding, or None.")
         for name, value, choices in (
             ("measure", self.measure, get_args(Measure)),
             ("weights to verify by", self.weights, get_args(VerificationWeights)),

@@ -16,8 +16,8 @@ from es_simhash.errors import SchemeError
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.settings import MinHash, Settings
 from es_simhash.scheme.verdict.compiled_verifier import CompiledVerifier, Wanted, compiled_verifier
-from es_simhash.scheme.verdict.conditions import agreements_of
-from es_simhash.scheme.verdict.measures import MET, PairMeasures, Similarities
+from es_simhash.scheme.verdict.conditions import are_met
+from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
 from es_simhash.scheme.verdict.rarity import Rarity
 from es_simhash.scheme.verdict.verification import Measure, Verification
 from es_simhash.sketches import similarity
@@ -84,7 +84,7 @@ def compared(settings: Settings, verification: Verification | None) -> Settings:
 
 def are_runs(settings: Settings, verification: Verification | None) -> bool:
     """Return whether runs of characters are compared; a caller's own tokens are compared themselves."""
-    return bool(verification and verification.features == "runs" and not isinstance(settings.tokens, Custom))
+    return bool(verification and verification.features == "text" and not isinstance(settings.tokens, Custom))
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class Verifier:
         for own in places:
             measures = PairMeasures.of_similarities(np.full(len(own), np.nan))
             part = measured[start : start + np.count_nonzero(own)]
-            measures.similarities[own], measures.agreements[own] = part.similarities, part.agreements
+            measures.similarities[own], measures.meets[own] = part.similarities, part.meets
             found.append(measures)
             start += len(part.similarities)
         return found
@@ -163,7 +163,7 @@ class Verifier:
         wanted = np.broadcast_to(np.float64(least), pairs.shape[1:])
         for some in cache.parts(pairs):
             measured = self._of_part(cache, pairs[:, some], wanted[some])
-            found.similarities[some], found.agreements[some] = measured.similarities, measured.agreements
+            found.similarities[some], found.meets[some] = measured.similarities, measured.meets
         return found
 
     @cached_property
@@ -196,7 +196,7 @@ class Verifier:
         if self.verification.has_conditions and len(alike):
             rows, places = _numbered(pairs[:, alike])
             texts = cache.texts(rows)
-            measured.agreements[alike] = agreements_of(self.settings, self.verification, texts, places)
+            measured.meets[alike] = are_met(self.settings, self.verification, texts, places)
         return measured
 
     def _at_most(self, texts: Sequence[WeightedSet], pairs: Integers) -> Similarities:
@@ -256,9 +256,7 @@ class Verifier:
 
 def _with_least(measures: PairMeasures, least: Similarities | float) -> PairMeasures:
     counts = (measures.similarities >= least) & (measures.similarities > 0)
-    return PairMeasures(
-        np.where(counts, measures.similarities, 0.0), np.where(counts, measures.agreements, np.uint8(MET))
-    )
+    return PairMeasures(np.where(counts, measures.similarities, 0.0), measures.meets | ~counts)
 
 
 def _numbered(pairs: Integers) -> tuple[Integers, Integers]:

@@ -7,7 +7,6 @@ mod folding;
 mod hashing;
 mod joins;
 mod json;
-mod rule;
 mod self_join;
 mod settings;
 mod stored;
@@ -37,8 +36,6 @@ mod es_simhash_native {
     #[pymodule_export]
     use crate::json::{JsonLine, SearchHits, json_bytes, search_hits, search_reply};
     #[pymodule_export]
-    use crate::rule::verdicts;
-    #[pymodule_export]
     use crate::self_join::{near_pairs, sharing};
     #[pymodule_export]
     use crate::text::{normalise, words};
@@ -56,7 +53,7 @@ mod es_simhash_native {
     /// The first digits of the SHA-256 of es_simhash_native.pyi, by which `es_simhash._core.native` knows old builds.
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
-    const __interface__: &str = "afb391c78c96";
+    const __interface__: &str = "1839a46d45ad";
 
     /// Load numpy's interface with the module: in the first call of a kernel, an interruption would make that panic.
     #[pymodule_init]

@@ -1,7 +1,7 @@
 //! `Verifier`: the exact similarities of texts.
 
 use es_simhash_kernels::compare::comparer::{Comparable, Comparer, Held, Pair, Scratch};
-use es_simhash_kernels::compare::conditions::{Agreement, Conditions};
+use es_simhash_kernels::compare::conditions::Conditions;
 use es_simhash_kernels::compare::feature_weights::FeatureWeights;
 use es_simhash_kernels::compare::kept::Kept;
 use es_simhash_kernels::compare::measure::Measure;
@@ -28,8 +28,8 @@ type Numbers<'py> = PyReadonlyArray1<'py, i64>;
 type Floats<'py> = PyReadonlyArray1<'py, f64>;
 /// A text, others, and the similarity from which each counts.
 type Wanted<'py> = (Bound<'py, PyAny>, Bound<'py, PyList>, Floats<'py>);
-/// Similarities, and how far texts agree otherwise.
-type Measures<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<u8>>);
+/// Similarities, and whether texts meet the conditions.
+type Measures<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<bool>>);
 
 #[pyclass(frozen)]
 pub struct Verifier {
@@ -62,8 +62,8 @@ impl Verifier {
         Ok(Self { fingerprinter, comparer: Comparer { measure, weights, counts, of_empty, conditions } })
     }
 
-    /// Return the similarity of each pair of texts, given by their positions: 0 if it is below `least`; and how far
-    /// the texts agree otherwise.
+    /// Return the similarity of each pair of texts, given by their positions: 0 if it is below `least`; and
+    /// whether the texts meet the conditions.
     fn measures<'py>(
         &self,
         texts: &Bound<'py, PyList>,
@@ -279,7 +279,7 @@ fn compare<'py, 'a>(
     pairs: &Pairs,
     count: usize,
 ) -> PyResult<Measures<'py>> {
-    let (mut similarities, mut agreements) = (vec![f64::NAN; count], vec![Agreement::Met as u8; count]);
+    let (mut similarities, mut meets) = (vec![f64::NAN; count], vec![true; count]);
     for some in pairs.numbered.chunks(PAIRS) {
         let with_texts = some
             .iter()
@@ -288,9 +288,9 @@ fn compare<'py, 'a>(
         let features = with_texts.iter().map(|pair| pair.first.features() + pair.second.features()).sum();
         let measured = work::run(py, features, || Ok(comparer.compare(&with_texts, pairs.held)))?;
         for (pair, measured) in some.iter().zip(measured) {
-            (similarities[pair.place], agreements[pair.place]) = (measured.similarity, measured.agreement as u8);
+            (similarities[pair.place], meets[pair.place]) = (measured.similarity, measured.meets);
         }
         py.check_signals()?;
     }
-    Ok((similarities.into_pyarray(py), agreements.into_pyarray(py)))
+    Ok((similarities.into_pyarray(py), meets.into_pyarray(py)))
 }

@@ -62,10 +62,6 @@ def check_report(report: dict[str, Any]) -> None:
     """What any run must have found."""
     counts = [report["planted"][kind] for kind in ("copy", "variant", "edited", "reordered")]
     found = Counter(report["ways"][0]["found"])
-    assert sum(found[kind] for kind in ("copy", "variant", "edited", "reordered")) >= 0.98 * sum(counts) - 1
-    # What is rather like a copy may be one of many, or have other numbers; nothing else is missed.
-    rather = {"conditions", "crowded"}
-    found.update({each["kind"]: each["count"] for each in report["missed"] if each["why"] in rather})
     assert [found[kind] for kind in ("copy", "variant", "edited", "reordered")] == counts
     for kind, planted in report["planted"].items():
         missed = sum(each["count"] for each in report["missed"] if each["kind"] == kind)

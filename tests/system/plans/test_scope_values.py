@@ -33,7 +33,7 @@ from tests.support.rest_engines import new_name
 from tests.support.whole_indices import engine_of_kind
 from tools.nodes import Node
 
-ALONE = Scheme(verification=Verification(crowding=None))
+ALONE = Scheme(verification=Verification())
 KEYWORD = {"type": "keyword", "ignore_above": 256}
 MAPPED: Json = {
     "keyword": KEYWORD,

@@ -39,7 +39,7 @@ SCOPES = (
 )
 CASES = [(scope, "both") for scope in SCOPES] + [(SCOPES[2], "policy"), (SCOPES[4], "option")]
 # Without the surroundings of texts, what is found of one document does not depend on others.
-ALONE = Scheme(verification=Verification(crowding=None))
+ALONE = Scheme(verification=Verification())
 MAPPED: Json = {
     "meta": {"properties": {"tenant": {"type": "keyword"}}},
     "source": {"type": "text", "fields": {"keyword": {"type": "keyword", "ignore_above": 256}}},
@@ -326,7 +326,7 @@ def test_candidates_without_a_value_are_counted_where_they_are_seen(engine: Engi
 
 
 def test_a_tenant_of_many_finds_what_it_finds_alone(engine: Engine, names: Callable[[], str]) -> None:
-    """With the surroundings of texts; by weights that do not depend on the other documents of the index."""
+    """By weights that do not depend on the other documents of the index."""
     scheme = Scheme(verification=Verification(weights="scheme"))
     path = "meta.tenant"
     together = filled(engine, names(), MAPPED, scheme=scheme)
@@ -337,7 +337,7 @@ def test_a_tenant_of_many_finds_what_it_finds_alone(engine: Engine, names: Calla
         alone = filled(engine, names(), MAPPED, own, scheme=scheme)
         found, expected = (list(each.find_many(ids=own, size=1000)) for each in (together, alone))
         assert [as_alone(each) for each in found] == [as_alone(each) for each in expected]
-        assert any(each.around and each.around.crowd > 2 for each in found)
+        assert any(found)
         new = [{**each, "_id": f"new-{id_}"} for id_, each in own.items()]
         checked, wanted = (list(each.check(new, size=1000)) for each in (together, alone))
         assert [as_alone(each.in_index) + as_alone(each.earlier) for each in checked] == [
@@ -347,30 +347,7 @@ def test_a_tenant_of_many_finds_what_it_finds_alone(engine: Engine, names: Calla
 
 def as_alone(matches: Matches) -> list[Any]:
     """All that is known of matches, but for the name of the index."""
-    return [[replace(match, index="") for match in matches], matches.around, matches.crowded, matches.candidates]
-
-
-def test_what_is_around_a_text_is_in_scope_too(engine: Engine, names: Callable[[], str]) -> None:
-    """Documents of a form are a crowd for each other, but none for those of another tenant."""
-    form = " ".join(f"The applicant has answered question {n} of the form in full." for n in range(9))
-    texts = {
-        f"{tenant}-{n}": {"body": f"{form} Name: {name} {name.upper()}.", "meta": {"tenant": tenant}}
-        for tenant, count in (("crowd", 12), ("pair", 2))
-        for n, name in enumerate(
-            ["anna", "bert", "carl", "dora", "emil", "fred", "gina", "hans", "ines", "jana", "karl", "lena"][:count]
-        )
-    }
-    name = names()
-    news(engine, name, Scope(("meta.tenant",)), texts)
-    index = Index(name, engine)
-    found = {tenant: index.find(id=f"{tenant}-0", similarity=0.9) for tenant in ("crowd", "pair")}
-    assert {tenant: (each.around.crowd if each.around else 0) for tenant, each in found.items()} == {
-        "crowd": 11,
-        "pair": 1,
-    }
-    [checked] = index.check([texts["pair-0"]], similarity=0.9)
-    assert checked.in_index.around
-    assert checked.in_index.around.crowd == 2
+    return [[replace(match, index="") for match in matches], matches.refused, matches.candidates]
 
 
 @pytest.mark.parametrize(

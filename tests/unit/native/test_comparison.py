@@ -70,8 +70,8 @@ def every_pair(texts: Sequence[str]) -> Any:
     return np.array(list(product(range(len(texts)), repeat=2)), dtype=np.int64).reshape(-1, 2).T
 
 
-def listed(measures: PairMeasures) -> list[tuple[float, int]]:
-    return list(zip(measures.similarities.tolist(), measures.agreements.tolist(), strict=True))
+def listed(measures: PairMeasures) -> list[tuple[float, bool]]:
+    return list(zip(measures.similarities.tolist(), measures.meets.tolist(), strict=True))
 
 
 def assert_same(verifier: Verifier, texts: Sequence[str], least: Any = 0.0, limit: int = 1 << 20) -> None:
@@ -112,7 +112,7 @@ def verifiers(measure: Any) -> st.SearchStrategy[Verifier]:
         st.sampled_from(SCHEMES),
         st.sampled_from(tables),
         st.sampled_from([None, COMMON, COMMON[:0]]),
-        st.sampled_from(["scheme", "runs"]),
+        st.sampled_from(["scheme", "text"]),
         st.sampled_from(CONDITIONS),
     )
 
@@ -176,7 +176,7 @@ def test_without_the_kernels_numpy_compares(verifier: Verifier, monkeypatch: pyt
 
 def test_a_callers_own_tokens_are_compared_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(NATIVE, raising=False)
-    assert Verifier(SCHEMES[-1], Verification(features="runs")).compared is SCHEMES[-1]
+    assert Verifier(SCHEMES[-1], Verification(features="text")).compared is SCHEMES[-1]
 
 
 def test_numpy_says_what_is_wrong_with_a_text(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,7 +39,7 @@ def test_similarities_are_those_that_texts_are_verified_by(tokens: Chars | Words
 
 def test_pairs_are_measured_by_the_features_that_the_scheme_compares() -> None:
     by_words = Scheme(tokens=Words(1), verification=None)
-    found = measure_pairs(replace(by_words, verification=Verification(features="runs")), TEXTS, first_positions(TEXTS))
+    found = measure_pairs(replace(by_words, verification=Verification(features="text")), TEXTS, first_positions(TEXTS))
     plain = measure_pairs(by_words, TEXTS, first_positions(TEXTS))
     assert (found.pairs.tolist(), found.jaccards.tolist()) == (plain.pairs.tolist(), plain.jaccards.tolist())
     runs, by_rarity = Scheme(tokens=Runs()), Verification.of_fingerprints(1.0, weights="rarity")

@@ -126,7 +126,7 @@ def bodies_of(hits: Sequence[Json], places: Sequence[int]) -> list[str | None]:
 
 def by_texts(scheme: Scheme) -> tuple[FoldingRule, Counted]:
     assert scheme.verification
-    verification = replace(scheme.verification, crowding=None, measure="jaccard")
+    verification = replace(scheme.verification, measure="jaccard")
     verifier = Counted(scheme, verification)
     texts = Criteria.of(scheme, verification=verification)
     return replace(rule_of(scheme), by_texts=texts, verifier=verifier, texts_of=bodies_of), verifier

@@ -16,8 +16,7 @@ from es_simhash.scheme.rerank import Compared, Match, Matches, Measured, compare
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, MinHash, SimHash
 from es_simhash.scheme.verdict.measures import PairMeasures
-from es_simhash.scheme.verdict.surroundings import Around, Surroundings
-from es_simhash.scheme.verdict.verification import Crowding, Verification
+from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.sketches.minhash.estimate import estimate, standard_error
 
 TEXT = "Near-duplicate detection finds what was copied, 轉載 and コピー, and changed a little."
@@ -396,35 +395,14 @@ def test_a_stored_signature_estimates_better_than_the_keys(bits: int) -> None:
     assert by_signature != by_keys
 
 
-def crowd(size: int, similarity: float) -> Measured:
-    """As many hits of different texts as ``size``, all of a similarity."""
-    return Measured(made([(None, similarity)] * size))
+def test_what_is_similar_but_meets_no_condition_is_counted_and_not_returned() -> None:
+    exact = PairMeasures(np.array([0.7, 0.7, 0.4]), np.array([True, False, False]))
+    found = rerank.matches_of(Measured(made([(None, 0.1)] * 3), exact), Criteria(None, 0.5, Verification(0.5)))
+    assert [(match.id, match.similarity, match.clause) for match in found] == [("0", 0.7, "similar")]
+    assert found.refused == 1
 
 
-CROWDING = Criteria(None, 0.5, Verification(0.5, crowding=Crowding()))
-
-
-def test_what_does_not_stand_out_from_a_crowd_is_no_match() -> None:
-    found = rerank.matches_of(crowd(16, 0.7), CROWDING)
-    assert (len(found), found.crowded, found.around) == (0, 16, Around(16, 0.7))
-    one = rerank.matches_of(Measured(made([(None, 0.95), *[(None, 0.7)] * 16])), CROWDING)
-    assert [(match.id, match.clause, match.is_settled) for match in one] == [("0", "nearest", False)]
-    assert (one.crowded, one.around) == (16, Around(17, 0.95))
-
-
-def test_surroundings_of_hits_count_as_well() -> None:
-    around = Around(64, 0.9)
-    other = Surroundings(np.array([2, 64]), np.array([0.7, 0.99]), np.ones(2, dtype=np.uint32))
-    found = rerank.matches_of(Measured(made([(None, 0.7)] * 2), None, lambda: other), CROWDING, around=around)
-    assert [(match.id, match.clause, match.is_settled) for match in found] == [("0", "apart", False)]
-
-
-def test_without_crowding_others_do_not_count() -> None:
-    found = rerank.matches_of(crowd(16, 0.7), Criteria(None, 0.5, Verification(0.5, crowding=None)))
-    assert (len(found), found.around, found.crowded) == (16, None, 0)
-    assert {match.clause for match in found} == {"similar"}
-
-
-def test_surroundings_that_are_given_replace_those_of_the_hits() -> None:
-    found = rerank.matches_of(crowd(1, 0.7), CROWDING, around=Around(64, 0.9))
-    assert (len(found), found.crowded) == (0, 1)
+def test_the_number_of_similar_hits_makes_no_difference() -> None:
+    for count in (1, 2, 30, 1000):
+        found = rerank.matches_of(Measured(made([(None, 0.7)] * count)), Criteria(None, 0.5, Verification(0.5)))
+        assert len(found) == count

@@ -38,7 +38,7 @@ SCHEMES = {
     "words": Scheme(tokens=Words(2, frozenset({"The"}))),
     "wide": Scheme(simhash=SimHash(128, 8, 3)),
     "narrow": Scheme(simhash=SimHash(32, 4, 2), weights="tf"),
-    "runs": Scheme(tokens=Runs(), verification=Verification(features="runs")),
+    "runs": Scheme(tokens=Runs(), verification=Verification(features="text")),
     "md5": Scheme(hash="md5", tokens=Chars(3)),
     "fnv1a": Scheme(hash="fnv1a", tokens=Chars(3)),
     "k-hash": Scheme(minhash=MinHash("k-hash", 64, 16, 4)),
@@ -172,13 +172,28 @@ def test_a_scheme_survives_its_json_form(scheme: Scheme) -> None:
 
 
 def test_what_is_compared_is_written_only_if_it_is_not_the_tokens_and_plays_no_part_in_the_id() -> None:
-    by_runs, by_tokens = Scheme(), Scheme(verification=Verification(features="scheme", crowding=None))
-    assert json.loads(by_runs.to_json())["verification"]["features"] == "runs"
-    assert json.loads(by_tokens.to_json())["verification"].keys().isdisjoint({"features", "crowding"})
+    by_runs, by_tokens = Scheme(), Scheme(verification=Verification(features="scheme"))
+    assert json.loads(by_runs.to_json())["verification"]["features"] == "text"
+    assert json.loads(by_tokens.to_json())["verification"].keys().isdisjoint({"features"})
     assert Scheme.from_json(by_tokens.to_json()) == by_tokens
     assert by_runs.id == Scheme().id
     with pytest.raises(SchemeError, match="no kind of features to verify by 'words'"):
         Verification(**{"features": "words"})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("similarity", "numbers", "expected"),
+    [(0.65, 0.5, (0.6, 0.0)), (0.85, 0.5, (0.85, 0.0)), (0.5, 0.9, (0.5, 0.9)), (0.7, 0.0, (0.7, 0.0))],
+)
+def test_a_verification_of_an_earlier_version_is_read_as_the_rule_of_today_at_its_level(
+    similarity: float, numbers: float, expected: tuple[float, float]
+) -> None:
+    form = json.loads(Scheme().to_json())
+    crowding = {"least": 0.4, "step": 0.2, "nearest": 0.9, "copies": 0.85, "numbers": 0.1}
+    form["verification"] |= {"features": "runs", "similarity": similarity, "numbers": numbers, "crowding": crowding}
+    read = Scheme.from_json(json.dumps(form))
+    assert read.id == Scheme().id
+    assert read.verification == Verification(expected[0], numbers=expected[1])
 
 
 @pytest.mark.parametrize("name", PRESETS)

@@ -94,7 +94,7 @@ def test_what_is_written_names_the_schema_and_fits_it(scheme: Scheme) -> None:
         (("layout",), "doc_values", "yes"),
         (("normalisation",), "nfkc", 1),
         (("verification",), "measure", "euclid"),
-        (("verification", "crowding"), "most", 0.5),
+        (("verification",), "crowding", {"most": 0.5}),
     ],
 )
 def test_schema_and_reader_refuse_the_same(part: tuple[str, ...], setting: str, value: Any) -> None:

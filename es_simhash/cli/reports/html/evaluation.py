@@ -276,6 +276,5 @@ def _measure(verification: Verification) -> str:
     asked = "".join(
         f", {name.replace('_', ' ')} alike by at least {least:g}" for name, least in conditions.items() if least
     )
-    of = "runs of characters" if verification.features == "runs" else "features"
-    crowd = ", more in a crowd of like texts" if verification.crowding else ""
-    return f"{verification.measure} measure of the texts' {of}, weighted {weights}{asked}{crowd}"
+    of = "runs and numbers" if verification.features == "text" else "features"
+    return f"{verification.measure} measure of the texts' {of}, weighted {weights}{asked}"

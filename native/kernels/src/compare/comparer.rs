@@ -3,7 +3,7 @@
 use std::panic::resume_unwind;
 use std::thread;
 
-use super::conditions::{Agreement, Conditions, Traits};
+use super::conditions::{Conditions, Traits};
 use super::feature_weights::FeatureWeights;
 use super::measure::Measure;
 use super::set::{self, WeightedSet};
@@ -65,11 +65,11 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// The similarity of a pair, 0 if it does not count, and how far the texts agree otherwise.
+/// The similarity of a pair, 0 if it does not count, and whether the texts meet the conditions.
 #[derive(Clone, Copy)]
 pub struct Measured {
     pub similarity: f64,
-    pub agreement: Agreement,
+    pub meets: bool,
 }
 
 impl Comparer {
@@ -130,8 +130,8 @@ impl Comparer {
                     similarity = self.similarity(&table, pair, held);
                 }
                 found.push(match similarity >= least && similarity > 0.0 {
-                    true => Measured { similarity, agreement: self.agreement(first, second) },
-                    false => Measured { similarity: 0.0, agreement: Agreement::Met },
+                    true => Measured { similarity, meets: self.meet(first, second) },
+                    false => Measured { similarity: 0.0, meets: true },
                 });
             }
         }
@@ -155,10 +155,10 @@ impl Comparer {
         }
     }
 
-    fn agreement(&self, first: &Comparable, second: &Comparable) -> Agreement {
+    fn meet(&self, first: &Comparable, second: &Comparable) -> bool {
         match (&first.traits, &second.traits) {
-            (Some(a), Some(b)) => self.conditions.agreement(a, b),
-            _ => Agreement::Met,
+            (Some(a), Some(b)) => self.conditions.are_met(a, b),
+            _ => true,
         }
     }
 }

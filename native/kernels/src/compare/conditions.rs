@@ -7,7 +7,6 @@ use crate::text::{Refused, Text};
 use crate::{for_each_cpu, stop};
 
 const N: usize = 3;
-const MANY: usize = 3;
 /// Bytes that are looked through for digits at once.
 const PART: usize = 1 << 8;
 
@@ -17,26 +16,6 @@ pub struct Conditions {
     pub lengths: f64,
     pub numbers: f64,
     pub first_lines: f64,
-}
-
-/// How far two texts agree in their traits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Agreement {
-    /// A condition is not met.
-    None,
-    Met,
-    /// All conditions are met, and most numbers of both are the same.
-    Numbers,
-    /// The same, and they are several.
-    ManyNumbers,
-}
-
-impl Agreement {
-    /// Return the agreement of that number.
-    pub fn numbered(number: u8) -> Option<Self> {
-        [Self::None, Self::Met, Self::Numbers, Self::ManyNumbers].get(usize::from(number)).copied()
-    }
 }
 
 /// What the conditions compare of a text; empty for those that are off.
@@ -75,16 +54,11 @@ impl Conditions {
         Ok(traits)
     }
 
-    /// How far two texts agree; a condition that is not met parts them.
-    pub fn agreement(&self, a: &Traits, b: &Traits) -> Agreement {
-        let are_met = is_enough(self.lengths, || of_lengths(a.length, b.length))
+    /// Whether two texts meet all conditions that are on.
+    pub fn are_met(&self, a: &Traits, b: &Traits) -> bool {
+        is_enough(self.lengths, || of_lengths(a.length, b.length))
             && is_enough(self.numbers, || of_numbers(&a.numbers, &b.numbers))
-            && is_enough(self.first_lines, || of_first_lines(&a.first_line, &b.first_line));
-        match (are_met, self.numbers != 0.0) {
-            (false, _) => Agreement::None,
-            (true, false) => Agreement::Met,
-            (true, true) => agreement_of_numbers(&a.numbers, &b.numbers),
-        }
+            && is_enough(self.first_lines, || of_first_lines(&a.first_line, &b.first_line))
     }
 }
 
@@ -108,17 +82,6 @@ fn of_numbers(a: &[Box<[u32]>], b: &[Box<[u32]>]) -> f64 {
     match a.len().min(b.len()) {
         0 => 1.0,
         fewer => shared(a, b) as f64 / fewer as f64,
-    }
-}
-
-fn agreement_of_numbers(a: &[Box<[u32]>], b: &[Box<[u32]>]) -> Agreement {
-    let common = shared(a, b);
-    if 4 * common < 3 * (a.len() + b.len() - common) {
-        Agreement::Met
-    } else if common < MANY {
-        Agreement::Numbers
-    } else {
-        Agreement::ManyNumbers
     }
 }
 
@@ -247,23 +210,10 @@ mod tests {
 
     #[test]
     fn every_condition_must_be_met() {
-        assert_ne!(ALL.agreement(&of("abcd 12"), &of("abcd 12x")), Agreement::None);
-        assert_eq!(ALL.agreement(&of("abcd 12"), &of("abcd 12 and more")), Agreement::None);
-        assert_eq!(ALL.agreement(&of("abcd 12"), &of("abcd 13")), Agreement::None);
-        assert_eq!(ALL.agreement(&of("abcd\n12"), &of("efgh\n12")), Agreement::None);
-    }
-
-    #[test]
-    fn numbers_agree_if_most_of_all_are_common() {
-        let numbers = Conditions { numbers: 0.5, ..Conditions::default() };
-        let agreement = |a: &str, b: &str| numbers.agreement(&of(a), &of(b));
-        assert_eq!(agreement("a", "b"), Agreement::Numbers);
-        assert_eq!(agreement("a 1", "b"), Agreement::Met);
-        assert_eq!(agreement("1 2", "2 1"), Agreement::Numbers);
-        assert_eq!(agreement("1 2 3 4", "1 2 3"), Agreement::ManyNumbers);
-        assert_eq!(agreement("1 2 3 4 5", "1 2 3"), Agreement::Met);
-        assert_eq!(agreement("1 2", "1 3 4 5"), Agreement::Met);
-        assert_eq!(agreement("1 2", "3 4"), Agreement::None);
-        assert_eq!(Conditions { lengths: 0.1, ..Conditions::default() }.agreement(&of("1"), &of("2")), Agreement::Met);
+        assert!(ALL.are_met(&of("abcd 12"), &of("abcd 12x")));
+        assert!(!ALL.are_met(&of("abcd 12"), &of("abcd 12 and more")));
+        assert!(!ALL.are_met(&of("abcd 12"), &of("abcd 13")));
+        assert!(!ALL.are_met(&of("abcd\n12"), &of("efgh\n12")));
+        assert!(Conditions { lengths: 0.1, ..Conditions::default() }.are_met(&of("1"), &of("2")));
     }
 }

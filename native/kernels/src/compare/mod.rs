@@ -6,6 +6,5 @@ pub mod digits;
 pub mod feature_weights;
 pub mod kept;
 pub mod measure;
-pub mod rule;
 pub mod set;
 pub mod weight_table;

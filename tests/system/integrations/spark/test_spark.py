@@ -57,7 +57,7 @@ from es_simhash.integrations.spark.job import SparkDuplicates
 
 SCHEME = Scheme()
 # It asks for texts by estimates, and takes no notice of what is around them.
-THRESHOLD = replace(SCHEME, verification=Verification(0.55, measure="jaccard", crowding=None, features="scheme"))
+THRESHOLD = replace(SCHEME, verification=Verification(0.55, measure="jaccard", features="scheme"))
 FIELDS = ["title", "body"]
 
 # What Spark compiles and draws for large data takes most of the time with little.
@@ -232,7 +232,7 @@ def test_documents_near_by_their_bits_show_what_their_texts_say(
 ) -> None:
     monkeypatch.setattr(candidates, "_PIECE_BITS", 5)  # as if there were very many keys
     some = dict(list(many.items())[:300])
-    scheme = replace(SCHEME, verification=Verification(0.9, numbers=0.9, crowding=None, features="scheme"))
+    scheme = replace(SCHEME, verification=Verification(0.9, numbers=0.9, features="scheme"))
     found = SparkDeduplicator(Documents(scheme, "body"), distance=5, similarity=0.9).of_texts(frame_of(spark, some))
     _, pairs, counts = found_here(scheme, some, {"distance": 5, "similarity": 0.9})
     assert pairs_of(found) == pairs

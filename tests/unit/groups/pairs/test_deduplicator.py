@@ -110,11 +110,11 @@ def test_fingerprints_decide_on_request_and_where_the_scheme_says_no_more(
 @pytest.mark.parametrize(
     "verification",
     [
-        Verification(crowding=None),
+        Verification(),
         Verification.of_fingerprints(0.55, weights="rarity"),
-        Verification(0.4, "overlap", crowding=None),
-        Verification(0.4, "cosine", lengths=0.5, crowding=None),
-        Verification(0.5, weights="scheme", numbers=1, first_lines=0.1, crowding=None),
+        Verification(0.4, "overlap"),
+        Verification(0.4, "cosine", lengths=0.5),
+        Verification(0.5, weights="scheme", numbers=1, first_lines=0.1),
     ],
     ids=str,
 )
@@ -504,7 +504,7 @@ def test_texts_are_compared_by_runs_however_low_the_similarity_that_signatures_e
     texts = ["".join(text) for both in zip(wholes, changed, strict=True) for text in both]
     minhash = MinHash(bands=100, rows=1, similarity=0.2)
     expected = {(2 * number, 2 * number + 1) for number in range(20)}
-    by_runs = replace(Verification.of_fingerprints(0.57), features="runs")
+    by_runs = replace(Verification.of_fingerprints(0.57), features="text")
     for verification, found in ((by_runs, expected), (replace(by_runs, features="scheme"), set())):
         with run(texts, replace(SCHEME, minhash=minhash, verification=verification)) as result:
             assert set(pairs(result)) == found
@@ -513,7 +513,7 @@ def test_texts_are_compared_by_runs_however_low_the_similarity_that_signatures_e
 def test_what_most_texts_have_is_left_out_of_what_is_compared() -> None:
     frame = "".join(ideographs(np.random.default_rng(1), 300))
     documents = [(str(i), f"{frame} own{i * 7919} text{i * 104729} it. {frame}") for i in range(40)]
-    scheme = replace(SCHEME, tokens=Words(1), verification=Verification(features="runs"))
+    scheme = replace(SCHEME, tokens=Words(1), verification=Verification(features="text"))
     documents.append(("copy", documents[7][1]))
     with Deduplicator(scheme, common=0.5).run(documents) as found:
         assert list(found.groups_of_ids()) == [["7", "copy"]]

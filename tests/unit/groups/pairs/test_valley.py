@@ -18,7 +18,7 @@ from es_simhash.scheme.verdict.measures import Similarities
 from es_simhash.scheme.verdict.verification import Verification
 from tests.support.random_corpus import texts_of_two_kinds
 
-VERIFICATION = Verification(0.8, measure="balanced", features="runs")
+VERIFICATION = Verification(0.8, measure="balanced", features="text")
 SCHEME = Scheme(verification=VERIFICATION)
 
 

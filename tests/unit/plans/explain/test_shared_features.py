@@ -124,7 +124,7 @@ def test_the_heaviest_features_come_first_then_those_that_stand_first() -> None:
 
 
 def test_features_are_those_that_are_compared() -> None:
-    scheme, verification = Scheme(tokens=Words()), Verification(features="runs")
+    scheme, verification = Scheme(tokens=Words()), Verification(features="text")
     first, second = (examine(scheme, ComparedDocument(name, f"見出し {name}")) for name in ("ab", "ac"))
     listed = explain(
         scheme, Criteria.of(scheme), (first, second), verifier=Verifier(scheme, verification)

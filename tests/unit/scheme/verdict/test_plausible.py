@@ -15,20 +15,16 @@ from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.groups.pairs import candidate_search
 from es_simhash.index import Index
 from es_simhash.plans import search_experience
-from es_simhash.plans.hit_surroundings import HitSurroundings
 from es_simhash.plans.operations import GetDocuments
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Layout, MinHash
-from es_simhash.scheme.verdict.measures import PairMeasures
 from es_simhash.scheme.verdict.plausible import are_plausible, lowest_estimate
-from es_simhash.scheme.verdict.verification import Crowding
-from es_simhash.scheme.verdict.verifier import Verifier
 from es_simhash.sketches.minhash.estimate import standard_error
 from es_simhash.sketches.tradeoffs import band_probability
 from es_simhash.testing.corpus import corpus
 from tests.support.meddling import Meddler
 
-STRICT = Verification(0.95, measure="balanced", features="runs", numbers=0.0, crowding=None)
+STRICT = Verification(0.95, measure="balanced", features="text")
 BY_FEATURES = replace(STRICT, measure="jaccard", features="scheme")
 # Of an estimate of .6 by 128 values of 7 bits.
 ERROR = standard_error(0.6, 128, 7)
@@ -43,11 +39,10 @@ SCHEMES = {
     ("verification", "least"),
     [
         (None, -1.0),
-        (Verification(0.6, measure="jaccard", features="scheme", crowding=None), 0.6 - 0.15 - 3 * ERROR),
-        (Verification(0.6, measure="jaccard", features="runs", crowding=None), 0.2),
-        (Verification(0.6, measure="balanced", features="scheme", crowding=None), 0.2),
-        (Verification(0.6, measure="balanced", features="runs", crowding=Crowding(least=0.3)), 0.15),
-        (Verification(0.6, measure="overlap", features="runs", crowding=None), -1.0),
+        (Verification(0.6, measure="jaccard", features="scheme"), 0.6 - 0.15 - 3 * ERROR),
+        (Verification(0.6, measure="jaccard", features="text"), 0.2),
+        (Verification(0.6, measure="balanced", features="scheme"), 0.2),
+        (Verification(0.6, measure="overlap", features="text"), -1.0),
     ],
 )
 def test_the_bound_depends_on_how_texts_are_compared(verification: Verification | None, least: float) -> None:
@@ -108,26 +103,3 @@ def test_a_search_a_check_and_a_file_compare_the_same_texts(
     index.init()
     checked: list[Any] = list(index.check([{"_id": id_, "body": text} for id_, text in documents.items()]))
     assert sum(each.earlier.candidates for each in checked) == counts.compared
-
-
-def test_hits_that_would_not_be_compared_are_no_crowd() -> None:
-    crowding = Crowding()
-    scheme = Scheme(verification=replace(STRICT, similarity=0.5, crowding=crowding))
-    assert scheme.verification
-    verifier = Verifier(scheme, scheme.verification)
-    texts = [corpus()[1]["body"], corpus()[1]["body"] + " And more."]
-    hits = [texts[0], None, texts[1]]
-    measured = PairMeasures.of_similarities(np.array([0.5, np.nan, 0.45]))
-
-    def crowd(agreeing: int, least: float = 0.5) -> list[int]:
-        first = np.arange(128, dtype=np.uint32)
-        keyed = np.stack([first, first + 1, np.where(np.arange(128) < agreeing, first, first + 1)])
-        criteria = Criteria(None, least, scheme.verification)
-        around = HitSurroundings(verifier, criteria, hits, measured, keyed)()
-        return around.crowd.tolist()
-
-    assert crowd(3) == [1, 0, 1]  # no key
-    assert crowd(4) == [1, 0, 1]  # a key, but nothing else
-    assert crowd(40) == [2, 0, 2]
-    # Neither is near, whatever is around it.
-    assert crowd(40, 0.61) == [1, 0, 1]

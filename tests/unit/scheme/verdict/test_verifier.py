@@ -109,7 +109,7 @@ def test_each_measure_is_that_of_the_ngrams_as_the_scheme_weighs_them(first: str
 @examples(10)
 @given(texts=st.lists(mixed_text(), min_size=1, max_size=4))
 def test_texts_are_compared_by_runs_whatever_the_scheme(measure: Measure, scheme: Scheme, texts: list[str]) -> None:
-    verifier = Verifier(scheme, Verification(measure=measure, features="runs"))
+    verifier = Verifier(scheme, Verification(measure=measure, features="text"))
     texts += [TEXTS[0], TEXTS[3], TEXTS[3][3:]]
     runs = [set(runs_of(Normalisation()(text))) for text in texts]
     expected = [MEASURE_OF[measure](runs[-1], each) for each in runs]
@@ -117,7 +117,7 @@ def test_texts_are_compared_by_runs_whatever_the_scheme(measure: Measure, scheme
 
 
 def test_rarity_is_that_of_what_is_compared() -> None:
-    verification = Verification(features="runs")
+    verification = Verification(features="text")
     scheme = Scheme(tokens=Words(), verification=verification)
     assert rarity_of(scheme, CORPUS) == rarity_of(Scheme(tokens=Runs()), CORPUS)
     assert rarity_of(scheme, CORPUS) != rarity_of(Scheme(tokens=Words(), verification=None), CORPUS)
