@@ -173,7 +173,7 @@ class Collector:
     def add(self, group: Group) -> None:
         """Add a group."""
         size = len(group.members)
-        self._sizes.add(size)
+        self._sizes.add(size, sum(not member.is_canonical for member in group.members))
         self._turn -= 1
         if len(self._largest) < self._most_groups:
             heappush(self._largest, self._ranked(size, group))

@@ -421,7 +421,7 @@ def test_every_duplicate_is_near_the_document_that_stands_for_it(seed: int, coun
     ranks = [chosen.randrange(4) for _ in documents]
     with Deduplicator(SCHEME, similarity=similarity, threads=1).run(documents, rank=ranks.__getitem__) as found:
         rows, groups = members_of(found), list(found.groups_of_ids())
-        verifier = Verifier(SCHEME, SCHEME.verification, None)
+        verifier = Verifier(SCHEME, Verification.of_fingerprints(0.6), None)
         assert found.counts.duplicates == sum(not row["is_canonical"] for row in rows)
         standing = {id_: first for first, *others in found.standing_ids() for id_ in (first, *others)}
     texts, order = dict(documents), {id_: (ranks[place], place) for place, (id_, _) in enumerate(documents)}

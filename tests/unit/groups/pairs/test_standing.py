@@ -68,8 +68,8 @@ def test_each_is_a_duplicate_of_the_first_that_stands_for_itself_and_is_near(
         chosen.shuffle(group)
         groups.append(group)
         start += len(line)
-    line = OnALine(numbers)
-    assert canonicals(numbers, groups) == [each for group in groups for each in line.expected(group)]
+    nearness = OnALine(numbers)
+    assert canonicals(numbers, groups) == [each for group in groups for each in nearness.expected(group)]
 
 
 def test_two_that_a_link_connects_need_no_comparison() -> None:
