@@ -325,11 +325,14 @@ class Grouped(ArrowRows):
 
     def _union_without(self) -> UnionFind:
         union, instead = UnionFind(len(self._linked.refs)), self._copies_instead()
-        links = ((pairs["first"], pairs["second"]) for pairs in self.pairs())
-        for pairs in chain(links, [self._linked.joined]):
-            first, second = (instead[side] for side in pairs)
+        for pairs in self.pairs():
+            first, second = (instead[pairs[side]] for side in ("first", "second"))
             stay = (first >= 0) & (second >= 0)
             union.union(first[stay], second[stay])
+        groups, members = self._linked.joined
+        stay = ~np.isin(members, list(self._without))
+        _, firsts, numbers = np.unique(groups[stay], return_index=True, return_inverse=True)
+        union.union(members[stay][firsts][numbers], members[stay])
         return union
 
     def _copies_instead(self) -> Integers:
