@@ -198,7 +198,7 @@ class Deduplication:
         """Return the document that stands for each: itself, or another of its group."""
         found = np.arange(len(self._store), dtype=groups.firsts.dtype)
         batches = groups_in_batches(groups)
-        for some in counted_arrays("Comparing groups", batches, len(groups), "groups"):
+        for some in counted_arrays("Making groups", batches, len(groups), "groups"):
             ordered = [_ranked(each, rank) if rank else each for each in some]
             found[np.concatenate(ordered)] = canonicals_of(ordered, self._nearness)
         return found

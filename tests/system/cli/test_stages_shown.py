@@ -73,7 +73,7 @@ def test_each_stage_of_a_deduplication_is_counted(recorded: Recorded, folder: Pa
 
 def test_each_stage_of_short_records_is_counted(recorded: Recorded, folder: Path) -> None:
     run("dedup", "news.jsonl", "--field", "title", "--scheme", "short", "--output", "groups.jsonl", cwd=folder)
-    check(recorded, "Reading", "Sorting keys", "Comparing", "Linking", "Reading groups")
+    check(recorded, "Reading", "Sorting keys", "Comparing", "Linking", "Making groups", "Reading groups")
 
 
 def test_each_stage_of_the_verbs_on_indices_is_counted(recorded: Recorded, folder: Path) -> None:

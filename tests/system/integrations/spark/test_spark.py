@@ -305,9 +305,8 @@ def test_groups_of_an_exported_index_are_those_of_the_index(
             counts, others = grouped.counts, grouped.others
         frame = spark.read.parquet(str(tmp_path / "exported.parquet")).repartition(3)
         found = SparkDeduplicator(index.documents, **options).of_fields(frame)
-    structs = (
-        sf.struct(*names) for names in (("group", "group_index"), ("id", "index"), ("canonical", "canonical_index"))
-    )
+    places = {"group": "group_index", "id": "index", "canonical": "canonical_index"}
+    structs = (sf.struct(*names) for names in places.items())
     by_first: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for first, own, canonical, is_canonical in found.groups.select(*structs, "is_canonical").collect():
         by_first.setdefault(tuple(first), []).append(tuple(own))
