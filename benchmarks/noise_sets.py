@@ -3,6 +3,7 @@
 - ``planted_english``, ``planted_chinese``: clusters of 2 to 40 copies of one original among generated texts, each with
   1, 2, 5 or 10% of its words replaced.
 - ``chains``: the same in English, but each copy is made from any of the earlier ones, with 1 to 3% replaced.
+- ``families``: pages copied with another date, time and counter, in three languages (see `benchmarks.families`).
 - ``stamped``: clusters of 2 to 40 copies with up to 2% of the words replaced, each with a date and a counter.
 - ``ocr_1``, ``ocr_5``, ``ocr_10``: texts with one copy in which that share of the characters is misread.
 - ``framed``: texts between a header and a footer that all share, with one copy with 5% of the words replaced.
@@ -24,6 +25,7 @@ from functools import cache, partial
 
 from benchmarks import orthography
 from benchmarks.corpora import chinese, english
+from benchmarks.families import families
 from benchmarks.git_sets import Member, aozora, files_of, laws
 from benchmarks.planted import edited
 
@@ -155,6 +157,7 @@ SETS: dict[str, Callable[[], Iterator[Member]]] = {
     "planted_chinese": partial(_planted, chinese),
     "chains": partial(_planted, english, is_chain=True),
     "stamped": _stamped,
+    "families": families,
     "ocr_1": partial(_ocr, 0.01),
     "ocr_5": partial(_ocr, 0.05),
     "ocr_10": partial(_ocr, 0.1),

@@ -30,6 +30,7 @@ SETS = {
     "planted_chinese": About("2–40 copies of one original", "chosen on"),
     "chains": About("copies of copies", "chosen on"),
     "stamped": About("2–40 copies, each with a date and a counter", "chosen on"),
+    "families": About("2–100 copies in three languages, with a date, a time and a counter", "chosen on"),
     "react_ja": About("Japanese documentation in three years, partly translated later", "never"),
     "tantivy": About("Rust sources, six years apart", "never"),
     "rustsec": About("short advisories made from one form", "never"),

@@ -1,53 +1,69 @@
-"""Write native/kernels/src/compare/digits.rs: the decimal digits of Unicode 13.0, for the extension.
+"""Write native/kernels/src/text/digits.rs: the decimal digits of Unicode 13.0, for the extension.
 
 Run: python -m tools.native_digits
 """
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Sequence
 
-from es_simhash.text.normalise import is_unassigned
+from es_simhash.text.digits import ZEROS
 from tools import ROOT
 
-TARGET = ROOT / "native" / "kernels" / "src" / "compare" / "digits.rs"
+TARGET = ROOT / "native" / "kernels" / "src" / "text" / "digits.rs"
 
 _HEAD = """\
-//! The decimal digits of Unicode 13.0. Written by tools/native_digits.py.
+//! The decimal digits of Unicode 13.0 (defined in `es_simhash.text.digits`). Written by tools/native_digits.py.
 
-/// The zeros: each is followed by the other nine digits of its script.
-#[rustfmt::skip]
-const ZEROS: [u32; {count}] = [
+/// The zeros that are one unit: each is followed by the other nine digits of its script.
 """
-_TAIL = """\
-];
-
+_BETWEEN = """
+/// Those that are pairs of units.
+"""
+_TAIL = """
 /// Whether a code point is a decimal digit, of any script.
 pub fn is_digit(point: u32) -> bool {
-    if point < 0x80 {
-        return (0x30..0x3A).contains(&point);
-    }
-    let after = ZEROS.partition_point(|&zero| zero <= point);
-    after > 0 && point - ZEROS[after - 1] < 10
+    value(point).is_some()
+}
+
+/// The value of a code point that is a decimal digit.
+#[inline]
+pub fn value(point: u32) -> Option<u8> {
+    let zero = match u16::try_from(point) {
+        // Most texts have the digits of ASCII alone.
+        Ok(..0x80) => UNITS[0].into(),
+        Ok(unit) => last_up_to(&UNITS, unit).into(),
+        Err(_) => last_up_to(&PAIRS, point),
+    };
+    let value = point.wrapping_sub(zero);
+    (value < 10).then_some(value as u8)
+}
+
+/// Whether a unit is a decimal digit; without a branch.
+#[inline(always)]
+pub fn is_digit_unit(unit: u16) -> bool {
+    UNITS.iter().fold(false, |found, &zero| found | (unit.wrapping_sub(zero) < 10))
+}
+
+/// The last zero up to a code point, or else the first.
+fn last_up_to<T: Copy + Ord>(zeros: &[T], point: T) -> T {
+    zeros[zeros.partition_point(|&zero| zero <= point).saturating_sub(1)]
 }
 """
 _A_LINE = 12
 
 
-def digits() -> list[int]:
-    """Return the code points that are decimal digits in Unicode 13.0."""
-    points = (point for point in range(sys.maxunicode + 1) if chr(point).isdecimal())
-    return [point for point in points if not is_unassigned(chr(point))]
-
-
 def source() -> str:
     """Return the module in Rust."""
-    zeros = digits()[::10]
-    if [zero + digit for zero in zeros for digit in range(10)] != digits():
-        raise ValueError("The decimal digits do not come in tens.")
+    units = _table("UNITS", "u16", [zero for zero in ZEROS if zero <= 0xFFFF])
+    pairs = _table("PAIRS", "u32", [zero for zero in ZEROS if zero > 0xFFFF])
+    return _HEAD + units + _BETWEEN + pairs + _TAIL
+
+
+def _table(name: str, kind: str, zeros: Sequence[int]) -> str:
     lines = [zeros[start : start + _A_LINE] for start in range(0, len(zeros), _A_LINE)]
     table = "".join("    " + " ".join(f"0x{zero:X}," for zero in line) + "\n" for line in lines)
-    return _HEAD.format(count=len(zeros)) + table + _TAIL
+    return f"#[rustfmt::skip]\nconst {name}: [{kind}; {len(zeros)}] = [\n{table}];\n"
 
 
 if __name__ == "__main__":

@@ -170,15 +170,15 @@ def _by_labels(
     truth = truth_of(labels, documents.ids, on_reject)
     truth = truth.within(in_scope) if in_scope else truth
     search = RuleSearch(truth)
-    on_step("Comparing all texts by runs of characters")
-    agreements, by_runs = Agreements(base, texts), RarityMeasure(base.by_runs, texts, originals)
+    on_step("Comparing all texts by runs and numbers")
+    agreements, by_text = Agreements(base, texts), RarityMeasure(base.by_text, texts, originals)
     learnt = []
     for tokens in FEATURES:
         on_step(f"Comparing all texts by {describe_tokens(tokens)}")
         found, apart = measure_pairs(replace(base, tokens=tokens), texts, originals, _NEAREST).parted(in_scope)
         ways = [Way.of_measure(name, found.similarities) for name in MEASURES]
         if tokens in _DEFAULT_FOR:
-            ways.insert(0, Way(Verification(), by_runs.similarities(found.pairs)["balanced"]))
+            ways.insert(0, Way(Verification(), by_text.similarities(found.pairs)["balanced"]))
         rule = search.best(found.pairs, ways, agreements.of(found.pairs))
         learnt.append(_learnt(tokens, found, apart, rule, truth, goal))
     learnt.sort(key=lambda each: -each.tried.merit)

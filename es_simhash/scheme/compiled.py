@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from es_simhash._core.native import by_kernels, native
 from es_simhash.text.hashing.registry import HASH_FUNCTIONS
-from es_simhash.text.tokens.kinds import Chars, Runs, Words
+from es_simhash.text.tokens.kinds import Chars, Runs, RunsAndNumbers, Words
 
 if TYPE_CHECKING:
     from es_simhash_native import Fingerprinter
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from es_simhash.scheme.settings import Settings
 
 Result = TypeVar("Result")
+
+# The kinds of tokens that the kernels cut texts into.
+_CUT = (Chars, Runs, RunsAndNumbers, Words)
 
 
 def by_fingerprinter(settings: Settings, make: Callable[[Fingerprinter], Result]) -> Result | None:
@@ -43,7 +46,7 @@ def fingerprinter(settings: Settings) -> Fingerprinter:
 
 def reads_texts(settings: Settings) -> bool:
     """Return whether the kernels are there, and go all the way from texts: others are given tokens, or hashes."""
-    return native() is not None and isinstance(settings.tokens, Chars | Runs | Words) and hashes_tokens(settings)
+    return native() is not None and isinstance(settings.tokens, _CUT) and hashes_tokens(settings)
 
 
 def hashes_tokens(settings: Settings) -> bool:
@@ -55,7 +58,7 @@ def _tokens(settings: Settings) -> tuple[Any, ...]:
     tokens = settings.tokens
     if isinstance(tokens, Chars):
         return "chars", tokens.n
-    if isinstance(tokens, Runs):
+    if isinstance(tokens, Runs | RunsAndNumbers):
         return (tokens.kind,)
     if isinstance(tokens, Words):
         return "words", tokens.n, sorted(tokens.stop_words)

@@ -26,7 +26,8 @@ from es_simhash.text.hashing.registry import DEFAULT
 from es_simhash.text.html import strip_html
 from es_simhash.text.normalise_batch import normalise_batch
 from es_simhash.text.tokens.chars import char_features
-from es_simhash.text.tokens.kinds import Chars, Cut, Runs, cut_given
+from es_simhash.text.tokens.kinds import Chars, Cut, Runs, RunsAndNumbers, cut_given
+from es_simhash.text.tokens.numbers import run_and_number_features
 from es_simhash.text.tokens.runs import run_features
 from es_simhash.text.units import TextBatch, check_texts
 
@@ -183,6 +184,8 @@ def hashed_features(settings: Settings, texts: Sequence[str]) -> FeatureBatch:
         return char_features(batch, settings.tokens.n, settings.hash_bits)
     if isinstance(settings.tokens, Runs) and _by_poly64(settings):
         return run_features(batch, settings.hash_bits)
+    if isinstance(settings.tokens, RunsAndNumbers) and _by_poly64(settings):
+        return run_and_number_features(batch, settings.hash_bits)
     return _hash(settings, settings.tokens.cut(batch))
 
 

@@ -19,7 +19,7 @@ from es_simhash.text.features import FeatureBatch
 from es_simhash.text.hashing.registry import DEFAULT, HASH_FUNCTIONS, HashFunction, hash_function
 from es_simhash.text.idf import IdfTable
 from es_simhash.text.normalise import Normalisation
-from es_simhash.text.tokens.kinds import KINDS, Chars, Custom, Keywords, Runs, Tokens, Words
+from es_simhash.text.tokens.kinds import KINDS, Chars, Custom, Keywords, RunsAndNumbers, Tokens, Words
 
 if TYPE_CHECKING:
     from es_simhash_native import Fingerprinter
@@ -218,9 +218,9 @@ class Settings:
         return compiled.fingerprinter(self)
 
     @cached_property
-    def by_runs(self) -> Settings:
-        """The same settings, but with runs of characters as features, which all weigh the same."""
-        return replace(self, tokens=Runs(), weights="set", idf=None)
+    def by_text(self) -> Settings:
+        """The same settings, but with the runs and numbers of the text as features, which all weigh the same."""
+        return replace(self, tokens=RunsAndNumbers(), weights="set", idf=None)
 
     @cached_property
     def by_words(self) -> Settings:

@@ -4,19 +4,17 @@ Forms filled in with other numbers, editions of a report and parts of a series a
 documents. Each condition compares one trait of two texts, and measures how far it agrees, from 0 to 1:
 
 ``lengths``      the characters of the shorter text as a share of those of the longer one
-``numbers``      the share of the distinct runs of digits, of the text with fewer of them, that the other has too;
-                 1 if one of them has none; digits are those of Unicode 13.0
+``numbers``      the share of the distinct numbers (see `es_simhash.text.tokens.numbers`), of the text with fewer of
+                 them, that the other has too; 1 if one of them has none
 ``first_lines``  the Jaccard similarity of the first lines that are not blank, by their character 3-grams: that of the
                  first source field, if it has one line, as titles do
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
-from itertools import groupby
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,13 +26,12 @@ from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.measures import Flags
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.sketches.similarity import jaccard
-from es_simhash.text.normalise import is_unassigned
+from es_simhash.text.tokens.numbers import numbers_of
 
 Normalise: TypeAlias = Callable[[str], str]
 Trait: TypeAlias = Callable[[Normalise, str], Any]
 Agreement: TypeAlias = Callable[[Any, Any], float]
 
-_DIGITS = re.compile(r"\d+")
 _N = 3
 
 
@@ -75,14 +72,7 @@ def _of_lengths(a: int, b: int) -> float:
 
 
 def _numbers(normalise: Normalise, text: str) -> AbstractSet[str]:
-    return frozenset(number for run in _DIGITS.findall(normalise(text)) for number in _assigned(run))
-
-
-def _assigned(run: str) -> Iterable[str]:
-    """Split a run of digits at those that a newer Unicode has added."""
-    if run.isascii():
-        return [run]
-    return ["".join(part) for is_new, part in groupby(run, is_unassigned) if not is_new]
+    return frozenset(numbers_of(normalise(text)))
 
 
 def _of_numbers(a: AbstractSet[str], b: AbstractSet[str]) -> float:

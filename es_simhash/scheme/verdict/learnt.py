@@ -53,4 +53,4 @@ def is_of(form: Any, scheme: Scheme) -> bool:
 
 def _of(scheme: Scheme) -> Json:
     """Return which features are learnt; without ``features``, those of the fingerprints."""
-    return {"scheme": scheme.id, "features": "runs" if are_runs(scheme, scheme.verification) else None}
+    return {"scheme": scheme.id, "features": "text" if are_runs(scheme, scheme.verification) else None}

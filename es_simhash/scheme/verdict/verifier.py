@@ -79,7 +79,7 @@ def plain(settings: Settings) -> Settings:
 
 def compared(settings: Settings, verification: Verification | None) -> Settings:
     """Return the settings whose features are compared where texts are verified so."""
-    return settings.by_runs if are_runs(settings, verification) else settings
+    return settings.by_text if are_runs(settings, verification) else settings
 
 
 def are_runs(settings: Settings, verification: Verification | None) -> bool:

@@ -16,6 +16,7 @@ from es_simhash.text.tokens.chars import char_spans
 from es_simhash.text.tokens.chinese import Backend
 from es_simhash.text.tokens.chinese import cut as cut_chinese
 from es_simhash.text.tokens.keywords import Method, keywords
+from es_simhash.text.tokens.numbers import run_and_number_spans
 from es_simhash.text.tokens.runs import run_spans
 from es_simhash.text.tokens.spans import Spans, spans_from_lists
 from es_simhash.text.tokens.words import word_spans
@@ -61,6 +62,17 @@ class Runs:
     def cut(self, batch: TextBatch) -> Cut:
         """Return the run that begins at each position."""
         return run_spans(batch), None
+
+
+@dataclass(frozen=True)
+class RunsAndNumbers:
+    """Runs without numbers, and the numbers, each as much as eight runs (see `es_simhash.text.tokens.numbers`)."""
+
+    kind: ClassVar[str] = "runs-and-numbers"
+
+    def cut(self, batch: TextBatch) -> Cut:
+        """Return the runs of the masked text, and the tokens of its numbers."""
+        return run_and_number_spans(batch), None
 
 
 @dataclass(frozen=True)
@@ -135,8 +147,8 @@ class Custom:
         return cut_given([self.function(text) for text in batch.texts()])
 
 
-KINDS: dict[str, type[Chars | Runs | Words | Chinese | Keywords | Custom]] = {
-    kind.kind: kind for kind in (Chars, Runs, Words, Chinese, Keywords, Custom)
+KINDS: dict[str, type[Chars | Runs | RunsAndNumbers | Words | Chinese | Keywords | Custom]] = {
+    kind.kind: kind for kind in (Chars, Runs, RunsAndNumbers, Words, Chinese, Keywords, Custom)
 }
 
 

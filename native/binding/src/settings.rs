@@ -14,12 +14,13 @@ use crate::work;
 /// Weights of features by hash, and the weight of all others.
 pub type Idf<'py> = (PyReadonlyArray1<'py, u64>, PyReadonlyArray1<'py, u32>, i64);
 
-/// Read `("chars", n)`, `("runs",)`, `("words", n, stop_words)` or `("given",)`.
+/// Read `("chars", n)`, `("runs",)`, `("runs-and-numbers",)`, `("words", n, stop_words)` or `("given",)`.
 pub fn tokens(given: &Bound<'_, PyTuple>) -> PyResult<Tokens> {
     let kind: String = given.get_item(0)?.extract()?;
     match kind.as_str() {
         "chars" => Ok(Tokens::Chars(run(given)?)),
         "runs" => Ok(Tokens::Runs),
+        "runs-and-numbers" => Ok(Tokens::RunsAndNumbers),
         "words" => Ok(Tokens::Words { n: run(given)?, stop_words: stop_words(given.get_item(2)?.cast::<PyList>()?)? }),
         "given" => Ok(Tokens::Given),
         _ => Err(refused(kernels::Refused)),

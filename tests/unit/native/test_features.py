@@ -17,7 +17,8 @@ from es_simhash.text.features import FeatureBatch
 from es_simhash.text.hashing.registry import HASH_FUNCTIONS
 from es_simhash.text.idf import IdfTable
 from es_simhash.text.normalise import Normalisation
-from es_simhash.text.tokens.kinds import Chars, Custom, Runs, Words
+from es_simhash.text.tokens.kinds import Chars, Custom, Runs, RunsAndNumbers, Words
+from tests.support.numbers import numerous_text
 from tests.support.runs import mixed_text
 from tests.unit.native.made import assert_equal, by_kernels, by_numpy, fingerprinter, kernels, without_kernels
 
@@ -36,6 +37,7 @@ drawn_texts = st.lists(st.text(st.sampled_from(LETTERS), max_size=40), max_size=
 kinds = st.one_of(
     st.builds(Chars, st.integers(1, 20) | st.sampled_from([64, 65, 100, 1_000_000])),
     st.just(Runs()),
+    st.just(RunsAndNumbers()),
     st.builds(Words, st.integers(1, 4), st.frozensets(st.sampled_from(["a", "the", "漢", "ab", ""]))),
 )
 hash_names = st.sampled_from(sorted(HASH_FUNCTIONS))
@@ -65,6 +67,22 @@ def test_texts_of_any_characters_have_the_features_of_numpy(texts: list[str], to
 def test_runs_are_those_of_numpy(texts: list[str], name: str, simhash: SimHash) -> None:
     steps = Normalisation(nfkc=False, casefold=False, whitespace=False)
     settings = settings_of(tokens=Runs(), hash=name, simhash=simhash, normalisation=steps, weights="tf")
+    assert_equal(by_kernels(settings, texts), by_numpy(settings, texts))
+
+
+@given(st.lists(numerous_text(), max_size=5), hash_names, widths, st.booleans())
+def test_numbers_are_those_of_numpy(texts: list[str], name: str, simhash: SimHash, folded: bool) -> None:
+    steps = Normalisation() if folded else Normalisation(nfkc=False, casefold=False, whitespace=False)
+    settings = settings_of(tokens=RunsAndNumbers(), hash=name, simhash=simhash, normalisation=steps, weights="tf")
+    assert_equal(by_kernels(settings, texts), by_numpy(settings, texts))
+
+
+@pytest.mark.parametrize("numeral", ["二十三", "12,500", "7", "٣٤", "𝟚𝟛", "1", "一" * 17])
+@pytest.mark.parametrize("letter", ["a", "字", "ع", "😀"])
+def test_numbers_far_from_each_other_are_those_of_numpy(letter: str, numeral: str) -> None:
+    steps = Normalisation(nfkc=False, casefold=False, whitespace=False)
+    settings = settings_of(tokens=RunsAndNumbers(), normalisation=steps, weights="tf")
+    texts = [letter * count + numeral + letter * (300 - count) + numeral for count in range(0, 300)]
     assert_equal(by_kernels(settings, texts), by_numpy(settings, texts))
 
 

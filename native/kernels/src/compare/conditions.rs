@@ -1,14 +1,12 @@
 //! What texts must have in common besides features (defined in `es_simhash.scheme.verdict.conditions`).
 
-use super::digits::is_digit;
+use crate::stop;
 use crate::text::normalise::{Steps, normalise};
+use crate::text::numbers::{Number, numbers_of};
 use crate::text::points::points;
 use crate::text::{Refused, Text};
-use crate::{for_each_cpu, stop};
 
 const N: usize = 3;
-/// Bytes that are looked through for digits at once.
-const PART: usize = 1 << 8;
 
 /// The least agreement in each trait; 0 is off.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,8 +21,8 @@ pub struct Conditions {
 pub struct Traits {
     /// In code points.
     length: usize,
-    /// Runs of digits, in order, each once.
-    numbers: Box<[Box<[u32]>]>,
+    /// In order, each once.
+    numbers: Box<[Number]>,
     /// The n-grams of the first line, in order, each once.
     first_line: Box<[u64]>,
 }
@@ -37,16 +35,12 @@ impl Conditions {
     /// The traits of a text.
     pub fn traits(&self, steps: Steps, text: Text<'_>) -> Result<Traits, Refused> {
         let mut traits = Traits::default();
-        // Normalisation leaves the digits of ASCII as they are.
-        let raw = if let Text::Ascii(bytes) = text { Some(bytes) } else { None };
-        if self.lengths != 0.0 || (self.numbers != 0.0 && raw.is_none()) {
-            let points = normalised(steps, text)?;
-            traits.length = points.len();
+        if self.lengths != 0.0 || self.numbers != 0.0 {
+            let units = normalised(steps, text)?;
+            traits.length = points(&units).count();
             if self.numbers != 0.0 {
-                traits.numbers = numbers(&points);
+                traits.numbers = numbers_of(&units).into();
             }
-        } else if let Some(bytes) = raw.filter(|_| self.numbers != 0.0) {
-            traits.numbers = ascii_numbers(bytes);
         }
         if self.first_lines != 0.0 {
             traits.first_line = first_line(steps, text)?;
@@ -65,8 +59,7 @@ impl Conditions {
 impl Traits {
     /// The bytes that they take.
     pub fn size(&self) -> usize {
-        let numbers = self.numbers.iter().map(|number| size_of_val(number) + size_of_val(&**number));
-        size_of_val(&*self.first_line) + numbers.sum::<usize>()
+        size_of_val(&*self.first_line) + self.numbers.iter().map(Number::size).sum::<usize>()
     }
 }
 
@@ -78,7 +71,7 @@ fn of_lengths(a: usize, b: usize) -> f64 {
     if a.max(b) == 0 { 1.0 } else { a.min(b) as f64 / a.max(b) as f64 }
 }
 
-fn of_numbers(a: &[Box<[u32]>], b: &[Box<[u32]>]) -> f64 {
+fn of_numbers(a: &[Number], b: &[Number]) -> f64 {
     match a.len().min(b.len()) {
         0 => 1.0,
         fewer => shared(a, b) as f64 / fewer as f64,
@@ -95,13 +88,10 @@ fn shared<T: Ord>(a: &[T], b: &[T]) -> usize {
     stop::parts(a).map(|part| part.iter().filter(|item| b.binary_search(item).is_ok()).count()).sum()
 }
 
-/// The code points of a normalised text.
-fn normalised(steps: Steps, text: Text<'_>) -> Result<Vec<u32>, Refused> {
+fn normalised(steps: Steps, text: Text<'_>) -> Result<Vec<u16>, Refused> {
     let mut units = Vec::new();
     normalise(steps, text, &mut units)?;
-    let mut found = Vec::with_capacity(units.len());
-    found.extend(points(&units).map(|(_, point)| point));
-    Ok(found)
+    Ok(units)
 }
 
 fn in_order<T: Ord>(mut items: Vec<T>) -> Box<[T]> {
@@ -110,47 +100,16 @@ fn in_order<T: Ord>(mut items: Vec<T>) -> Box<[T]> {
     items.into()
 }
 
-fn numbers(points: &[u32]) -> Box<[Box<[u32]>]> {
-    let runs =
-        points.chunk_by(|&a, &b| is_digit(a) == is_digit(b)).enumerate().inspect(|&(place, _)| stop::look_at(place));
-    in_order(runs.filter(|(_, run)| is_digit(run[0])).map(|(_, run)| Box::from(run)).collect())
-}
-
-/// The same of a text of ASCII; most have few digits, or none.
-fn ascii_numbers(bytes: &[u8]) -> Box<[Box<[u32]>]> {
-    let (mut found, mut rest) = (Vec::new(), bytes);
-    while let Some(start) = first_digit(rest) {
-        stop::look();
-        let (_, from) = rest.split_at(start);
-        let end = from.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(from.len());
-        let (run, behind) = from.split_at(end);
-        found.push(run.iter().map(|&digit| u32::from(digit)).collect());
-        rest = behind;
-    }
-    in_order(found)
-}
-
-fn first_digit(bytes: &[u8]) -> Option<usize> {
-    let parts = bytes.chunks(PART);
-    let part = parts.enumerate().find(|(_, part)| has_digit(part)).map(|(place, _)| place * PART)?;
-    bytes[part..].iter().position(u8::is_ascii_digit).map(|place| part + place)
-}
-
-for_each_cpu! {
-    fn has_digit(bytes: &[u8]) -> bool {
-        bytes.iter().fold(false, |found, byte| found | byte.is_ascii_digit())
-    }
-}
-
 /// The n-grams of the first line that is not blank; of a shorter one, the line itself.
 fn first_line(steps: Steps, text: Text<'_>) -> Result<Box<[u64]>, Refused> {
-    let (mut points, mut rest) = (Vec::new(), text);
-    while points.is_empty() && !rest.is_empty() {
+    let (mut units, mut rest) = (Vec::new(), text);
+    while units.is_empty() && !rest.is_empty() {
         stop::look();
         let line;
         (line, rest) = split_line(rest);
-        points = normalised(steps, line)?;
+        units = normalised(steps, line)?;
     }
+    let points: Vec<u32> = points(&units).map(|(_, point)| point).collect();
     // A number for each n-gram, which tells shorter ones apart: code points from 1 on take 21 bits.
     let number = |gram: &[u32]| gram.iter().fold(0, |number, &point| number << 21 | u64::from(point + 1));
     let grams = if points.len() < N { vec![number(&points)] } else { points.windows(N).map(number).collect() };
@@ -193,10 +152,10 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_distinct_runs_of_digits() {
+    fn numbers_are_compared_by_their_values() {
         assert_eq!(of("12 a3b 12, 123").numbers.len(), 3);
-        assert_eq!(of_numbers(&of("1 2 3").numbers, &of("3 1").numbers), 1.0);
-        assert_eq!(of_numbers(&of("1 2").numbers, &of("3 1").numbers), 0.5);
+        assert_eq!(of_numbers(&of("1 2 4").numbers, &of("4 01").numbers), 1.0);
+        assert_eq!(of_numbers(&of("1 12,500").numbers, &of("3 12500").numbers), 0.5);
         assert_eq!(of_numbers(&of("").numbers, &of("3 1").numbers), 1.0);
     }
 

@@ -2,7 +2,6 @@
 
 pub mod comparer;
 pub mod conditions;
-pub mod digits;
 pub mod feature_weights;
 pub mod kept;
 pub mod measure;

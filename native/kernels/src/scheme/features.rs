@@ -7,6 +7,7 @@ use crate::text::features::Distinct;
 use crate::text::hashing::{Hash, Width};
 use crate::text::idf::IdfTable;
 use crate::text::normalise::normalise;
+use crate::text::numbers;
 use crate::text::points::Utf8;
 use crate::text::runs;
 use crate::text::spans::Spans;
@@ -50,6 +51,7 @@ impl Document<'_> {
         let readings = match (settings.hash, &settings.tokens) {
             (Hash::OfBytes(_), Tokens::Chars(n) | Tokens::Words { n, .. }) => *n,
             (Hash::OfBytes(_), Tokens::Runs) => runs::LONG,
+            (Hash::OfBytes(_), Tokens::RunsAndNumbers) => runs::LONG.max(numbers::WEIGHT),
             _ => 1,
         };
         match self {
@@ -150,6 +152,7 @@ impl Scratch {
                 return Ok(());
             }
             Tokens::Runs => runs::spans(&self.units, &mut self.spans),
+            Tokens::RunsAndNumbers => return self.hash_runs_and_numbers(settings, has_pairs, features),
             Tokens::Words { n, stop_words } => {
                 self.spans.clear();
                 self.words.find(&self.units, &mut self.spans);
@@ -162,6 +165,24 @@ impl Scratch {
             Tokens::Given => return Err(Refused),
         }
         self.hash(settings, features)
+    }
+
+    fn hash_runs_and_numbers(
+        &mut self,
+        settings: &Settings,
+        has_pairs: bool,
+        features: &mut Features,
+    ) -> Result<(), Refused> {
+        let numbers = numbers::mask(&mut self.units);
+        if settings.hash == Hash::Poly64 {
+            runs::polynomials(&self.units, has_pairs, &mut features.words);
+            numbers::polynomials(&numbers, &mut features.words);
+            features.finish(settings.width);
+            return Ok(());
+        }
+        runs::spans(&self.units, &mut self.spans);
+        self.hash(settings, features)?;
+        numbers::hash(&numbers, settings.hash, settings.width, features)
     }
 
     fn hash(&mut self, settings: &Settings, features: &mut Features) -> Result<(), Refused> {

@@ -32,6 +32,8 @@ pub enum Tokens {
     Chars(usize),
     /// Two characters of a dense script, five of others.
     Runs,
+    /// Runs of the masked text, and its numbers.
+    RunsAndNumbers,
     /// Runs of n words that are no stop words.
     Words { n: usize, stop_words: StopWords },
     /// What the caller made of the texts.

@@ -1,11 +1,13 @@
 //! From texts to hashed features.
 
 pub mod chars;
+pub mod digits;
 pub mod features;
 pub mod hashing;
 pub mod idf;
 pub mod lookup;
 pub mod normalise;
+pub mod numbers;
 pub mod points;
 pub mod runs;
 pub mod spans;
