@@ -112,7 +112,8 @@ def test_the_scope_of_an_index_is_narrowed_by_options(tmp_path: Path, place: str
     *groups, last = do("group", name, "--write")
     assert sorted([m["id"][0] for m in each["members"]] for each in groups) == [["a"] * 3, ["b"] * 3]
     *groups, last = do("group", name, "--across", "source", "--report", "report.html")
-    assert sorted(each["size"] for each in groups) == [2, 2]
+    assert sorted(each["size"] for each in groups) == [3, 3]
+    assert [sum(m["is_canonical"] for m in each["members"]) for each in groups] == [2, 2]
     assert last["summary"]["unscoped"] == 0
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "across" in page

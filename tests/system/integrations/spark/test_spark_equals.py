@@ -16,6 +16,7 @@ from es_simhash import Canonical, Deduplicator, Documents, GroupOptions, Index, 
 from es_simhash._core.json_paths import Json
 from es_simhash.testing.corpus import corpus
 from tests.support import scoped
+from tests.support.chains import chain
 from tests.support.fuzzing import examples
 from tests.system.integrations.spark import test_spark as local
 from tests.system.integrations.spark.test_spark_scopes import COLUMNS, typed
@@ -153,16 +154,15 @@ def test_a_rank_that_is_no_number_is_refused(spark: SparkSession) -> None:
 def test_very_many_connected_documents_are_decided_by_the_pairs_that_were_found(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = [f"word{number}" for number in range(300)]
-    chain = {id_: " ".join(words[12 * place : 12 * place + 60]) for place, id_ in enumerate("abcde")}
-    texts = [*chain.items(), ("a copy", chain["a"]), ("d copy", chain["d"]), ("z", "stands by itself, and is short")]
+    scheme, of = Scheme(verification=Verification.of_fingerprints(0.6)), dict(zip("abcde", chain(0, 5), strict=True))
+    texts = [*of.items(), ("a copy", of["a"]), ("d copy", of["d"]), ("z", "stands by itself, and is short")]
     frame = spark.createDataFrame(texts, "id string, body string").repartition(3)
     orders = {"first": Canonical("first"), "last": Canonical.by(lambda document: -ord(document["id"][0]), ["id"])}
     found = {}
     for most in (100, 2):
         monkeypatch.setattr(grouping, "MOST_CONNECTED", most)
         for name, order in orders.items():
-            duplicates = SparkDeduplicator(Documents(Scheme(), "body"), canonical=order).of_texts(frame)
+            duplicates = SparkDeduplicator(Documents(scheme, "body"), canonical=order).of_texts(frame)
             found[most, name] = members_on(duplicates)
             assert (duplicates.counts.groups, duplicates.counts.duplicates) == (1, 4)
     assert {row[0]: row[1] for row in found[2, "first"]["a"]} == {
