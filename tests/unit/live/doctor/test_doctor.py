@@ -639,7 +639,8 @@ def test_an_index_of_the_rule_with_surroundings_says_how_to_adopt_the_one_of_now
     with Index("old", tmp_path, fields=["body"]) as index:
         index.init()
         index.add([{"_id": "1", "body": "It hit the coast last night."}], refresh=True)
-        entry: Any = entries(index.engine.perform(GetMappings("old")), DEFAULT_PREFIX)["old"]
+        mappings: Any = index.engine.perform(GetMappings("old"))
+        entry: Any = entries(mappings, DEFAULT_PREFIX)["old"]
         former = {"features": "runs", "similarity": 0.65, "numbers": 0.5, "crowding": {"least": 0.4, "step": 0.2}}
         entry["scheme"]["verification"] |= former
         run(note("old", DEFAULT_PREFIX, entry), index.engine)
