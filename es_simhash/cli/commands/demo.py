@@ -60,7 +60,7 @@ def command(size: int, keep_index: bool, connection: Given, output: Output) -> N
             loading = trial.load(place.index, documents, advance)
         with output.progress("Finding near-duplicates", len(documents) * len(trial.WAYS), "searches") as advance:
             found = list(trial.search(place.index, documents, advance))
-        summary = summarize(place.index.scheme, documents, loading, found)
+        summary = summarize(place.index.scheme, documents, loading, found, trial.group(place.index, documents))
         _print_parts(output, show.parts(summary))
     arguments = _next(documents, place) if keep_index else _AGAIN
     commands = [shlex.join(["es-simhash", *each]) for each in arguments]

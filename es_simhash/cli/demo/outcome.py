@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
-import numpy as np
-
 from es_simhash.cli.demo.copies import COPIERS
 from es_simhash.cli.demo.corpus import LANGUAGES, CorpusDocument
 from es_simhash.cli.demo.trial import Pair
-from es_simhash.groups.union_find import UnionFind
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import Verifier, table_for
@@ -103,21 +100,3 @@ def examples(
                 first, second = (documents[position] for position in pair)
                 yield Example(first, second, *comparing.to_others(first.text, [second.text]))
                 break
-
-
-@dataclass(frozen=True)
-class DocumentGroup:
-    """Documents that pairs link, and the number of each kind."""
-
-    documents: list[CorpusDocument]
-    kinds: dict[str, int]
-
-
-def groups(documents: Sequence[CorpusDocument], found: Collection[Pair]) -> list[DocumentGroup]:
-    """Return the groups that pairs link, the largest first."""
-    linked = UnionFind(len(documents))
-    pairs = np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
-    linked.union(pairs[:, 0], pairs[:, 1])
-    members = ([documents[position] for position in group] for group in linked.groups())
-    by_size = sorted(members, key=len, reverse=True)
-    return [DocumentGroup(group, dict(Counter(each.kind for each in group))) for group in by_size]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from es_simhash.cli.demo.corpus import KINDS, LANGUAGES
 from es_simhash.cli.demo.outcome import DUPLICATES, LOOK_ALIKES, Why
-from es_simhash.cli.demo.summary import UNRELATED, Summary, difference
+from es_simhash.cli.demo.summary import UNRELATED, Summary, difference, kinds_of
 
 _WHY: dict[Why, str] = {
     "below": "below the threshold",
@@ -68,10 +68,13 @@ def _examples(summary: Summary) -> Iterator[str | Table]:
 
 
 def _groups(summary: Summary) -> Iterator[str | Table]:
-    yield f"\n{summary.groups:,} groups of near-duplicates. The largest:"
+    yield f"\nes-simhash group makes {summary.groups:,} groups. Of each kind, it calls these duplicates of what it keeps:"
+    hidden = [[_labelled_texts(kind), count, summary.duplicates.get(kind, 0)] for kind, count in summary.kinds.items()]
+    yield Table(["kind", "texts", "duplicates"], hidden)
+    yield "The largest groups:"
     rows = []
     for group in summary.largest:
-        kinds = ", ".join(f"{count} {kind}" for kind, count in group.kinds.items())
+        kinds = ", ".join(f"{count} {kind}" for kind, count in kinds_of(group).items())
         first = group.documents[0]
         rows.append([len(group.documents), kinds, first.id, first.title[:_TITLE]])
     yield Table(["texts", "kinds", "first", "title"], rows)
@@ -83,3 +86,7 @@ def _options(options: str) -> str:
 
 def _labelled(kind: str) -> str:
     return kind if kind in DUPLICATES else f"({kind})"
+
+
+def _labelled_texts(kind: str) -> str:
+    return f"({kind})" if kind in LOOK_ALIKES else kind

@@ -11,8 +11,8 @@ from typing import Any
 from es_simhash.cli.demo import outcome
 from es_simhash.cli.demo.corpus import CorpusDocument
 from es_simhash.cli.demo.grammar import Language, language
-from es_simhash.cli.demo.outcome import DocumentGroup, Example, Missed
-from es_simhash.cli.demo.trial import PLAIN, Pair, Rate, WayResult
+from es_simhash.cli.demo.outcome import Example, Missed
+from es_simhash.cli.demo.trial import PLAIN, GroupedDocuments, Pair, Rate, WayResult
 from es_simhash.scheme.scheme import Scheme
 
 UNRELATED = "unrelated"
@@ -34,8 +34,9 @@ class WayCounts:
 class Summary:
     """What was made, how fast it was loaded, and what each way of searching found.
 
-    ``missed`` and ``examples`` come from searches without options, at the minimum similarity ``threshold``. Groups are
-    linked by pairs that were verified by their texts; ``largest`` has the first few.
+    ``missed`` and ``examples`` come from searches without options, at the minimum similarity ``threshold``. Of
+    the ``groups`` that `group` makes, ``largest`` has the first few, and ``duplicates`` counts, by their kind, the
+    documents that others stand for.
     """
 
     languages: dict[str, int]
@@ -47,7 +48,8 @@ class Summary:
     missed: list[Missed]
     examples: list[Example]
     groups: int
-    largest: list[DocumentGroup]
+    duplicates: dict[str, int]
+    largest: list[GroupedDocuments]
 
     def as_json(self) -> dict[str, Any]:
         """Return the summary in JSON's types."""
@@ -61,13 +63,16 @@ class Summary:
 
 
 def summarize(
-    scheme: Scheme, documents: Sequence[CorpusDocument], loading: Rate, found: Sequence[WayResult]
+    scheme: Scheme,
+    documents: Sequence[CorpusDocument],
+    loading: Rate,
+    found: Sequence[WayResult],
+    groups: Sequence[GroupedDocuments],
 ) -> Summary:
     """Summarize a trial."""
     planted = outcome.planted_pairs(documents)
     pairs = {each.way.options: each.pairs for each in found}
     plain = pairs[PLAIN.options]
-    groups = outcome.groups(documents, plain)
     comparing = outcome.verifier(scheme)
     return Summary(
         languages=dict(Counter(each.language for each in documents)),
@@ -79,8 +84,14 @@ def summarize(
         missed=list(outcome.missed(comparing, documents, planted, plain)),
         examples=list(outcome.examples(comparing, documents, planted, plain)),
         groups=len(groups),
-        largest=groups[:_LARGEST],
+        duplicates=dict(Counter(each.kind for group in groups for each in group.duplicates)),
+        largest=list(groups[:_LARGEST]),
     )
+
+
+def kinds_of(group: GroupedDocuments) -> dict[str, int]:
+    """Count the documents of a group by their kind."""
+    return dict(Counter(each.kind for each in group.documents))
 
 
 def difference(example: Example) -> str:
@@ -107,8 +118,8 @@ def _example_as_json(example: Example) -> dict[str, Any]:
     }
 
 
-def _group_as_json(group: DocumentGroup) -> dict[str, Any]:
-    return {"ids": [each.id for each in group.documents], "kinds": group.kinds}
+def _group_as_json(group: GroupedDocuments) -> dict[str, Any]:
+    return {"ids": [each.id for each in group.documents], "kinds": kinds_of(group)}
 
 
 def marked(language: Language, before: str, after: str) -> str:

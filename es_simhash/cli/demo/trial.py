@@ -62,6 +62,14 @@ class WayResult:
     searches: Rate
 
 
+@dataclass(frozen=True)
+class GroupedDocuments:
+    """The documents of a group, and those of them that others stand for."""
+
+    documents: list[CorpusDocument]
+    duplicates: list[CorpusDocument]
+
+
 def load(index: Index, documents: Sequence[CorpusDocument], advance: Advance) -> Rate:
     """Make the index, and write the documents."""
     keywords = {name: {"type": "keyword"} for name in ("lang", "kind", "family")}
@@ -87,3 +95,16 @@ def search(index: Index, documents: Sequence[CorpusDocument], advance: Advance) 
             done += 1
             advance(done)
         yield WayResult(way, pairs, Rate(len(documents), perf_counter() - started))
+
+
+def group(index: Index, documents: Sequence[CorpusDocument]) -> list[GroupedDocuments]:
+    """Group all documents, the largest groups first."""
+    positions = {each.id: position for position, each in enumerate(documents)}
+    with index.group() as grouped:
+        return [
+            GroupedDocuments(
+                [documents[positions[member.id]] for member in found.members],
+                [documents[positions[member.id]] for member in found.members if not member.is_canonical],
+            )
+            for found in grouped
+        ]

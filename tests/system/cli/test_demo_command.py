@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from es_simhash.cli.demo import trial
+from es_simhash.cli.demo.copies import COPIERS
 from es_simhash.cli.demo.corpus import KINDS, make_corpus
 from es_simhash.cli.process import run
 from es_simhash.engines.connect import connect
@@ -88,8 +89,14 @@ def test_the_report_shows_what_was_found_and_what_was_missed(kept: dict[str, Any
 
 def test_stricter_options_take_fewer_templates_for_duplicates(kept: dict[str, Any]) -> None:
     found = {way["options"]: way["found"]["template"] for way in kept["ways"]}
-    assert found["--estimate"] > 10 * found[""]
-    assert found["--estimate"] > found["--similarity 0.8"] >= found["--distance 3"]
+    assert found[""] > found["--similarity 0.8"] >= found["--distance 3"]
+
+
+def test_the_report_counts_what_group_would_hide(kept: dict[str, Any]) -> None:
+    hidden = kept["duplicates"]
+    assert {kind: hidden[kind] for kind in COPIERS} == {kind: kept["kinds"][kind] for kind in COPIERS}
+    assert not hidden.keys() & {"original", "boilerplate"}
+    assert 0 < hidden["template"] < kept["kinds"]["template"]
 
 
 def test_a_pair_of_each_language_is_shown_with_what_differs(kept: dict[str, Any]) -> None:

@@ -63,16 +63,6 @@ def test_a_pair_without_a_common_band_is_missed_by_its_keys() -> None:
     assert (one.why, one.count) == ("keys", 1)
 
 
-def test_groups_are_what_pairs_link_the_largest_first() -> None:
-    groups = outcome.groups(DOCUMENTS, {(1, 2), (5, 9), (9, 7)})
-    assert [[each.id for each in group.documents] for group in groups] == [
-        [DOCUMENTS[i].id for i in (5, 7, 9)],
-        [DOCUMENTS[i].id for i in (1, 2)],
-    ]
-    assert [sum(group.kinds.values()) for group in groups] == [3, 2]
-    assert outcome.groups(DOCUMENTS, set()) == []
-
-
 def test_an_example_of_each_language_is_one_that_was_found() -> None:
     planted = outcome.planted_pairs(DOCUMENTS)
     everything = set().union(*planted.values())
