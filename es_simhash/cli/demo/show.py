@@ -68,7 +68,7 @@ def _examples(summary: Summary) -> Iterator[str | Table]:
 
 
 def _groups(summary: Summary) -> Iterator[str | Table]:
-    yield f"\nes-simhash group makes {summary.groups:,} groups. Of each kind, it calls these duplicates of what it keeps:"
+    yield f"\nes-simhash group makes {summary.groups:,} groups. It calls these texts duplicates of what it keeps:"
     hidden = [[_labelled_texts(kind), count, summary.duplicates.get(kind, 0)] for kind, count in summary.kinds.items()]
     yield Table(["kind", "texts", "duplicates"], hidden)
     yield "The largest groups:"
