@@ -56,6 +56,11 @@ class Checked:
         return self.status == "new"
 
     @property
+    def refused(self) -> int:
+        """How many documents are similar enough, but do not meet the conditions."""
+        return self.in_index.refused + self.earlier.refused
+
+    @property
     def missing(self) -> tuple[str, ...]:
         """The fields of the scope in which it has no value, so that it has no near-duplicate."""
         return self.in_index.missing

@@ -60,7 +60,7 @@ class SearchTerms:
     @cached_property
     def criteria_of_fingerprints(self) -> Criteria:
         """What a match is where no texts are compared."""
-        return replace(self.options, estimate=True).criteria(self.documents.scheme)
+        return replace(self.options, estimate=True, numbers=None).criteria(self.documents.scheme)
 
     def verifier(self) -> Verifier | None:
         """Return what compares texts; None where none are compared."""

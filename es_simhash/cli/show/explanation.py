@@ -63,6 +63,7 @@ def as_json(explanation: Explanation) -> dict[str, Any]:
         "table": explanation.table,
         "before": explanation.before and asdict(explanation.before),
         "clause": evidence.clause,
+        "conditions": [asdict(each) for each in evidence.conditions],
         "features": asdict(explanation.features),
         "passages": asdict(explanation.passages),
         "difference": [asdict(part) for part in explanation.parts],
@@ -111,6 +112,9 @@ def _comparisons(explanation: Explanation) -> Iterator[list[Piece]]:
     """Yield lines about similarities, bits, blocks and bands, as far as there are any."""
     evidence, simhash = explanation.evidence, explanation.scheme.simhash
     yield [Piece(_similarities(evidence))]
+    for each in evidence.conditions:
+        line = f"{each.name.replace('_', ' ')}: alike by {each.value:.3f}; the minimum is {each.least:g}"
+        yield [Piece(line, _BAD if each.problem else "")]
     if simhash and evidence.bits and evidence.blocks:
         yield from _bits(evidence.bits, simhash.layout.starts)
         yield _agreement("blocks", evidence.blocks)

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from es_simhash._core.humanize import counted
+from es_simhash.cli.show.conditions import note_refused
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def show_deduplicated(
     """Print what ``dedup`` found."""
     counts, table = duplicates.counts, _table(duplicates)
     output.note(_summary(counts))
+    note_refused(output, counts.refused)
     _show_decisive(output, criteria, table)
     if without_text.count:
         output.note(f"{without_text.sentence} They are in no group.")
@@ -48,6 +50,7 @@ def show_grouped(output: Output, grouped: Grouped, written: GroupsWritten | None
         output.note(f"{counted(counts.documents, 'document')} read. When the shards are read, group without --shard.")
     else:
         output.note(_summary(counts) if counts.documents else "There are no documents to group.")
+        note_refused(output, counts.refused)
         _show_decisive(output, criteria, table)
     if grouped.new is not None:
         output.note(f"{grouped.new:,} of them were compared with the others; the rest had been.")

@@ -17,7 +17,7 @@ from es_simhash.scheme.query import By, Criteria
 from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.verification import Level
-from es_simhash.scheme.verdict.verifier import verification_of
+from es_simhash.scheme.verdict.verifier import check_estimate, verification_of
 
 _LEAST_MEMORY = 16 << 20
 
@@ -26,8 +26,8 @@ _LEAST_MEMORY = 16 << 20
 class GroupOptions:
     """The options of grouping: which documents, and what makes a group.
 
-    ``by``, ``distance`` and ``similarity`` define near-duplicates, as in a search. ``filter``, a query, restricts the
-    documents. ``canonical`` chooses the document that stands for its group (see `Canonical`).
+    ``by``, ``distance``, ``similarity`` and ``numbers`` define near-duplicates, as in a search. ``filter``, a query,
+    restricts the documents. ``canonical`` chooses the document that stands for its group (see `Canonical`).
 
     The ``linkage`` makes groups of linked documents. With "single", a group has all documents that links connect,
     however far apart its ends are; with "star", every member is near the canonical document, and the others may form
@@ -55,6 +55,7 @@ class GroupOptions:
     by: By | None = None
     distance: int | None = None
     similarity: float | Level | None = None
+    numbers: float | None = None
     filter: Json | None = None
     linkage: Linkage = "single"
     canonical: Canonical = FIRST
@@ -78,6 +79,8 @@ class GroupOptions:
             raise InputError(f"{self.max_bucket} documents of a key make no pair. Compare 2 or more.")
         if self.estimate and self._needs_texts:
             raise InputError("Estimates cannot leave parts of texts out. Let texts decide.")
+        if self.estimate:
+            check_estimate(self.numbers)
         if self.common is not None and not 0 < self.common < 1:
             raise InputError(f"{self.common} is not a share of documents. Choose one between 0 and 1.")
         if self.shard:
@@ -95,5 +98,7 @@ class GroupOptions:
 
     def criteria(self, settings: Settings) -> Criteria:
         """Return the criteria for near-duplicates under a scheme."""
-        verification = verification_of(settings, estimate=self.estimate, needs_texts=self._needs_texts)
-        return Criteria.of(settings, self.by, self.distance, self.similarity, verification)
+        verification = verification_of(
+            settings, estimate=self.estimate, numbers=self.numbers, needs_texts=self._needs_texts
+        )
+        return Criteria.of(settings, self.by, self.distance, self.similarity, verification, self.numbers)

@@ -46,12 +46,12 @@ _SPOOL_SHARE = 32
 class Deduplicator:
     """Finds the near-duplicates among documents that are read once.
 
-    ``settings`` is a scheme; ``by``, ``distance`` and ``similarity`` define near-duplicates, as in a search. Texts,
-    which are stored for this, decide as the ``verification`` of the settings says. Without it, or with ``estimate``,
-    fingerprints do: distances are exact, similarities estimated. Features that more than the share ``common`` of
-    documents have do not count, which needs texts; ``rarity`` is what was learnt by `learn` or in an index, or its JSON
-    form; without it, the built-in table decides how rare features are. If more than ``max_bucket`` documents share a
-    key, only this many are compared. ``linkage`` makes groups of linked documents, as in `GroupOptions`.
+    ``settings`` is a scheme; ``by``, ``distance``, ``similarity`` and ``numbers`` define near-duplicates, as in a
+    search. Texts, which are stored for this, decide as the ``verification`` of the settings says. Without it, or with
+    ``estimate``, fingerprints do: distances are exact, similarities estimated. Features that more than the share
+    ``common`` of documents have do not count, which needs texts; ``rarity`` is what was learnt by `learn` or in an
+    index, or its JSON form; without it, the built-in table decides how rare features are. If more than ``max_bucket``
+    documents share a key, only this many are compared. ``linkage`` makes groups of linked documents, as in `GroupOptions`.
 
     The job takes about ``memory`` bytes, beside the program itself and some 20 bytes a document, in a scope 40. Beyond
     that it uses temporary files of ``directory``, by default the system's, which vanish however the program ends.
@@ -69,6 +69,7 @@ class Deduplicator:
     by: By | None = None
     distance: int | None = None
     similarity: float | Level | None = None
+    numbers: float | None = None
     estimate: bool = False
     linkage: Linkage = "single"
     common: float | None = None
@@ -99,8 +100,10 @@ class Deduplicator:
     def criteria(self) -> Criteria:
         """The criteria for near-duplicates."""
         needs_texts = self.common is not None
-        verification = verification_of(self.settings, estimate=self.estimate, needs_texts=needs_texts)
-        return Criteria.of(self.settings, self.by, self.distance, self.similarity, verification)
+        verification = verification_of(
+            self.settings, estimate=self.estimate, numbers=self.numbers, needs_texts=needs_texts
+        )
+        return Criteria.of(self.settings, self.by, self.distance, self.similarity, verification, self.numbers)
 
     @property
     def weighs_rarity(self) -> bool:

@@ -29,10 +29,10 @@ from es_simhash.scheme.verdict.verifier import verification_of
 class SparkDeduplicator:
     """Finds near-duplicates among the documents of a DataFrame with a column ``id`` and optionally ``index``.
 
-    ``documents`` define how texts become fingerprints; ``by``, ``distance`` and ``similarity`` define near, as in a
-    search. Texts decide, as the scheme's verification says; with ``estimate``, or without a verification, fingerprints
-    do. ``rarity`` is what was learnt by `learn` or in an index, or its JSON form; without it, the built-in table
-    decides how rare features are. Features that more than the share ``common`` of documents have do not count. Only
+    ``documents`` define how texts become fingerprints; ``by``, ``distance``, ``similarity`` and ``numbers`` define
+    near, as in a search. Texts decide, as the scheme's verification says; with ``estimate``, or without a
+    verification, fingerprints do. ``rarity`` is what was learnt by `learn` or in an index, or its JSON form; without
+    it, the built-in table decides how rare features are. Features that more than the share ``common`` of documents have do not count. Only
     pairs in the ``scope`` count, and in that of the index: its fields are columns, also inside structs.
 
     ``linkage`` makes groups of linked documents, as in `GroupOptions`; "star" and "complete" bring connected documents
@@ -44,6 +44,7 @@ class SparkDeduplicator:
     by: By | None = None
     distance: int | None = None
     similarity: float | Level | None = None
+    numbers: float | None = None
     estimate: bool = False
     rarity: Rarity | Json | None = None
     scope: Scope | None = None
@@ -52,7 +53,7 @@ class SparkDeduplicator:
     common: float | None = None
 
     def __post_init__(self) -> None:
-        self._criteria(True)  # validates the arguments
+        self._criteria(self.estimate)  # validates the arguments
         self._rarity, self._scope  # noqa: B018 - and these
         Deduplicator(
             self.documents.scheme, estimate=self.estimate, linkage=self.linkage, common=self.common
@@ -85,6 +86,8 @@ class SparkDeduplicator:
         """
         if self.common is not None:
             raise InputError("Without texts, no features can be left out. Use of_texts, or no `common`.")
+        if self.numbers:
+            raise InputError("Without texts, no numbers can be compared. Use of_texts, or no `numbers`.")
         criteria = self._criteria(True)
         kept = CondensedColumns.of_fields(self.documents.scheme, criteria, self._scope, self.canonical)
         condensed = condensing.of_fields(frame, self.documents, kept)
@@ -92,8 +95,10 @@ class SparkDeduplicator:
         return find(condensed, number_of(frame), kept, criteria, self.linkage, lacking)
 
     def _criteria(self, estimate: bool) -> Criteria:
-        verification = verification_of(self.documents.scheme, estimate=estimate, needs_texts=self.common is not None)
-        return Criteria.of(self.documents.scheme, self.by, self.distance, self.similarity, verification)
+        scheme, numbers = self.documents.scheme, self.numbers
+        needs_texts = self.common is not None
+        verification = verification_of(scheme, estimate=estimate, numbers=numbers, needs_texts=needs_texts)
+        return Criteria.of(scheme, self.by, self.distance, self.similarity, verification, numbers)
 
     @cached_property
     def _rarity(self) -> Rarity | None:

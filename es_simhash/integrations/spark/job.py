@@ -99,7 +99,7 @@ def find(
         exact = texts.compared(by, measured.filter(asked), sums.verified, originals, criteria)
         measured = measured.filter(~asked).unionByName(exact.withColumn("is_exact", sf.lit(True)))
     measured, refused = _counting(measured, criteria), 0
-    if criteria.verification and criteria.verification.has_conditions:
+    if criteria.verification and criteria.verification.conditions:
         measured, tallied = observed(measured, refused=sf.count_if(~sf.col("meets")))
         refused = tallied["refused"]
     near, seen = observed(verdict.near(measured, kept, criteria), near=sf.count("*"))

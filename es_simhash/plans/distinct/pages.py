@@ -41,7 +41,7 @@ class SearchOptions(TypedDict, total=False):
 
     - ``distinct``: fold each hit under the first one shown that is its near-duplicate.
     - ``by_groups``: fold it under the first one of its group, as `Index.write_groups` wrote them.
-    - ``by``, ``distance``, ``similarity``: what a near-duplicate is, as for `FindRequest`.
+    - ``by``, ``distance``, ``similarity``, ``numbers``: what a near-duplicate is, as for `FindRequest`.
     - ``estimate``: decide by fingerprints alone. By default texts decide where ``_source`` brings them with the hits.
     - ``with_texts``: ask for the texts as well if it does not.
     - ``window``: how many hits are read at once; also the ``k`` and ``rank_window_size`` of a request without them.
@@ -56,6 +56,7 @@ class SearchOptions(TypedDict, total=False):
     by: By | None
     distance: int | None
     similarity: float | Level | None
+    numbers: float | None
     estimate: bool
     with_texts: bool
     window: int
@@ -73,6 +74,7 @@ class PageRequest:
     by: By | None = None
     distance: int | None = None
     similarity: float | Level | None = None
+    numbers: float | None = None
     estimate: bool = False
     with_texts: bool = False
     window: int = WINDOW
@@ -89,7 +91,8 @@ class PageRequest:
     @property
     def decides(self) -> list[object]:
         """What of it decides which hits are shown, and in which order."""
-        return [self.distinct, self.by_groups, self.by, self.distance, self.similarity, self.estimate, self.with_texts]
+        near = [self.by, self.distance, self.similarity, self.numbers, self.estimate]
+        return [self.distinct, self.by_groups, *near, self.with_texts]
 
     @property
     def is_of_several(self) -> bool:
@@ -103,6 +106,7 @@ class PageRequest:
             by=self.by,
             distance=self.distance,
             similarity=self.similarity,
+            numbers=self.numbers,
             estimate=self.estimate,
             scope=self.scope,
         )
@@ -231,6 +235,8 @@ def _rule(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Foldin
     given = documents.scheme, documents.scheme.id, documents.prefix, terms.criteria_of_fingerprints
     verifier = terms.verifier() if asked.has_texts else None
     if verifier is None:
+        if request.numbers:
+            raise InputError("Numbers are in texts, which do not come with the hits. Ask for them by with_texts.")
         return FoldingRule(*given)
     return FoldingRule(*given, terms.criteria, verifier, partial(texts_of_hits, documents))
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from es_simhash._core.json_paths import Json
+from es_simhash.plans.explain.changes import Changes, changes
+from es_simhash.plans.explain.compared_conditions import ComparedCondition, compare_conditions
 from es_simhash.plans.explain.field_states import ExaminedDocument
 from es_simhash.plans.explain.scope_of_pair import ScopeField, compare_scopes
 from es_simhash.plans.explain.shared_features import Features, compare_features
@@ -57,15 +59,12 @@ class Explanation:
 
     @property
     def rarity(self) -> str | None:
-        """A sentence on the table that decided, and on the one before it."""
-        if self.table is None:
-            return None
-        now = f"Features weigh by the table of rarity {self.table}."
+        """A sentence on the table of rarity before the one that decided; None if there was none."""
         if self.before is None:
-            return now
+            return None
         similarity = f"the similarity was {self.before.similarity:.3f}"
         verdict = "the same" if self.before.are_duplicates == self.verdict.are_duplicates else "another"
-        return f"{now} By the one before it, {self.before.table}, {similarity}, and the verdict {verdict}."
+        return f"By table {self.before.table}, before the index learnt anew, {similarity}, and the verdict {verdict}."
 
     def _repr_html_(self) -> str:
         from es_simhash.plans.results_html import explanation_html
@@ -90,19 +89,23 @@ def explain(
     first, second = pair
     texts = first.document.text, second.document.text
     exact = exact_similarity(scheme, texts)
-    by_fields = (
-        _evidence(scheme, criteria, (first.held, second.held), exact, named),
-        _evidence(scheme, criteria, (first.made, second.made), exact, None),
-    )
+    conditions: tuple[ComparedCondition, ...] = ()
+    if verifier:
+        conditions = compare_conditions(scheme, verifier.verification, texts, (first.name, second.name))
+    by_fields = [
+        replace(_evidence(scheme, criteria, fields, exact, keys), conditions=conditions)
+        for fields, keys in (((first.held, second.held), named), ((first.made, second.made), None))
+    ]
+    differing = changes(scheme, texts)
     fields = compare_scopes(scope, first.document.source, second.document.source) if scope else ()
 
     def judged(by: Verifier | None) -> tuple[Evidence, Verdict]:
-        held, made = (_with_texts(each, by, texts) if by else each for each in by_fields)
+        held, made = (_with_texts(each, by, texts, differing) if by else each for each in by_fields)
         verdict = judge(held, made, pair)
         return held, verdict if all(each.is_met for each in fields) else out_of_scope(fields, verdict)
 
     held, verdict = judged(verifier)
-    table = verifier.weights.id if verifier and isinstance(verifier.weights, Rarity) else None
+    table = _table(verifier) if verifier else None
     before = None
     if verifier and table and previous:
         then, former = judged(replace(verifier, weights=previous))
@@ -121,11 +124,16 @@ def explain(
     )
 
 
-def _with_texts(evidence: Evidence, verifier: Verifier, texts: tuple[str, str]) -> Evidence:
-    """Add how similar the texts are."""
+def _with_texts(evidence: Evidence, verifier: Verifier, texts: tuple[str, str], differing: Changes) -> Evidence:
+    """Add how similar the texts are, by which table, and what differs."""
     measured = verifier.measures(texts, np.array([[0], [1]]))
     known, meets = float(measured.similarities[0]), bool(measured.meets[0])
-    return replace(evidence, similarity=replace(evidence.similarity, verified=known, meets=meets))
+    similarity = replace(evidence.similarity, verified=known, meets=meets)
+    return replace(evidence, similarity=similarity, table=_table(verifier), changes=differing)
+
+
+def _table(verifier: Verifier) -> str | None:
+    return verifier.weights.id if isinstance(verifier.weights, Rarity) else None
 
 
 def _evidence(
