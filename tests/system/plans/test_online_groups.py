@@ -297,7 +297,7 @@ def test_writers_at_the_same_time_are_put_right(engine: Engine, index: Index) ->
 
 
 def test_a_document_that_joins_two_groups_is_put_right(engine: Engine, names: Callable[[], str]) -> None:
-    words = [f"word{i}" for i in range(300)]
+    words = [f"word{i}" for i in range(100, 400)]
     chain = {name: {"title": "", "body": " ".join(words[a:b])} for name, a, b in [("a", 0, 60), ("c", 20, 80)]}
     middle = {"title": "", "body": " ".join(words[10:70])}
     options = GroupOptions(incremental=True)
