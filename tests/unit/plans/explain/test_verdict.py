@@ -190,7 +190,7 @@ def test_weights_below_0_have_no_jaccard_similarity() -> None:
         explained("no way", "a way", Scheme(tokens=own, weights="own", minhash=None, simhash=SimHash()))
 
 
-def conditions_of(a: str, b: str, **conditions: float) -> dict[str, ComparedCondition]:
+def conditions_of(a: str, b: str, **conditions: Any) -> dict[str, ComparedCondition]:
     verification = Verification(similarity=0.1, **conditions)
     found = compare_conditions(SCHEME, verification, (a, b), ("a", "b"))
     return {each.name: each for each in found}
@@ -218,7 +218,7 @@ def test_each_condition_that_fails_says_by_how_much() -> None:
 
 @given(st.text(), st.text(), st.floats(0.01, 1))
 def test_a_condition_has_a_problem_unless_it_is_met(a: str, b: str, least: float) -> None:
-    asked = dict.fromkeys(("lengths", "numbers", "first_lines"), least)
+    asked: Any = dict.fromkeys(("lengths", "numbers", "first_lines"), least)
     found = conditions_of(a, b, **asked)
     met = are_met(SCHEME, Verification(**asked), [a, b], np.array([[0], [1]]))
     assert bool(met[0]) == all(each.problem is None for each in found.values())
