@@ -89,7 +89,7 @@ def lowest_texts(frame: DataFrame, documents: Documents) -> LowestTexts:
     """Return the texts of a DataFrame with the lowest content hashes: those of each part, and of these the lowest."""
     texts = frame.select(text_column(frame, documents.fields).alias(TEXT))
     lowest = LowestTexts()
-    lowest.add([row[TEXT] for row in texts.mapInArrow(_lowest_of_part, f"{TEXT} string").collect()])
+    lowest.add([row[TEXT] for row in texts.mapInArrow(_lowest_of_part, f"`{TEXT}` string").collect()])
     return lowest
 
 

@@ -252,6 +252,7 @@ READS_NONE = (
     "remove",
     "dashboard",
     "info",
+    "learn",
     "dedup",
     "fingerprint",
     "schemes",

@@ -305,7 +305,7 @@ def test_writers_at_the_same_time_are_put_right(engine: Engine, index: Index) ->
 
 
 def test_a_document_that_joins_two_groups_is_put_right(engine: Engine, names: Callable[[], str]) -> None:
-    words = [f"word{i}" for i in range(300)]
+    words = [f"word{i}" for i in range(100, 400)]
     chain = {name: {"title": "", "body": " ".join(words[a:b])} for name, a, b in [("a", 0, 60), ("c", 30, 90)]}
     middle = {"title": "", "body": " ".join(words[15:75])}
     options = GroupOptions(incremental=True)
@@ -321,7 +321,7 @@ def test_a_document_that_joins_two_groups_is_put_right(engine: Engine, names: Ca
 
 
 def test_what_is_near_duplicates_of_another_only_stands_for_itself_in_their_group(index: Index) -> None:
-    words = [f"word{i}" for i in range(300)]
+    words = [f"word{i}" for i in range(100, 400)]
     add(index, {id_: {"title": "", "body": " ".join(words[12 * k : 12 * k + 60])} for k, id_ in enumerate("abcde")})
     found = own(index, *"abcde")
     assert len({each["group"] for each in found.values()}) == 1

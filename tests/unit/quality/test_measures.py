@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from es_simhash import Chars, Runs, Scheme, Words
+from es_simhash import Chars, Scheme, Words
 from es_simhash._core.arrays import Integers
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.quality.measures import MEASURES, Flags, measure_pairs
@@ -43,8 +43,7 @@ def test_pairs_are_measured_by_the_features_that_the_scheme_compares() -> None:
     found = measure_pairs(replace(by_words, verification=Verification(features="text")), TEXTS, first_positions(TEXTS))
     plain = measure_pairs(by_words, TEXTS, first_positions(TEXTS))
     assert (found.pairs.tolist(), found.jaccards.tolist()) == (plain.pairs.tolist(), plain.jaccards.tolist())
-    runs, by_rarity = Scheme(tokens=Runs()), Verification.of_fingerprints(1.0, weights="rarity")
-    verifier = Verifier(runs, by_rarity, builtin())
+    verifier = Verifier(by_words, Verification(measure="jaccard", features="text"), builtin())
     similarities = verifier.similarities(TEXTS, np.stack(positions(found.pairs)))
     assert found.similarities["jaccard"] == pytest.approx(similarities)
 
