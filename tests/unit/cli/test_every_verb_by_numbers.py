@@ -190,6 +190,23 @@ def test_reports_say_how_much_must_agree_and_how_many_pairs_were_refused(shelf: 
     assert "with other numbers, lengths or first lines: 2 pairs." in page
 
 
+def test_an_explanation_has_each_condition_in_all_its_forms(shelf: Shelf) -> None:
+    asked = ("explain", INDEX, "first", "second", *NUMBERS)
+    [found] = shelf.json(*asked)
+    [condition] = found["conditions"]
+    assert found["clause"] == "conditions"
+    assert condition.pop("problem") in found["verdict"]["sentence"]
+    numbers = {"count_a": 2, "count_b": 2, "only_a": ["17", "2019"], "only_b": ["18", "2020"]}
+    assert condition == {"name": "numbers", "least": 1.0, "value": 0.0, "numbers": numbers}
+    assert "\nnumbers: alike by 0.000; the minimum is 1\n" in shelf.run(*asked, "--report", "why.html").out
+    assert "numbers alike" in (shelf.folder / "why.html").read_text(encoding="utf-8")
+
+
+def test_thresholds_of_bits_are_evaluated_without_the_condition(shelf: Shelf) -> None:
+    together, _ = evaluate(shelf, "--by", "both", "--distance", "0", *NUMBERS)
+    assert together == [{"first", "copy"}]
+
+
 @pytest.mark.parametrize("verb", [("find", INDEX, "--id", "first"), ("group", INDEX), ("dedup", FILE)], ids=str)
 def test_numbers_where_fingerprints_decide_are_refused(shelf: Shelf, verb: tuple[str, ...]) -> None:
     assert "Leave" in shelf.run(*verb, "--estimate", *NUMBERS, code=2).err

@@ -63,7 +63,7 @@ def test_a_cursor_is_of_one_share_of_numbers(index: Index) -> None:
 
 def test_numbers_of_hits_without_texts_are_refused(index: Index) -> None:
     asked = {**ALL, "_source": False}
-    with pytest.raises(InputError, match="Ask for them by with_texts"):
+    with pytest.raises(InputError, match="Name the text fields in _source"):
         index.search(asked, distinct=True, numbers=1)
     assert len(index.search(asked, distinct=True, numbers=1, with_texts=True)) == 2
     assert len(index.search(asked, distinct=True, numbers=0)) == 1
