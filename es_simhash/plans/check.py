@@ -237,7 +237,7 @@ def check_fingerprinted(
 
     The fingerprint and the fields of each are ``made`` already.
     """
-    compare = yield from seen.terms.verifier()
+    compare = seen.terms.verifier()
     in_index = yield from find_fingerprinted(
         seen.terms, list(wanted.values()), list(made.values()), compare, candidates
     )

@@ -60,6 +60,8 @@ def as_json(explanation: Explanation) -> dict[str, Any]:
         "blocks": evidence.blocks and asdict(evidence.blocks),
         "bands": evidence.bands and asdict(evidence.bands),
         "similarity": asdict(evidence.similarity),
+        "table": explanation.table,
+        "before": explanation.before and asdict(explanation.before),
         "clause": evidence.clause,
         "conditions": [asdict(each) for each in evidence.conditions],
         "features": asdict(explanation.features),
@@ -82,6 +84,8 @@ def show(output: Output, explanation: Explanation) -> None:
         output.table(*scope_table(explanation))
     for line in _comparisons(explanation):
         _line(*line)
+    if explanation.rarity:
+        _line(Piece(explanation.rarity))
     _show_passages(explanation)
     _show_features(output, explanation)
     _show_texts(explanation)

@@ -30,6 +30,7 @@ from es_simhash.groups.pairs.spool import Spools
 from es_simhash.groups.union_find import UnionFind
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.scheme import group_fields
+from es_simhash.scheme.verdict.rarity import Rarity
 from es_simhash.scheme.verdict.rule import EQUAL
 
 _SINGLES = 1000
@@ -83,7 +84,8 @@ class ReadPart:
 class LinkedDocuments:
     """The linked documents, from which groups are made; ``joined`` has pairs that were in a group before.
 
-    ``part`` is there if not all were read. Of a shard (``is_shard``) no documents are linked.
+    ``rarity`` is the table by which texts were compared, if they were. ``part`` is there if not all were read. Of a
+    shard (``is_shard``) no documents are linked.
     """
 
     refs: DocumentRefs
@@ -91,6 +93,7 @@ class LinkedDocuments:
     nearness: Nearness
     ranking: Ranking
     linkage: Linkage
+    rarity: Rarity | None
     indices: dict[str, list[int] | None]
     note: tuple[str, Json]
     joined: tuple[Integers, Integers]
@@ -152,6 +155,11 @@ class Grouped(ArrowRows):
     def is_shard(self) -> bool:
         """Whether a shard was read into files, and no groups were made."""
         return self._linked.is_shard
+
+    @property
+    def rarity(self) -> Rarity | None:
+        """The table by which texts were compared; None if they were not."""
+        return self._linked.rarity
 
     @property
     def unread(self) -> Mapping[str, str]:

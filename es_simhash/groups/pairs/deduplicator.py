@@ -12,7 +12,16 @@ from es_simhash._core.json_paths import Json
 from es_simhash._core.stages import stage
 from es_simhash.errors import SchemeError
 from es_simhash.groups.pairs.condense import needed
-from es_simhash.groups.pairs.deduplication_steps import Choices, Deduplication, Documents, OnProgress, Rank
+from es_simhash.groups.pairs.deduplication_steps import (
+    Choices,
+    Deduplication,
+    Documents,
+    OnProgress,
+    Rank,
+    checked,
+    each_document,
+)
+from es_simhash.groups.pairs.learning import learn
 from es_simhash.groups.pairs.linkage import Linkage
 from es_simhash.groups.pairs.result import Duplicates
 from es_simhash.groups.pairs.spool import Spools
@@ -40,9 +49,9 @@ class Deduplicator:
     ``settings`` is a scheme; ``by``, ``distance``, ``similarity`` and ``numbers`` define near-duplicates, as in a
     search. Texts, which are stored for this, decide as the ``verification`` of the settings says. Without it, or with
     ``estimate``, fingerprints do: distances are exact, similarities estimated. Features that more than the share
-    ``common`` of documents have do not count, which needs texts; ``rarity`` is what was learnt before, or its JSON
-    form: the weights of an index, say. If more than ``max_bucket`` documents share a key, only this many are compared.
-    ``linkage`` makes groups of linked documents, as in `GroupOptions`.
+    ``common`` of documents have do not count, which needs texts; ``rarity`` is what was learnt by `learn` or in an
+    index, or its JSON form; without it, the built-in table decides how rare features are. If more than ``max_bucket``
+    documents share a key, only this many are compared. ``linkage`` makes groups of linked documents, as in `GroupOptions`.
 
     The job takes about ``memory`` bytes, beside the program itself and some 20 bytes a document, in a scope 40. Beyond
     that it uses temporary files of ``directory``, by default the system's, which vanish however the program ends.
@@ -104,6 +113,11 @@ class Deduplicator:
     @cached_property
     def _rarity(self) -> Rarity | None:
         return Rarity.given(self.rarity)
+
+    def learn(self, documents: Documents) -> Rarity:
+        """Learn how rare features are among documents, given as to `run`, for other deduplicators of the settings."""
+        numbered = enumerate(each_document(documents, self.scope))
+        return learn(self.settings, (checked(document, place, self.scope)[1] for place, document in numbered))
 
     def run(self, documents: Documents, on_progress: OnProgress | None = None, rank: Rank | None = None) -> Duplicates:
         """Find the near-duplicates among documents: (id, text) pairs or a frame (see `Frame`), read as they are needed.

@@ -65,6 +65,8 @@ class Duplicates(ArrowRows):
     They are a table of Arrow, too (``to_arrow()``): a row for each document of a group, the canonical one first, with
     how near it is to that one.
 
+    ``rarity`` is the table by which texts were compared; None if they were not.
+
     Ids and pairs may lie in temporary files: close it, or use it in a ``with`` statement. What is ``written`` for an id
     may be set, of a result whose ids are keys.
     """
@@ -77,23 +79,18 @@ class Duplicates(ArrowRows):
         groups: Groups,
         counts: Counts,
         nearness: Nearness,
-        rarity: Callable[[], Rarity | None],
+        rarity: Rarity | None,
         scopes: ScopeColumns | None = None,
     ) -> None:
         self._spools = spools
         self.scopes = scopes
-        self._rarity = rarity
+        self.rarity = rarity
         self.nearness = nearness
         self._ids = ids
         self._pairs = pairs
         self.groups = groups
         self.counts = counts
         self.written: Callable[[str], str] = str
-
-    @property
-    def rarity(self) -> Rarity | None:
-        """How rare features are, by which texts are compared; None if they are not. Close the result afterwards."""
-        return self._rarity()
 
     @property
     def is_canonical(self) -> npt.NDArray[np.bool_]:

@@ -17,7 +17,7 @@ from es_simhash.integrations.spark import condensing
 from es_simhash.integrations.spark.condensing import CondensedColumns
 from es_simhash.integrations.spark.frames import number_of, without_text
 from es_simhash.integrations.spark.job import SparkDuplicates, find
-from es_simhash.integrations.spark.texts import Texts
+from es_simhash.integrations.spark.texts import Texts, lowest_texts
 from es_simhash.scheme.query import By, Criteria
 from es_simhash.scheme.scope import Scope, combined
 from es_simhash.scheme.verdict.rarity import Rarity
@@ -30,11 +30,10 @@ class SparkDeduplicator:
     """Finds near-duplicates among the documents of a DataFrame with a column ``id`` and optionally ``index``.
 
     ``documents`` define how texts become fingerprints; ``by``, ``distance``, ``similarity`` and ``numbers`` define
-    near, as in a search. Texts decide, as the scheme's verification says; with ``estimate``, or without a verification,
-    fingerprints do. ``rarity`` is what was learnt before, or its JSON form: the weights of an index, say. Without it,
-    it is learnt from the texts that `Deduplicator` learns it from; features that more than the share ``common`` of
-    these have do not count. Only pairs in the ``scope`` count, and in that of the index: its fields are columns, also
-    inside structs.
+    near, as in a search. Texts decide, as the scheme's verification says; with ``estimate``, or without a
+    verification, fingerprints do. ``rarity`` is what was learnt by `learn` or in an index, or its JSON form; without
+    it, the built-in table decides how rare features are. Features that more than the share ``common`` of documents have do not count. Only
+    pairs in the ``scope`` count, and in that of the index: its fields are columns, also inside structs.
 
     ``linkage`` makes groups of linked documents, as in `GroupOptions`; "star" and "complete" bring connected documents
     together in one process. ``canonical`` chooses the document that stands for its group, by columns (see `Canonical`).
@@ -60,6 +59,10 @@ class SparkDeduplicator:
             self.documents.scheme, estimate=self.estimate, linkage=self.linkage, common=self.common
         )  # and these
 
+    def learn(self, frame: DataFrame) -> Rarity:
+        """Learn how rare features are among the texts in the source fields, as `Deduplicator.learn` does."""
+        return lowest_texts(frame, self.documents).learnt(self.documents.scheme)
+
     def of_texts(self, frame: DataFrame) -> SparkDuplicates:
         """Find the near-duplicates among the texts in the source fields.
 
@@ -72,10 +75,9 @@ class SparkDeduplicator:
         texts = None
         if criteria.similarity is not None and criteria.verification:
             texts = Texts(frame, self.documents, self._rarity, self.common)
-        total = number_of(frame)
-        condensed = condensing.of_texts(frame, self.documents, kept, total)
+        condensed = condensing.of_texts(frame, self.documents, kept)
         lacking = without_text(frame, self.documents.fields)
-        return find(condensed, total, kept, criteria, self.linkage, lacking, texts)
+        return find(condensed, number_of(frame), kept, criteria, self.linkage, lacking, texts)
 
     def of_fields(self, frame: DataFrame) -> SparkDuplicates:
         """Find the near-duplicates among documents whose fields are in a column named by the prefix.

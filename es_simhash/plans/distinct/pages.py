@@ -173,7 +173,7 @@ def search_page(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> 
 
 
 def _page(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Plan[DistinctPage]:
-    rule = yield from _rule(terms, asked, request)
+    rule = _rule(terms, asked, request)
     folding = Folding(rule, terms.scope if rule else None)
     search = [terms.index, terms.documents.scheme.id, terms.documents.prefix, asked.list_body, *request.decides]
     if terms.scope:
@@ -225,7 +225,7 @@ def _check_pages(asked: SearchBody) -> None:
         raise InputError("A page of 0 hits leads to no other. Choose a size from 1, or leave out the cursor.")
 
 
-def _rule(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Plan[FoldingRule | GroupRule | None]:
+def _rule(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> FoldingRule | GroupRule | None:
     """Return when a hit is folded: by texts, if they decide and come with the hits."""
     if request.by_groups:
         return GroupRule(terms.documents.prefix)
@@ -233,7 +233,7 @@ def _rule(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Plan[F
         return None
     documents = terms.documents
     given = documents.scheme, documents.scheme.id, documents.prefix, terms.criteria_of_fingerprints
-    verifier = (yield from terms.verifier()) if asked.has_texts else None
+    verifier = terms.verifier() if asked.has_texts else None
     if verifier is None:
         if request.numbers:
             raise InputError(

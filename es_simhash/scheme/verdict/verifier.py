@@ -15,6 +15,7 @@ from es_simhash._core.bit_codes import Codes
 from es_simhash.errors import SchemeError
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.settings import MinHash, Settings
+from es_simhash.scheme.verdict.builtin import builtin
 from es_simhash.scheme.verdict.compiled_verifier import CompiledVerifier, Wanted, compiled_verifier
 from es_simhash.scheme.verdict.conditions import are_met
 from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
@@ -80,6 +81,14 @@ def is_by_rarity(settings: Settings, verification: Verification | None) -> bool:
     if verification is None or verification.weights != "rarity":
         return False
     return compared(settings, verification).weights == "set"
+
+
+def table_for(settings: Settings, verification: Verification | None, learnt: Rarity | None) -> Rarity | None:
+    """Return the table that features weigh by: what was ``learnt``, or else the built-in one.
+
+    It is None where features do not weigh by how rare they are.
+    """
+    return (learnt or builtin()) if is_by_rarity(settings, verification) else None
 
 
 def plain(settings: Settings) -> Settings:

@@ -35,7 +35,8 @@ def _sections(explanation: Explanation) -> Iterator[Html]:
     yield section("Documents", _documents(explanation))
     if explanation.scope:
         yield section("Scope", table(*scope_table(explanation)))
-    yield section("Similarity", _similarity(evidence.similarity), *_conditions(evidence))
+    rarity = element("p", explanation.rarity, class_="faint") if explanation.rarity else ""
+    yield section("Similarity", _similarity(evidence.similarity), *_conditions(evidence), rarity)
     simhash = explanation.scheme.simhash
     if simhash and evidence.bits and evidence.blocks:
         yield section("SimHash", _bits(evidence.bits, simhash.layout.starts, evidence.blocks))
