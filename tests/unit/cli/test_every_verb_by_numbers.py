@@ -186,7 +186,7 @@ def test_summaries_show_how_many_pairs_were_refused(shelf: Shelf) -> None:
 def test_reports_say_how_much_must_agree_and_how_many_pairs_were_refused(shelf: Shelf) -> None:
     shelf.run("dedup", FILE, "--field", "body", "--report", "groups.html", *NUMBERS)
     page = (shelf.folder / "groups.html").read_text(encoding="utf-8")
-    assert "a similarity of at least 0.6, numbers alike by at least 1" in page
+    assert ", numbers alike by at least 1<" in page
     assert "with other numbers, lengths or first lines: 2 pairs." in page
 
 
@@ -196,8 +196,8 @@ def test_an_explanation_has_each_condition_in_all_its_forms(shelf: Shelf) -> Non
     [condition] = found["conditions"]
     assert found["clause"] == "conditions"
     assert condition.pop("problem") in found["verdict"]["sentence"]
-    numbers = {"count_a": 2, "count_b": 2, "only_a": ["17", "2019"], "only_b": ["18", "2020"]}
-    assert condition == {"name": "numbers", "least": 1.0, "value": 0.0, "numbers": numbers}
+    assert condition == {"name": "numbers", "least": 1.0, "value": 0.0}
+    assert (found["changes"]["removed"], found["changes"]["added"]) == (["17", "2019"], ["18", "2020"])
     assert "\nnumbers: alike by 0.000; the minimum is 1\n" in shelf.run(*asked, "--report", "why.html").out
     assert "numbers alike" in (shelf.folder / "why.html").read_text(encoding="utf-8")
 
