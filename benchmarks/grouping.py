@@ -42,7 +42,7 @@ def run(share: float = 1.0, sizes: Sequence[int] = SIZES) -> Iterator[Table]:
             "planted groups found, %",
             "other groups",
         ],
-        "By MinHash, single linkage. `× of a find for each` is the time of grouping divided by that of all finds.",
+        "By MinHash. `× of a find for each` is the time of grouping divided by that of all finds.",
     )
     with running("opensearch") as server:
         for size in sizes:

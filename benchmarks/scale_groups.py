@@ -52,7 +52,7 @@ def run(share: float = 1.0, sizes: Sequence[int] = SIZES) -> Iterator[Table]:
             *("fingerprints, GB", "beyond them, GB", "pairs compared", "planted groups found, %", "other groups"),
             "as in memory",
         ],
-        "By MinHash, estimated, single linkage.",
+        "By MinHash, estimated.",
     )
     for size in sizes:
         count = int(size * share)

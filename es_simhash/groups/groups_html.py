@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from es_simhash._core.humanize import counted, with_error
-from es_simhash._core.notebook import MOST_ROWS, in_notebook, listed, shortened
+from es_simhash._core.notebook import MOST_ROWS, in_notebook, listed
 
 if TYPE_CHECKING:
     from es_simhash.groups.of_index.result import Group, Grouped
@@ -23,9 +23,13 @@ def duplicates_html(duplicates: Duplicates) -> str:
 
 
 def _ids(duplicates: Duplicates) -> Iterator[list[str]]:
+    stand = duplicates.is_canonical
     for number, positions in enumerate(islice(duplicates.groups, MOST_ROWS)):
-        first, *others = duplicates.ids_of(positions)
-        yield [str(number), f"{len(positions):,}", first, listed(others)]
+        canonical, others = (
+            duplicates.ids_of([position for position in positions if stand[position] == stands])
+            for stands in (True, False)
+        )
+        yield [str(number), f"{len(positions):,}", listed(canonical), listed(others)]
 
 
 def grouped_html(grouped: Grouped) -> str:
@@ -38,8 +42,10 @@ def grouped_html(grouped: Grouped) -> str:
 def _members(group: Group) -> list[str]:
     lowest = group.diameter.similarity
     shown = "" if lowest is None else with_error(lowest, group.diameter.standard_error, 3)
-    others = [member.id for member in group.members[1:]]
-    return [group.id, f"{len(group.members):,}", shown, shortened(group.canonical.id), listed(others)]
+    canonical, others = (
+        [member.id for member in group.members if member.is_canonical == stands] for stands in (True, False)
+    )
+    return [group.id, f"{len(group.members):,}", shown, listed(canonical), listed(others)]
 
 
 def _html(counts: Counts, columns: list[str], rows: Iterator[list[str]] | tuple[()], is_closed: bool) -> str:

@@ -21,7 +21,7 @@ def deduplicator(scheme: str, similarity: float | Level | None, numbers: float |
     Each document that is left out is near the one that stands for it, not only near another that is left out.
     """
     chosen = Scheme.from_json(scheme) if scheme.lstrip().startswith("{") else Scheme.preset(scheme)
-    return Deduplicator(chosen, similarity=similarity, numbers=numbers, linkage="star")
+    return Deduplicator(chosen, similarity=similarity, numbers=numbers)
 
 
 def standing(
@@ -32,7 +32,7 @@ def standing(
     The first of several near-duplicates is kept; so is each text with nothing to compare.
     """
     with deduplicator(scheme, similarity, numbers).run((str(place), text) for place, text in enumerate(texts)) as found:
-        firsts = found.groups.firsts.tolist()
+        firsts = found.standing.firsts.tolist()
     kept: dict[int, list[int]] = {first: [first] for place, first in enumerate(firsts) if first == place}
     for place, first in enumerate(firsts):
         if first != place:

@@ -3,14 +3,16 @@
 That is an index's policy ``groups: online``. The groups are provisional until the next run of `group`: their documents
 have no ``group_size``. So that searches may collapse groups from the first document on, every document gets one:
 
-- It gets the group of its nearest match that has one: in the index, which is refreshed first, or earlier in the same
-  request. ``similarity`` and ``distance`` are those to this match, and the document is not canonical. If only documents
-  without a group match, the nearest gets a group, which it stands for, unless somebody changes it at the same time.
-- A document that nothing matches, as one that is empty or out of the policy's scope, stands for a group of its own. The
-  name is a hash of its index, id and content, or drawn at random if the engine is to make the id.
+- Of its matches in the index, which is refreshed first, and earlier in the same request, the nearest that is canonical
+  stands for it: it gets its group, and ``similarity`` and ``distance`` are those to it. If only duplicates of others
+  match, it gets the group of the nearest, and is canonical there. If only documents without a group match, the nearest
+  gets a group, which it stands for, unless somebody changes it at the same time.
+- A document that nothing matches, as one that is empty or out of the policy's scope, stands for itself in a group of
+  its own. The name is a hash of its index, id and content. If the engine is to make the id, it is drawn at random, and
+  the ``canonical`` of the document is this name, too.
 - A document that is written again with the same text, and the same values of the scope, keeps what it has. With another
-  text it gets a new group; it stands for it if it did before and the group stays the same. A canonical document that
-  leaves its group leaves it without one.
+  text it gets a new group; it stays canonical if it was before and the group stays the same. A canonical document that
+  leaves its group leaves its duplicates without one.
 - An update that gives only a part of the text, and what the server's pipeline fingerprints, is in no group.
 
 A run of `group` compares provisional documents as new ones. Their groups link nothing, and are names that these wish
@@ -37,7 +39,16 @@ from es_simhash.plans.query_documents import QueryDocument
 from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.plans.shared_candidates import shared_candidates
 from es_simhash.scheme.fingerprint import Fingerprint
-from es_simhash.scheme.group_fields import GROUP, NAME_BYTES, NAMES, new_name, of_member, stored_in
+from es_simhash.scheme.group_fields import (
+    CANONICAL,
+    GROUP,
+    IS_CANONICAL,
+    NAME_BYTES,
+    NAMES,
+    Membership,
+    new_name,
+    stored_in,
+)
 from es_simhash.scheme.own_fields import object_in
 from es_simhash.scheme.rerank import Match, nearest_first
 
@@ -47,7 +58,7 @@ _Key = tuple[str | None, str]
 
 def request(prefix: str) -> FindRequest:
     """Return how the matches of new documents are found."""
-    return FindRequest(source=[f"{prefix}.{GROUP}", f"{prefix}.content"])
+    return FindRequest(source=[f"{prefix}.{name}" for name in (GROUP, CANONICAL, IS_CANONICAL, "content")])
 
 
 def give_groups(terms: SearchTerms, tasks: Sequence[Task]) -> Plan[None]:
@@ -116,6 +127,12 @@ class _Newcomer:
         """Give it the fields of a group instead of those that it has or brings."""
         self.slot.group = (dict.fromkeys(NAMES) if self.is_merged else {}) | group
 
+    def stand(self, name: str, size: int | None = None) -> Membership:
+        """Let it stand for itself in a group."""
+        own = Membership(name, size, self.key[1] if self.key else name, True)
+        self.take(own.fields())
+        return own
+
 
 def _newcomers(tasks: Iterable[Task]) -> Iterator[_Newcomer]:
     for place, task in enumerate(tasks):
@@ -172,7 +189,7 @@ class _Assignment:
         self._leaving = leaving
         self._seen = SeenDocuments(terms)
         # The groups given so far, by the ids under which the documents of the request are matches.
-        self._given: dict[str, str] = {}
+        self._given: dict[str, Membership] = {}
         self._leaders = _Leaders(terms)
 
     def give(self, newcomers: Sequence[_Newcomer]) -> Plan[None]:
@@ -198,29 +215,33 @@ class _Assignment:
         index, id_ = each.key or (None, None)
         return QueryDocument.of_document(self._terms.documents, each.whole(), id_, index)
 
-    def _decided(self, each: _Newcomer, checked: Checked) -> str:
-        """Give a document its group, and return the name."""
+    def _decided(self, each: _Newcomer, checked: Checked) -> Membership:
+        """Give a document its group, and return its place there."""
         there = [match for match in checked.in_index if not self._leaving.has(match)]
         matches = sorted(chain(there, checked.earlier), key=nearest_first(self._terms.criteria))
-        for match in matches:
-            if name := self._group_of(match):
-                return self._join(each, name, match)
+        grouped = [(match, own) for match in matches if (own := self._group_of(match))]
+        standing = next(((match, own) for match, own in grouped if own.is_canonical), None)
+        if standing:
+            return self._join(each, *standing)
+        if grouped:
+            return each.stand(grouped[0][1].group)
         if matches:
-            return self._join(each, self._leaders.named(matches[0]), matches[0])
-        name = self._new_name(each)
+            return self._join(each, matches[0], self._leaders.named(matches[0]))
         # Nothing is near an empty text: its group is settled.
-        each.take(of_member(name, 1 if checked.in_index.status == "empty" else None, True))
-        return name
+        return each.stand(self._new_name(each), 1 if checked.in_index.status == "empty" else None)
 
-    def _group_of(self, match: Match) -> str | None:
+    def _group_of(self, match: Match) -> Membership | None:
         return self._leaders.group_of(match) if match.index else self._given[match.id]
 
-    def _join(self, each: _Newcomer, name: str, match: Match) -> str:
+    def _join(self, each: _Newcomer, match: Match, other: Membership) -> Membership:
+        """Let a match stand for a document, unless it is canonical in the same group already."""
         stored = each.stored(self._terms.documents)
-        stood_for_it = stored.get(GROUP) == name and stored.get("is_canonical") is True
-        each.take(of_member(name, None, stood_for_it, match.distance, match.similarity))
-        self._leaders.join(name, each)
-        return name
+        if stored.get(GROUP) == other.group and stored.get(IS_CANONICAL) is True:
+            return each.stand(other.group)
+        own = Membership(other.group, None, other.canonical, False)
+        each.take(own.fields(match.distance, match.similarity))
+        self._leaders.join(other.group, each)
+        return own
 
     def _new_name(self, each: _Newcomer) -> str:
         if each.key is None:
@@ -237,19 +258,22 @@ class _Leaders:
         self._names: dict[tuple[str, str], str] = {}
         self._joining: dict[str, list[_Newcomer]] = defaultdict(list)
 
-    def group_of(self, match: Match) -> str | None:
-        """Return the group that a document in the index is in, or will be in."""
-        name = self._own(match).get(GROUP) or self._names.get((match.index, match.id))
-        return None if name is None else str(name)
+    def group_of(self, match: Match) -> Membership | None:
+        """Return the place that a document in the index has in a group, or will have."""
+        own = self._own(match)
+        if (name := own.get(GROUP)) is not None:
+            return Membership(str(name), None, str(own.get(CANONICAL, match.id)), own.get(IS_CANONICAL) is True)
+        name = self._names.get((match.index, match.id))
+        return None if name is None else Membership(name, None, match.id, True)
 
-    def named(self, match: Match) -> str:
-        """Name the group that a document without one is to stand for."""
+    def named(self, match: Match) -> Membership:
+        """Name the group in which a document without one is to stand for others."""
         name = new_name(match.index, match.id, str(self._own(match).get("content")))
         self._names[match.index, match.id] = name
-        return name
+        return Membership(name, None, match.id, True)
 
     def join(self, name: str, each: _Newcomer) -> None:
-        """Note that a new document has joined a group; if nobody else can, the first one stands for it."""
+        """Note that a new document has joined a group; if the one that was to stand for it cannot, it does itself."""
         self._joining[name].append(each)
 
     def write(self) -> Plan[None]:
@@ -261,8 +285,8 @@ class _Leaders:
             names = [self._names[index, id_] for id_ in ids]
             begun = yield from self._written(index, ids, names)
             for name in names:
-                if name not in begun:
-                    self._joining[name][0].take(of_member(name, None, True))
+                for each in self._joining[name] if name not in begun else ():
+                    each.stand(name)
 
     def _written(self, index: str, ids: Sequence[str], names: Sequence[str]) -> Plan[set[str]]:
         """Write the groups of documents that are still as they were found; return the names of those that have them."""
@@ -275,7 +299,7 @@ class _Leaders:
                 done.add(name)
             elif own.get(GROUP) is None and new_name(index, id_, str(own.get("content"))) == name:
                 version = {"if_seq_no": reply["_seq_no"], "if_primary_term": reply["_primary_term"]}
-                part = {"doc": {prefix: of_member(name, None, True)}}
+                part = {"doc": {prefix: Membership(name, None, id_, True).fields()}}
                 actions.append(Action("update", id_, part, index, version))
                 begun.append(name)
         results = (yield Bulk(index, actions)) if actions else []

@@ -150,7 +150,6 @@ def with_threshold(deduplicator: Deduplicator, similarity: float | None, distanc
         similarity=similarity,
         numbers=None if similarity is None else deduplicator.numbers,
         distance=distance,
-        linkage="single",
     )
 
 

@@ -20,11 +20,13 @@ from es_simhash._core.json_paths import Json
 from es_simhash._core.search_hits import Name, names_of, parts_of, values_of
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.folding_rule import Columns, FoldingRule, Leaders
-from es_simhash.scheme.group_fields import GROUP
+from es_simhash.scheme.group_fields import CANONICAL, GROUP
 from es_simhash.scheme.own_fields import StoredFingerprints
 from es_simhash.scheme.rerank import Match
 from es_simhash.scheme.scope import Scope, ScopeValues
 
+# The name of a group, and the canonical document that stands for a hit. Ids alone may be those of several indices.
+_Group: TypeAlias = tuple[str, str | None]
 # Why a hit is not compared with others.
 Apart: TypeAlias = Literal[
     "no group", "no fingerprint", "another scheme", "deferred", "empty", "short", "unreadable", "unscoped"
@@ -33,7 +35,10 @@ Apart: TypeAlias = Literal[
 
 @dataclass(frozen=True)
 class GroupRule:
-    """A hit is folded under another of the same group, as the last run of `group` wrote it into the documents."""
+    """A hit is folded under another that the same document stands for, as the last run of `group` wrote it.
+
+    Groups that were written before they named canonical documents are folded as a whole.
+    """
 
     prefix: str
 
@@ -43,7 +48,7 @@ class ShownHit:
     """A hit that is shown, its ``rank`` in the engine's list, from 0, and the near-duplicates folded under it.
 
     It is given by its place among those that were read with it, and the name of its document. ``values`` are those in
-    the fields of a scope, and ``group`` is that of a hit that is folded by groups.
+    the fields of a scope; ``group`` and canonical document are those of a hit that is folded by groups.
     """
 
     hits: Sequence[Json]
@@ -52,7 +57,7 @@ class ShownHit:
     rank: int
     values: ScopeValues | None
     similar: list[Match] = field(default_factory=list)
-    group: str | None = None
+    group: _Group | None = None
 
     @property
     def hit(self) -> Json:
@@ -134,7 +139,7 @@ class Folding:
         self.shown = list(self.compared)
 
     def _fold_groups(self, objects: Sequence[Any], ranked: _Ranked, places: Sequence[int]) -> None:
-        leaders: dict[str | None, list[ShownHit]] = defaultdict(list)
+        leaders: dict[_Group | None, list[ShownHit]] = defaultdict(list)
         for each in self.compared:
             leaders[each.group].append(each)
         for place in places:
@@ -222,9 +227,9 @@ def _read(rule: FoldingRule, hits: Sequence[Json]) -> tuple[StoredFingerprints, 
     return own_fields.read_all(rule.settings, rule.scheme_id, objects), apart
 
 
-def _group_of(own: Any) -> str | None:
-    group = own.get(GROUP) if isinstance(own, dict) else None
-    return group if isinstance(group, str) else None
+def _group_of(own: Any) -> _Group | None:
+    group, canonical = (own.get(GROUP), own.get(CANONICAL)) if isinstance(own, dict) else (None, None)
+    return (group, canonical if isinstance(canonical, str) else None) if isinstance(group, str) else None
 
 
 def _why_apart(rule: FoldingRule, stored: Any) -> Apart | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any
 
@@ -28,21 +29,30 @@ def setup(**known: Any) -> Setup:
         "scheme": SCHEME,
         "criteria": Criteria.of(SCHEME, "both"),
         "fields": ["body"],
-        "linkage": "star",
         "date_field": "published",
         "made_at": datetime(2026, 11, 21, 2, 30, tzinfo=timezone.utc),
     }
     return Setup(**usual | known)
 
 
-def member(id_: str, similarity: float | None = 1.0, distance: int | None = 0, index: str = INDEX) -> Member:
-    """Return a member of a group."""
-    return Member(index=index, id=id_, distance=distance, similarity=similarity)
+def member(
+    id_: str,
+    similarity: float | None = 1.0,
+    distance: int | None = 0,
+    index: str = INDEX,
+    canonical: str | None = None,
+) -> Member:
+    """Return a member of a group; without a canonical document, the first of the group stands for it."""
+    return Member(index, id_, canonical or "", canonical == id_, distance, similarity)
 
 
 def group(name: str, *members: Member, diameter: Diameter | None = None) -> Group:
     """Return a group of some members, or of two."""
-    own = members or (member(f"{name}-0"), member(f"{name}-1"))
+    given = members or (member(f"{name}-0"), member(f"{name}-1"))
+    own = tuple(
+        each if each.canonical else replace(each, canonical=given[0].id, is_canonical=not place)
+        for place, each in enumerate(given)
+    )
     return Group(id=name, members=own, diameter=diameter or Diameter(3, 0.75, True))
 
 
@@ -78,7 +88,7 @@ def report(
     for each_pairs in found:
         collector.add_pairs(each_pairs)
     collector.add_dates(dates)
-    duplicates = sum(len(each.members) - 1 for each in own)
+    duplicates = sum(not member.is_canonical for each in own for member in each.members)
     counts = Counts(others + duplicates + len(own), 0, 2, 3, len(own), duplicates, 1234, 5, 0)
 
     def look(places: Sequence[tuple[str, str]]) -> list[Json | None]:

@@ -66,24 +66,11 @@ def connected(pairs: Iterable[tuple[Any, Any]]) -> set[frozenset[Any]]:
 
 
 def stars(count: int, near: Near) -> set[frozenset[int]]:
-    """Return groups whose members are all near the first."""
+    """Return the documents that stand for others, each with those that are near it and no earlier one."""
     found, rest = set(), list(range(count))
     while rest:
         first, *others = rest
         group = [first, *(each for each in others if near(first, each))]
         found.add(frozenset(group))
         rest = [each for each in others if each not in group]
-    return {group for group in found if len(group) > 1}
-
-
-def cliques(count: int, near: Near) -> set[frozenset[int]]:
-    """Return groups whose members are all near one another."""
-    found, rest = set(), list(range(count))
-    while rest:
-        group: list[int] = []
-        for each in rest:
-            if all(near(member, each) for member in group):
-                group.append(each)
-        found.add(frozenset(group))
-        rest = [each for each in rest if each not in group]
     return {group for group in found if len(group) > 1}

@@ -65,8 +65,8 @@ def command(
 ) -> int:
     """Find all groups of near-duplicates in INDEX, among the documents that have fingerprints.
 
-    Print a line for each group, the largest first, with the canonical document first. Without --write nothing is
-    changed, and documents are never deleted.
+    Print a line for each group, the largest first, with each canonical document before its duplicates. Without
+    --write nothing is changed, and documents are never deleted.
 
     Example: es-simhash group articles --canonical oldest:published --write
     """
@@ -129,7 +129,6 @@ def _options(index: Index, given: dict[str, Any], singles: bool | None) -> Group
         "distance",
         "similarity",
         "numbers",
-        "linkage",
         "estimate",
         "strip",
         "common",

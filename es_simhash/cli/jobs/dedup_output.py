@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from typing import IO, Any
 
 from es_simhash._core.harmless import json_text
@@ -16,14 +17,24 @@ COLUMNS = ("distance", "similarity", "standard_error", "is_exact")
 
 
 def write_groups(duplicates: Duplicates, format: str, out: IO[str]) -> None:
-    """Write the groups: as JSON lines with ``keep`` and ``duplicates``, or as CSV with a row for each document."""
+    """Write which documents to ``keep``, each with its ``duplicates``, as JSON lines, or all groups as CSV."""
     if format == "csv":
-        write_rows([("group", "id", "keep")], out)
-    for number, group in enumerate(duplicates.groups_of_ids()):
-        if format == "csv":
-            write_rows(((number, id_, int(place == 0)) for place, id_ in enumerate(group)), out)
-        else:
-            out.write(json_text({"keep": group[0], "duplicates": group[1:]}) + "\n")
+        write_rows(chain([("group", "id", "keep", "canonical")], _rows(duplicates)), out)
+        return
+    for keep, *later in duplicates.standing_ids():
+        out.write(json_text({"keep": keep, "duplicates": later}) + "\n")
+
+
+def _rows(duplicates: Duplicates) -> Iterator[tuple[Any, ...]]:
+    """Yield a row for each document of a group."""
+    number = 0
+    for some in duplicates.groups_in_turn():
+        members = list(chain.from_iterable(some))
+        canonicals = duplicates.ids_of(duplicates.standing.firsts[members].tolist())
+        rows = zip(duplicates.ids_of(members), canonicals, strict=True)
+        for group in some:
+            yield from ((number, id_, int(id_ == keep), keep) for id_, keep in islice(rows, len(group)))
+            number += 1
 
 
 def write_pairs(duplicates: Duplicates, out: IO[str]) -> None:

@@ -7,6 +7,8 @@ from datetime import datetime, timezone
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from es_simhash._core.json_paths import Json
 from es_simhash._core.stages import counted_arrays, counted_each
 from es_simhash.cli.reports.groups.collector import Collector, Omitted, Setup
@@ -15,7 +17,6 @@ from es_simhash.documents.files import FileDocument
 from es_simhash.groups.of_index.result import Group, Member
 from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.groups.pairs.diameters import diameters
-from es_simhash.groups.pairs.linkage import groups_in_batches
 from es_simhash.groups.pairs.nearness import values_of
 from es_simhash.groups.pairs.result import Duplicates
 from es_simhash.scheme.scheme import Scheme
@@ -32,7 +33,7 @@ def report_on_files(
     later: list[int] = []
     for group, positions in _groups(duplicates):
         collector.add(group)
-        later += positions[1:] if dates else []
+        later += [each for each in positions if duplicates.standing.firsts[each] != each] if dates else []
     for pairs in duplicates.pairs():
         collector.add_pairs(pairs)
     collector.add_dates(dates[position] for position in later)
@@ -64,7 +65,6 @@ def setup_for(
         scheme=scheme,
         criteria=deduplicator.criteria,
         fields=fields,
-        linkage=deduplicator.linkage,
         canonical=canonical,
         strip=strip,
         max_bucket=deduplicator.max_bucket,
@@ -77,13 +77,14 @@ def setup_for(
 def _groups(duplicates: Duplicates) -> Iterator[tuple[Group, list[int]]]:
     """Yield the groups, named by their numbers, with the positions of their documents."""
     nearness, number = duplicates.nearness, 0
-    batches = groups_in_batches(duplicates.groups)
+    batches = duplicates.groups_in_turn()
     for some in counted_arrays("Measuring groups", batches, len(duplicates.groups), "groups"):
-        positions = [position for each in some for position in each]
-        nearness.load(positions)
-        near = nearness.to_firsts(some)
-        named = zip(duplicates.ids_of(positions), values_of(near), strict=True)
-        members = (Member("", id_, *values) for id_, values in named)
+        positions = np.concatenate(some)
+        canonicals = duplicates.standing.firsts[positions].astype(np.int64)
+        near = nearness.between(canonicals, positions)
+        ids = map(duplicates.ids_of, (positions.tolist(), canonicals.tolist()))
+        rows = zip(*ids, (positions == canonicals).tolist(), values_of(near), strict=True)
+        members = (Member("", *own, *values) for *own, values in rows)
         for each, diameter in zip(some, diameters(nearness, some, near), strict=True):
             yield Group(str(number), tuple(islice(members, len(each))), diameter), each
             number += 1

@@ -11,18 +11,19 @@ from es_simhash._core.harmless import json_text
 from es_simhash.cli.jobs.dedup_output import COLUMNS, nearness_of
 from es_simhash.documents.files.csv_tables import write_rows
 from es_simhash.groups.of_index.result import Group, Grouped
+from es_simhash.groups.pairs.result import MEMBER_COLUMNS
 
 # Returns the address of a page about the group of that name.
 Link: TypeAlias = Callable[[str], str]
 
-_GROUP_COLUMNS = ("group", "index", "id", "is_canonical", "similarity", "distance", "standard_error")
+_COLUMNS = ("index", "id", *MEMBER_COLUMNS)
 _ENDS = ("first_index", "first_id", "second_index", "second_id")
 
 
 def write_groups(grouped: Grouped, format: str, out: IO[str], link: Link | None = None) -> None:
     """Write the groups, with links if there are any: as JSON lines, or as CSV with a row for each member."""
     if format == "csv":
-        write_rows([(*_GROUP_COLUMNS, *(["link"] if link else []))], out)
+        write_rows([("group", *_COLUMNS, *(["link"] if link else []))], out)
         for group in grouped:
             last = (link(group.id),) if link else ()
             write_rows((row + last for row in _rows(group)), out)
@@ -33,15 +34,15 @@ def write_groups(grouped: Grouped, format: str, out: IO[str], link: Link | None 
 
 
 def group_json(group: Group) -> dict[str, Any]:
-    """Return a group as JSON, its canonical member first."""
+    """Return a group as JSON, each canonical member before its duplicates."""
     members = [asdict(member) for member in group.members]
     return {"group": group.id, "size": len(members), "diameter": asdict(group.diameter), "members": members}
 
 
 def _rows(group: Group) -> Iterator[tuple[Any, ...]]:
-    for place, member in enumerate(group.members):
-        near = (member.similarity, member.distance, member.standard_error)
-        yield (group.id, member.index, member.id, int(place == 0), *near)
+    for member in group.members:
+        values = {**asdict(member), "is_canonical": int(member.is_canonical)}
+        yield (group.id, *(values[name] for name in _COLUMNS))
 
 
 def write_pairs(grouped: Grouped, format: str, out: IO[str]) -> None:

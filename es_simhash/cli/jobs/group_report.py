@@ -51,7 +51,6 @@ def _setup(index: Index, options: GroupOptions, date_field: str | None) -> Setup
         scheme=documents.scheme,
         fields=documents.fields,
         criteria=options.criteria(documents.scheme),
-        linkage=options.linkage,
         canonical=options.canonical.name,
         filter=options.filter,
         strip=options.strip,

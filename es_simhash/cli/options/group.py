@@ -41,18 +41,11 @@ def group_options(first: str) -> Callable[[Command], Command]:
     """Add the options that define a group; ``first`` says what comes first by default."""
     options = (
         click.option(
-            "--linkage",
-            type=click.Choice(["single", "star", "complete"]),
-            default="single",
-            show_default=True,
-            help="A member is similar to: any other member, the canonical document, all other members.",
-        ),
-        click.option(
             "--canonical",
             default="first",
             show_default=True,
             metavar="ORDER",
-            help=f"Canonical document: first ({first}), longest, oldest:FIELD, newest:FIELD, order:FIELD=A,B,C.",
+            help=f"Canonical documents: first ({first}), longest, oldest:FIELD, newest:FIELD, order:FIELD=A,B,C.",
         ),
         estimate_option,
         click.option("--strip", multiple=True, metavar="REGEX", help="Remove matches from texts; repeatable."),

@@ -103,7 +103,7 @@ _DISTINCT = Template("""\
 """)
 _KEY = Template(
     "def own = params._source['$prefix']; "
-    "if (own instanceof Map && own.group != null) { return 'group ' + own.group } "
+    "if (own instanceof Map && own.group != null) { return 'group ' + own.group + ' ' + own.canonical } "
     "if (own instanceof Map && own.status == 'ok') { return 'text ' + own.content } "
     "return 'alone ' + Math.random()"
 )
@@ -142,7 +142,9 @@ def by_distance(settings: Settings, simhash: SimHash, prefix: str, within: str, 
 
 
 def distinct(prefix: str) -> str:
-    """Return a template for the hits of a ``query``, the best of each group, or of equal texts, alone.
+    """Return a template for the hits of a ``query``: the best of a canonical document and its duplicates.
+
+    Without groups, it is the best of equal texts.
 
     A bucket of the aggregation ``distinct`` is a hit with the number of those that it stands for, among the best of
     each shard, as many as the ``window``.

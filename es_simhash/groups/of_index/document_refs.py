@@ -19,7 +19,7 @@ from es_simhash.groups.pairs.stored_rows import Columns
 from es_simhash.groups.pairs.stored_strings import Strings
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.scheme import group_fields
-from es_simhash.scheme.group_fields import GROUP, is_settled, stored_in
+from es_simhash.scheme.group_fields import GROUP, SIZE, is_settled, stored_in
 
 _VERSION = ("if_seq_no", "if_primary_term")
 _NO_VERSION = -1
@@ -135,16 +135,23 @@ class DocumentRefs:
         for position, group in zip(self._with_fields, self._groups, strict=True):
             yield position, parse_json(group)
 
-    def joined(self) -> tuple[Integers, Integers]:
-        """Return the documents that are in a group, each with the first of its group; provisional ones join nothing."""
-        firsts: dict[str, int] = {}
-        pairs = [
-            (firsts.setdefault(own[GROUP], position), position)
+    def joined(self) -> tuple[tuple[Integers, Integers], npt.NDArray[np.bool_]]:
+        """Return the documents that are in a group, each with the first of its group; provisional ones join nothing.
+
+        Return with them whether their groups are whole: what a lost document connected may be apart.
+        """
+        groups: dict[str, int] = {}
+        rows = [
+            (position, groups.setdefault(own[GROUP], len(groups)), own[SIZE])
             for position, own in self.stored_groups()
             if is_settled(own)
         ]
-        first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-        return first, second
+        second, numbers, sizes = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+        _, firsts = np.unique(numbers, return_index=True)
+        is_right = np.bincount(numbers, minlength=len(groups))[numbers] == sizes
+        are_whole = np.ones(len(groups), dtype=np.bool_)
+        are_whole[numbers[~is_right]] = False
+        return (second[firsts[numbers]], second), are_whole[numbers]
 
     def changed_after(self, first: int, changes: Sequence[int]) -> npt.NDArray[np.bool_]:
         """Return which documents from a position on are in no group, and were added or changed after these changes.

@@ -48,9 +48,9 @@ def grouped(
     links.union.union(*joined)
     ranking = Ranking(options.canonical, read.refs, reader)
     ranking.read(links.union.groups())
-    nearness = Nearness(read.store, read.criteria, exact, texts.read if texts else None)
+    nearness = Nearness(read.store, read.criteria, exact)
     known = read.indices, read.note, joined, read.unread, read.part, options.shard is not None
-    found = LinkedDocuments(read.refs, links, nearness, ranking, options.linkage, read.table, *known)
+    found = LinkedDocuments(read.refs, links, nearness, ranking, read.table, *known)
     counts = _counts(read.store, links, comparison)
     if read.part:
         counts = replace(counts, documents=read.part.documents - read.others)

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
 
 from es_simhash._core.environment import MEMORY, PATIENCE
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import InputError
 from es_simhash.groups.canonical import FIRST, Canonical
-from es_simhash.groups.pairs.linkage import Linkage
 from es_simhash.live.sweep.options import check_shard
 from es_simhash.scheme.query import By, Criteria
 from es_simhash.scheme.scope import Scope
@@ -27,11 +25,9 @@ class GroupOptions:
     """The options of grouping: which documents, and what makes a group.
 
     ``by``, ``distance``, ``similarity`` and ``numbers`` define near-duplicates, as in a search. ``filter``, a query,
-    restricts the documents. ``canonical`` chooses the document that stands for its group (see `Canonical`).
-
-    The ``linkage`` makes groups of linked documents. With "single", a group has all documents that links connect,
-    however far apart its ends are; with "star", every member is near the canonical document, and the others may form
-    groups of their own; with "complete", every member is near every other.
+    restricts the documents. A group has all documents that links connect, however far apart its ends are. Its documents
+    come in the order of ``canonical`` (see `Canonical`): each is a duplicate of the first before it that stands for
+    itself and is near it, or stands for itself.
 
     Texts are read, and decide as the scheme's ``verification`` says. Without it, or with ``estimate``, the fields do:
     their similarities are estimates. Matches of the regular expressions in ``strip`` are removed from texts, and
@@ -57,7 +53,6 @@ class GroupOptions:
     similarity: float | Level | None = None
     numbers: float | None = None
     filter: Json | None = None
-    linkage: Linkage = "single"
     canonical: Canonical = FIRST
     estimate: bool = False
     strip: Sequence[str] = ()
@@ -73,8 +68,6 @@ class GroupOptions:
     scope: Scope | None = None
 
     def __post_init__(self) -> None:
-        if self.linkage not in get_args(Linkage):
-            raise InputError(f"There is no linkage {self.linkage!r}. Choose from: {', '.join(get_args(Linkage))}.")
         if self.max_bucket is not None and self.max_bucket < 2:
             raise InputError(f"{self.max_bucket} documents of a key make no pair. Compare 2 or more.")
         if self.estimate and self._needs_texts:

@@ -69,7 +69,7 @@ class IndexReading:
         self.refs = DocumentRefs(spools)
         self.others = 0
         self.in_shard = 0
-        self._is_incremental = False
+        self._is_incremental = self._has_several = False
         self.saved = SavedParts(options.state, self._what) if options.state else None
         self._new: list[npt.NDArray[np.bool_]] = []
         self.indices: dict[str, list[int] | None] = {}
@@ -84,10 +84,12 @@ class IndexReading:
         self.table = self._table(mappings)
         self.unread = {name: f"has no fields under {self._documents.prefix!r}" for name in ours if not ours[name]}
         self.unread |= dict.fromkeys(run(closed_ones(index), self._engine), "is closed")
+        remote = list(elsewhere(index))
+        self._has_several = sum(map(bool, ours.values())) + len(remote) > 1
         notes = {name: self._written(mappings[name]) for name in sorted(ours) if ours[name]}
         if self._scope:
             check_scope({name: mappings[name] for name in notes}, self._scope)
-        notes |= dict.fromkeys(elsewhere(index))
+        notes |= dict.fromkeys(remote)
         self._is_incremental = self._options.incremental and None not in notes.values()
         written = {name: note for name, note in notes.items() if note and self._is_incremental}
         if self._is_incremental and not self._needs_all(written) and self._read_new(written, on_progress):
@@ -217,9 +219,14 @@ class IndexReading:
     @property
     def note(self) -> tuple[str, Json]:
         """The name of an index's note about its groups, and the settings that must agree to add to them."""
-        same = {"scheme": self._documents.scheme.id, **asdict(self.criteria), "linkage": self._options.linkage}
+        same = {"scheme": self._documents.scheme.id, **asdict(self.criteria), "canonical": self._keys}
         same |= {"table": self.table.id} if self.table else {}
         return f"_grouped_{self._documents.prefix}", {**same, "query": self._options.filter, **self._scope_note}
+
+    @property
+    def _keys(self) -> str:
+        """By what duplicates name their canonical documents."""
+        return "INDEX/ID" if self._has_several else "ID"
 
     def _written(self, mapping: Json) -> Json | None:
         """Return the note about the groups of an index if they were last written with the same settings."""
@@ -230,13 +237,14 @@ class IndexReading:
     def joined(self) -> tuple[tuple[Integers, Integers], npt.NDArray[np.bool_] | None]:
         """Return the documents that stay in the same group, each with its first, and which are new to all others.
 
-        A group in which some no longer agree is made again.
+        A group that has lost a document, or in which some no longer agree, is made again.
         """
         if not self._is_incremental:
             return (np.empty(0, dtype=np.int64),) * 2, None
-        (first, second), new = self.refs.joined(), np.concatenate([np.empty(0, dtype=np.bool_), *self._new])
+        (first, second), are_whole = self.refs.joined()
+        new = np.concatenate([np.empty(0, dtype=np.bool_), *self._new])
+        stay = are_whole
         if self.store.scopes:
-            stay = ~np.isin(first, self.store.scopes.mixed_groups(first, second))
-            new[second[~stay]] = True
-            first, second = first[stay], second[stay]
-        return (first, second), new
+            stay = stay & ~np.isin(first, self.store.scopes.mixed_groups(first, second))
+        new[second[~stay]] = True
+        return (first[stay], second[stay]), new

@@ -23,13 +23,14 @@ from es_simhash.groups.of_index.stored_fingerprints import content_number
 from es_simhash.groups.pairs.compare import Pairs
 from es_simhash.groups.pairs.diameters import Diameter, diameters
 from es_simhash.groups.pairs.document_links import HotKey, Links
-from es_simhash.groups.pairs.linkage import Linkage, groups_among, groups_in_batches
+from es_simhash.groups.pairs.group_batches import groups_in_batches
 from es_simhash.groups.pairs.nearness import Nearness, values_of
 from es_simhash.groups.pairs.result import MEMBER_COLUMNS, Counts
 from es_simhash.groups.pairs.spool import Spools
+from es_simhash.groups.pairs.standing import canonicals_of, in_turn
 from es_simhash.groups.union_find import UnionFind
 from es_simhash.live.sweep.document_ref import DocumentRef
-from es_simhash.scheme import group_fields
+from es_simhash.scheme.group_fields import Membership
 from es_simhash.scheme.verdict.rarity import Rarity
 from es_simhash.scheme.verdict.rule import EQUAL
 
@@ -38,13 +39,16 @@ _SINGLES = 1000
 
 @dataclass(frozen=True)
 class Member:
-    """A document of a group, with its distance and similarity to the canonical one.
+    """A document of a group, with its distance and similarity to the document that stands for it.
 
-    An estimated similarity has a ``standard_error``.
+    This is the ``canonical`` one: its id, or its index and id (``INDEX/ID``) where several indices were grouped. An
+    estimated similarity has a ``standard_error``.
     """
 
     index: str
     id: str
+    canonical: str
+    is_canonical: bool
     distance: int | None
     similarity: float | None
     standard_error: float | None = None
@@ -52,7 +56,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Group:
-    """A group of near-duplicates; its first member is the canonical one.
+    """A group of near-duplicates; each canonical member comes before its duplicates.
 
     ``id`` is its name, which stays the same from run to run; ``diameter`` is the largest distance between members.
     """
@@ -63,7 +67,7 @@ class Group:
 
     @property
     def canonical(self) -> Member:
-        """The member that stands for the group."""
+        """The first of the members that stand for themselves."""
         return self.members[0]
 
 
@@ -92,7 +96,6 @@ class LinkedDocuments:
     links: Links
     nearness: Nearness
     ranking: Ranking
-    linkage: Linkage
     rarity: Rarity | None
     indices: dict[str, list[int] | None]
     note: tuple[str, Json]
@@ -101,11 +104,16 @@ class LinkedDocuments:
     part: ReadPart | None = None
     is_shard: bool = False
 
+    @property
+    def has_several_indices(self) -> bool:
+        """Whether documents of several indices are grouped, whose ids may be the same."""
+        return len(self.indices) > 1
+
 
 class Grouped(ArrowRows):
     """All groups, or those that new documents may change.
 
-    They are a table of Arrow, too (``to_arrow()``), with a row for each member, the canonical one of a group first.
+    They are a table of Arrow, too (``to_arrow()``), with a row for each member, canonical ones before their duplicates.
 
     Ids and links may lie in temporary files: close it, or use it in a ``with`` statement.
 
@@ -120,11 +128,13 @@ class Grouped(ArrowRows):
         self.new = new
         self._counts = counts
         self._without: set[int] = set()
+        self._positions: list[list[int]] = []
+        self._canonicals = np.arange(len(found.refs))
         self._make()
 
     def _make(self) -> None:
         """Make the groups of linked documents."""
-        self._positions = self._groups()
+        self._positions, self._canonicals = self._groups()
         self._names = self._named(self._positions)
 
     def leave_out(self, positions: Collection[int]) -> None:
@@ -174,7 +184,7 @@ class Grouped(ArrowRows):
     @property
     def counts(self) -> Counts:
         """The counts of documents, pairs and groups."""
-        duplicates = sum(len(each) - 1 for each in self._positions)
+        duplicates = int(np.count_nonzero(self._canonicals != np.arange(len(self._canonicals))))
         return replace(self._counts, groups=len(self), duplicates=duplicates)
 
     @property
@@ -186,18 +196,25 @@ class Grouped(ArrowRows):
         """Yield the groups, the largest first."""
         nearness, names_ = self._linked.nearness, iter(self._names)
         for some in counted_arrays("Reading groups", self._loaded(self._positions), len(self), "groups"):
-            near = nearness.to_firsts(some)
-            keys = self.keys(list(chain.from_iterable(some)))
-            members = (Member(*key, *values) for key, values in zip(keys, values_of(near), strict=True))
-            for positions, diameter in zip(some, diameters(nearness, some, near), strict=True):
-                yield Group(next(names_), tuple(islice(members, len(positions))), diameter)
+            positions = list(chain.from_iterable(some))
+            canonicals = self._canonicals[positions]
+            near = nearness.between(canonicals, np.array(positions))
+            standing = zip(self._keys_as_written(canonicals.tolist()), (canonicals == positions).tolist(), strict=True)
+            rows = zip(self.keys(positions), standing, values_of(near), strict=True)
+            members = (Member(*key, *own, *values) for key, own, values in rows)
+            for each, diameter in zip(some, diameters(nearness, some, near), strict=True):
+                yield Group(next(names_), tuple(islice(members, len(each))), diameter)
 
     def _loaded(self, groups: Iterable[list[int]]) -> Iterator[list[list[int]]]:
         """Yield groups in batches, and load what is compared of each batch meanwhile."""
         for some in groups_in_batches(groups):
             self._linked.nearness.load(list(chain.from_iterable(some)))
-            self._linked.nearness.read_texts(some)
             yield some
+
+    def _keys_as_written(self, positions: Sequence[int]) -> list[str]:
+        """Return the keys of documents as others name them: ids, with their indices where there are several."""
+        keys = self.keys(positions)
+        return [f"{index}/{id_}" if self._linked.has_several_indices else id_ for index, id_ in keys]
 
     def _keys_of_members(self, groups: Sequence[Sequence[int]]) -> Mapping[int, tuple[str, str]]:
         """Return the index and the id of each member of groups, by its position."""
@@ -231,9 +248,9 @@ class Grouped(ArrowRows):
         return [found.get(key) or DocumentRef(*key, None, {}) for key in keys]
 
     def duplicates(self) -> Iterator[DocumentRef]:
-        """Yield references to the members of groups that are not canonical."""
+        """Yield references to the members of groups that others stand for."""
         for positions in counted_each("Reading duplicates", self._positions, len(self), "groups"):
-            yield from self.refs(positions[1:])
+            yield from self.refs([each for each in positions if self._canonicals[each] != each])
 
     def has_content(self, position: int, content: str) -> bool:
         """Return whether the fingerprinted text of a document has this hash."""
@@ -255,11 +272,15 @@ class Grouped(ArrowRows):
         """
         names_ = iter(self._names)
         for some in self._loaded(self._positions):
-            near = values_of(self._linked.nearness.to_firsts(some))
+            members = np.concatenate(some)
+            canonicals = self._canonicals[members]
+            near = values_of(self._linked.nearness.between(canonicals, members))
+            own = zip(self._keys_as_written(canonicals.tolist()), (canonicals == members).tolist(), near, strict=True)
             for positions in some:
                 name = next(names_)
-                for number, (position, (distance, similarity, _)) in enumerate(zip(positions, near, strict=False)):
-                    yield position, group_fields.of_member(name, len(positions), number == 0, distance, similarity)
+                for position, (key, is_canonical, (distance, similarity, _)) in zip(positions, own, strict=False):
+                    group = Membership(name, len(positions), key, is_canonical)
+                    yield position, group.fields(distance, similarity)
         if singles:
             yield from self._singles()
 
@@ -271,35 +292,40 @@ class Grouped(ArrowRows):
         for start in range(0, len(waiting), _SINGLES):
             some = waiting[start : start + _SINGLES]
             made = self._named([[position] for position in some], self._names)
-            yield from zip(some, (group_fields.of_member(name, 1, True, None, None) for name in made), strict=True)
+            keys = self._keys_as_written(some)
+            fields = (Membership(name, 1, key, True).fields() for name, key in zip(made, keys, strict=True))
+            yield from zip(some, fields, strict=True)
 
     def present_fields(self) -> Iterator[tuple[int, Json]]:
         """Yield the positions of documents that have fields of groups already, and these fields."""
         return self._linked.refs.stored_groups()
 
-    def _groups(self) -> list[list[int]]:
-        """Make the groups, the largest first, as positions of their members, the canonical one first."""
-        found = self._linked
+    def _groups(self) -> tuple[list[list[int]], Integers]:
+        """Make the groups, the largest first; return their members, each canonical one before its duplicates.
+
+        Return with them the position of the document that stands for each.
+        """
+        found, before = self._linked, {each[0]: set(each) for each in self._positions}
         groups: list[tuple[int, tuple[str, str], list[int]]] = []
-        components = self._components()
-        # Single linkage compares nothing.
-        batches = groups_in_batches(components) if found.linkage == "single" else self._loaded(components)
+        canonicals = np.arange(len(found.refs))
+        # What only an earlier run has linked may not be near.
+        are_linked = not len(found.joined[0])
+        batches = groups_in_batches(self._components())
         for some in counted_arrays("Making groups", batches, len(found.links.union.groups()), "groups"):
             keys = self._keys_of_members(some)
-            for component in some:
-                ordered = found.ranking.ordered(component, keys)
-                for each in groups_among(ordered, found.nearness, found.linkage, not self._without):
-                    groups.append((-len(each), keys[each[0]][::-1], each))
-        return [positions for *_, positions in sorted(groups)]
+            ordered = [found.ranking.ordered(component, keys) for component in some]
+            made = [each for each in ordered if before.get(each[0]) == set(each)]
+            new = [each for each in ordered if before.get(each[0]) != set(each)]
+            kept = list(chain.from_iterable(made))
+            canonicals[kept] = self._canonicals[kept]
+            canonicals[list(chain.from_iterable(new))] = canonicals_of(new, found.nearness, are_linked=are_linked)
+            for each in ordered:
+                groups.append((-len(each), keys[each[0]][::-1], in_turn(each, canonicals[each].tolist())))
+        return [positions for *_, positions in sorted(groups)], canonicals
 
     def _components(self) -> Iterator[list[int]]:
-        """Yield the sets of two or more documents that links connect, without those left out.
-
-        In single linkage, documents left out connect nothing. Otherwise they may, since members are compared again.
-        """
-        union = self._linked.links.union
-        if self._without and self._linked.linkage == "single":
-            union = self._union_without()
+        """Yield the sets of two or more documents that links connect; those left out connect nothing."""
+        union = self._union_without() if self._without else self._linked.links.union
         for component in union.groups():
             rest = [position for position in component if position not in self._without]
             if len(rest) > 1:
@@ -307,11 +333,14 @@ class Grouped(ArrowRows):
 
     def _union_without(self) -> UnionFind:
         union, instead = UnionFind(len(self._linked.refs)), self._copies_instead()
-        links = ((pairs["first"], pairs["second"]) for pairs in self.pairs())
-        for pairs in chain(links, [self._linked.joined]):
-            first, second = (instead[side] for side in pairs)
+        for pairs in self.pairs():
+            first, second = (instead[pairs[side]] for side in ("first", "second"))
             stay = (first >= 0) & (second >= 0)
             union.union(first[stay], second[stay])
+        groups, members = self._linked.joined
+        stay = ~np.isin(members, list(self._without))
+        _, firsts, numbers = np.unique(groups[stay], return_index=True, return_inverse=True)
+        union.union(members[stay][firsts][numbers], members[stay])
         return union
 
     def _copies_instead(self) -> Integers:
@@ -353,9 +382,9 @@ class Grouped(ArrowRows):
     def _arrow_rows(self) -> Iterator[tuple[Any, ...]]:
         self._spools.check_open()
         return (
-            (group.id, each.index, each.id, place == 0, each.similarity, each.distance, each.standard_error)
+            (group.id, *(getattr(each, name) for name in ("index", "id", *MEMBER_COLUMNS)))
             for group in self
-            for place, each in enumerate(group.members)
+            for each in group.members
         )
 
     def _repr_html_(self) -> str:

@@ -21,13 +21,14 @@ from es_simhash.groups.pairs.compare import Comparison
 from es_simhash.groups.pairs.condense import content_numbers, needed
 from es_simhash.groups.pairs.document_links import Bounds, link
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
-from es_simhash.groups.pairs.linkage import Linkage, groups_among, groups_in_batches
+from es_simhash.groups.pairs.group_batches import groups_in_batches
 from es_simhash.groups.pairs.missed import Missed, missed
 from es_simhash.groups.pairs.nearness import Nearness
 from es_simhash.groups.pairs.repeated_ids import repeated
 from es_simhash.groups.pairs.result import Counts, Duplicates
 from es_simhash.groups.pairs.scope_rows import ScopeRows
 from es_simhash.groups.pairs.spool import Spools
+from es_simhash.groups.pairs.standing import canonicals_of
 from es_simhash.groups.pairs.stored_strings import Strings
 from es_simhash.groups.pairs.text_similarity import CompareTexts, text_comparer, verifier
 from es_simhash.groups.pairs.worker_pool import condense_all
@@ -45,7 +46,7 @@ from es_simhash.sketches.minhash.common import VALUE_BITS
 Document = tuple[str, str] | tuple[str, str, Mapping[str, Any]]
 Documents = Iterable[Document] | AnyFrame
 OnProgress = Callable[[int], object]
-# The rank of a document by its position; the lowest of a group stands for it.
+# The rank of a document by its position; the lowest stand for others.
 Rank = Callable[[int], Any]
 
 
@@ -54,9 +55,8 @@ _NOTED_AT_ONCE = 1000
 
 @dataclass(frozen=True)
 class Choices:
-    """Options of the comparison and of groups; see `Deduplicator`."""
+    """Options of the comparison; see `Deduplicator`."""
 
-    linkage: Linkage
     common: float | None
     max_bucket: int | None
     rarity: Rarity | None
@@ -164,15 +164,16 @@ class Deduplication:
         links = link(self._store, self._criteria, self._comparison, self._memory, self._spools, bounds)
         groups = links.union.groups()
         missing = None if links.is_whole else self._missed(groups)
-        if self._choices.linkage != "single" or rank:
-            groups = Groups.of(self._chosen(groups, rank or (lambda _: 0)), len(self._store))
+        if rank:
+            groups = Groups.of((_ranked(each, rank) for each in groups), len(self._store))
+        standing = Groups(self._canonicals(groups, rank))
         counts = Counts(
             documents=len(self._store),
             empty=self._store.empty,
             identical=links.identical,
             near=links.near,
             groups=len(groups),
-            duplicates=int(np.count_nonzero(~groups.is_first)),
+            duplicates=int(np.count_nonzero(~standing.is_first)),
             compared=self._comparison.compared,
             verified=self._comparison.verified,
             refused=self._comparison.refused,
@@ -182,8 +183,8 @@ class Deduplication:
             valley=self._comparison.sample.valley,
             missed=missing,
         )
-        scopes = self._store.scopes
-        return Duplicates(self._spools, self._ids, links.pairs, groups, counts, self._nearness, self._rarity, scopes)
+        own = self._spools, self._ids, links.pairs, groups, standing
+        return Duplicates(*own, counts, self._nearness, self._rarity, self._store.scopes)
 
     def _missed(self, groups: Groups) -> Missed | None:
         """Estimate what is missing; None where signatures do not say how similar all documents are."""
@@ -196,14 +197,18 @@ class Deduplication:
         exact = self._exact if self._texts is not None else None
         return Nearness(self._store, self._criteria, exact)
 
-    def _chosen(self, connected: Groups, rank: Rank) -> Iterator[list[int]]:
-        """Yield the groups among connected documents, the canonical one first."""
-        nearness, batches = self._nearness, groups_in_batches(connected)
-        for some in counted_arrays("Making groups", batches, len(connected), "groups"):
-            nearness.load([position for each in some for position in each])
-            for each in some:
-                ordered = sorted(each, key=lambda position: (rank(position), position))
-                yield from groups_among(ordered, nearness, self._choices.linkage)
+    def _canonicals(self, groups: Groups, rank: Rank | None) -> Integers:
+        """Return the document that stands for each: itself, or another of its group."""
+        found = np.arange(len(self._store), dtype=groups.firsts.dtype)
+        batches = groups_in_batches(groups)
+        for some in counted_arrays("Making groups", batches, len(groups), "groups"):
+            ordered = [_ranked(each, rank) if rank else each for each in some]
+            found[np.concatenate(ordered)] = canonicals_of(ordered, self._nearness)
+        return found
+
+
+def _ranked(group: list[int], rank: Rank) -> list[int]:
+    return sorted(group, key=lambda position: (rank(position), position))
 
 
 def each_document(documents: Documents, scope: Scope | None) -> Iterable[Document]:

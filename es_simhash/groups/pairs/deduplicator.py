@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import get_args
 
 from es_simhash._core.environment import MEMORY
 from es_simhash._core.json_paths import Json
@@ -22,7 +21,6 @@ from es_simhash.groups.pairs.deduplication_steps import (
     each_document,
 )
 from es_simhash.groups.pairs.learning import learn
-from es_simhash.groups.pairs.linkage import Linkage
 from es_simhash.groups.pairs.result import Duplicates
 from es_simhash.groups.pairs.spool import Spools
 from es_simhash.groups.pairs.stages import KeptStages
@@ -51,7 +49,10 @@ class Deduplicator:
     ``estimate``, fingerprints do: distances are exact, similarities estimated. Features that more than the share
     ``common`` of documents have do not count, which needs texts; ``rarity`` is what was learnt by `learn` or in an
     index, or its JSON form; without it, the built-in table decides how rare features are. If more than ``max_bucket``
-    documents share a key, only this many are compared. ``linkage`` makes groups of linked documents, as in `GroupOptions`.
+    documents share a key, only this many are compared.
+
+    A group has all documents that links connect, however far apart its ends are. Each of its documents is near the one
+    that stands for it, or stands for itself.
 
     The job takes about ``memory`` bytes, beside the program itself and some 20 bytes a document, in a scope 40. Beyond
     that it uses temporary files of ``directory``, by default the system's, which vanish however the program ends.
@@ -71,7 +72,6 @@ class Deduplicator:
     similarity: float | Level | None = None
     numbers: float | None = None
     estimate: bool = False
-    linkage: Linkage = "single"
     common: float | None = None
     rarity: Rarity | Json | None = None
     max_bucket: int | None = None
@@ -83,8 +83,6 @@ class Deduplicator:
 
     def __post_init__(self) -> None:
         needed(self.settings, self.criteria)  # checks the options
-        if self.linkage not in get_args(Linkage):
-            raise SchemeError(f"There is no linkage {self.linkage!r}. Choose from: {', '.join(get_args(Linkage))}.")
         if self.common is not None and (self.estimate or not 0 < self.common < 1):
             raise SchemeError(
                 f"Features cannot be left out from a share of {self.common} of texts on. "
@@ -124,13 +122,13 @@ class Deduplicator:
 
         With a scope, they are (id, text, values), where the values are an object with the fields of the scope.
 
-        ``on_progress`` is called with the number of documents read so far. The document with the lowest ``rank``, which
-        is called with its position once all are read, stands for its group; without ``rank`` the first one does.
+        ``on_progress`` is called with the number of documents read so far. Documents with a low ``rank``, which is
+        called with their positions once all are read, stand for others; without ``rank`` those that come first do.
         """
         kept = None if self.state is None else KeptStages(Path(self.state) / _KEPT)
         spools = Spools(self.memory // _SPOOL_SHARE, self.directory)
         try:
-            choices = Choices(self.linkage, self.common, self.max_bucket, self._rarity, self.scope)
+            choices = Choices(self.common, self.max_bucket, self._rarity, self.scope)
             threads = self.threads or default_threads()
             job = Deduplication(self.settings, self.criteria, choices, self.memory, threads, spools)
             with stage("read"):

@@ -13,7 +13,7 @@ from es_simhash.groups.pairs.nearness import Near, Nearness
 
 # The diameter of groups with more different texts than this is not computed from all pairs.
 _ALL_PAIRS = 64
-# The members of groups with no more texts are compared by comparing them to the first.
+# The members of groups with no more texts are compared by comparing them to the one that stands for them.
 _PAIR = 2
 _COMPARED_AT_ONCE = 1 << 16
 
@@ -32,25 +32,27 @@ class Diameter:
     standard_error: float | None = None
 
 
-def diameters(nearness: Nearness, groups: Sequence[Sequence[int]], to_firsts: Near) -> list[Diameter]:
+def diameters(nearness: Nearness, groups: Sequence[Sequence[int]], to_canonicals: Near) -> list[Diameter]:
     """Compute the diameters of groups; in one with many texts, compare those that are far from the first.
 
-    ``to_firsts`` compares the members of groups, one after the other, each to the first of its group.
+    ``to_canonicals`` compares the members of groups, one after the other, each to the one that stands for it.
     """
     texts, counts = nearness.texts(groups)
     numbers = np.repeat(np.arange(len(groups)), [len(each) for each in groups])
-    found = _Farthest(to_firsts, len(groups))
-    found.add(numbers, to_firsts, counts[numbers] <= _PAIR)
-    for which, near in _among(nearness, texts, counts):
+    found = _Farthest(to_canonicals, len(groups))
+    # Of two texts one stands for the other, unless a scope keeps some of their documents apart.
+    few = 1 if nearness.is_by_pairs else _PAIR
+    found.add(numbers, to_canonicals, counts[numbers] <= few)
+    for which, near in _among(nearness, texts, counts, few):
         found.add(which, near)
     return found.diameters(nearness, counts <= _ALL_PAIRS)
 
 
-def _among(nearness: Nearness, texts: Integers, counts: Integers) -> Iterator[tuple[Integers, Near]]:
-    """Compare the texts of groups with more than two; yield the number of the group of each pair, and its nearness."""
+def _among(nearness: Nearness, texts: Integers, counts: Integers, few: int) -> Iterator[tuple[Integers, Near]]:
+    """Compare the texts of groups with more than a few; yield each pair's number of the group, and its nearness."""
     numbers = np.repeat(np.arange(len(counts)), counts)
     before = positions_in_rows(counts)
-    before[~((counts > _PAIR) & (counts <= _ALL_PAIRS))[numbers]] = 0
+    before[~((counts > few) & (counts <= _ALL_PAIRS))[numbers]] = 0
     for which, back in spread_chunks(before, _COMPARED_AT_ONCE):
         yield numbers[which], nearness.between(texts[which - 1 - back], texts[which])
     for number in np.flatnonzero(counts > _ALL_PAIRS).tolist():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -19,6 +19,7 @@ from es_simhash.groups.pairs.stored_rows import Columns, Rows
 from es_simhash.groups.pairs.text_similarity import CompareTexts
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
+from es_simhash.scheme.verdict.plausible import lowest_estimate
 from es_simhash.scheme.verdict.rule import are_near, clauses
 from es_simhash.sketches.minhash.estimate import standard_errors
 
@@ -55,20 +56,15 @@ class _LoadedRows:
 
 
 class Nearness:
-    """Distances and similarities by stored fingerprints, or with ``exact`` by texts; positions need not ascend.
-
-    Texts that are not at hand are read by ``read_texts``, or else when they are compared.
-    """
+    """Distances and similarities by stored fingerprints, or with ``exact`` by texts; positions need not ascend."""
 
     def __init__(
         self,
         store: FingerprintStore,
         criteria: Criteria,
         exact: CompareTexts | None = None,
-        read_texts: Callable[[Integers], None] | None = None,
     ) -> None:
         self._store = store
-        self._read_texts = read_texts
         self._criteria = criteria
         self._exact = exact
         self._contents = _LoadedRows(store.contents)
@@ -82,21 +78,10 @@ class Nearness:
             if rows is not None:
                 rows.load(ascending)
 
-    def read_texts(self, groups: Sequence[Sequence[int]]) -> None:
-        """Read the texts of loaded groups, which is faster than group by group: those that differ from the first."""
-        if self._exact and self._read_texts:
-            firsts, members = _with_firsts(groups)
-            differ = ~self._are_equal(PairRows(pair_codes(firsts, members)))
-            self._read_texts(np.concatenate([firsts[differ], members[differ]]))
-
     def has_content(self, position: int, content: int) -> bool:
         """Return whether the text of a document has this hash."""
         [[found, _]] = self._store.contents.take(np.array([position])).tolist()
         return bool(found == content)
-
-    def to_firsts(self, groups: Sequence[Sequence[int]]) -> Near:
-        """Compare the members of groups, one after the other, each to the first of its group."""
-        return self.between(*_with_firsts(groups))
 
     def to(self, one: int, others: Integers) -> Near:
         """Compare documents to one."""
@@ -139,18 +124,42 @@ class Nearness:
         assert self._store.settings.minhash
         return standard_errors(similarities, self._store.settings.minhash.size, self._store.value_bits)
 
-    def are_near(self, one: int, others: Sequence[int]) -> npt.NDArray[np.bool_]:
-        """Return whether each document meets the criteria together with the one."""
-        second = np.array(others, dtype=np.int64)
-        ones = np.full_like(second, one)
-        rows = PairRows(pair_codes(ones, second))
-        texts = None if self._criteria.similarity is None else self._measures(ones, second, rows)
+    def are_near(self, first: Integers, second: Integers) -> npt.NDArray[np.bool_]:
+        """Return which pairs of documents meet the criteria."""
+        rows = PairRows(pair_codes(first, second))
+        texts = None if self._criteria.similarity is None else self._deciding(first, second, rows)
         found = are_near(clauses(self._criteria, self._distances(rows), texts))
-        return found & self._store.scopes.are_in_scope(ones, second) if self._store.scopes else found
+        return found & self._store.scopes.are_in_scope(first, second) if self._store.scopes else found
 
-    def interchangeable(self, positions: Sequence[int]) -> dict[int, list[int]]:
-        """Group connected documents that are near the same ones, under the first of each, in the given order."""
-        return {position: [position] for position in positions} if self.is_by_pairs else self.copies(positions)
+    def _deciding(self, first: Integers, second: Integers, rows: PairRows) -> PairMeasures:
+        """Measure pairs; texts are compared where estimates do not rule them out, as those of candidates are."""
+        if not self._exact:
+            return self._measures(first, second, rows)
+        assert self._values
+        minhash, bits = self._store.settings.minhash, self._store.value_bits
+        assert minhash
+        are_equal = self._are_equal(rows)
+        estimates = rows.estimates(self._values, bits, minhash.layout.size)
+        asked = ~are_equal & (estimates >= lowest_estimate(self._criteria, minhash, bits))
+        measures = PairMeasures.of_similarities(are_equal.astype(np.float64))
+        if asked.any():
+            exact = self._exact(first[asked], second[asked], self._criteria.least)
+            measures.similarities[asked], measures.meets[asked] = exact.similarities, exact.meets
+        return measures
+
+    def originals(self, groups: Sequence[Sequence[int]]) -> Integers:
+        """Return for each member of groups, as a place among all, the first of its group that has the same text.
+
+        Where a scope may keep equal texts apart, each is its own original.
+        """
+        members, numbers = _members(groups), np.repeat(np.arange(len(groups)), _sizes(groups))
+        places = np.arange(len(members))
+        if self.is_by_pairs:
+            return places
+        order, is_first = self._by_text(members, numbers)
+        originals = places.copy()
+        originals[order] = order[np.flatnonzero(is_first)][np.cumsum(is_first) - 1]
+        return originals
 
     @property
     def is_by_pairs(self) -> bool:
@@ -166,29 +175,20 @@ class Nearness:
         """Return whether the scope of a document is as it was when it was read."""
         return not self._store.scopes or self._store.scopes.has(position, document)
 
-    def copies(self, positions: Sequence[int]) -> dict[int, list[int]]:
-        """Group documents by their texts, under the first of each, in the given order."""
-        rows = self._contents.take(np.array(positions, dtype=np.int64))
-        firsts: dict[bytes, int] = {}
-        copies: dict[int, list[int]] = {}
-        for position, row in zip(positions, rows, strict=True):
-            copies.setdefault(firsts.setdefault(row.tobytes(), position), []).append(position)
-        return copies
-
     def texts(self, groups: Sequence[Sequence[int]]) -> tuple[Integers, Integers]:
         """Return the first of the members of each group that have the same text, and how many each group has."""
         members, numbers = _members(groups), np.repeat(np.arange(len(groups)), _sizes(groups))
+        order, is_first = self._by_text(members, numbers)
+        places = np.sort(order[is_first])
+        return members[places], np.bincount(numbers[places], minlength=len(groups))
+
+    def _by_text(self, members: Integers, numbers: Integers) -> tuple[Integers, npt.NDArray[np.bool_]]:
+        """Order members by their groups and texts, and say which are the first with their text."""
         high, low = self._contents.take(members).T
         order = np.lexsort((low, high, numbers))
         is_first = np.ones(len(order), dtype=np.bool_)
         is_first[1:] = np.logical_or.reduce([each[order][1:] != each[order][:-1] for each in (numbers, high, low)])
-        places = np.sort(order[is_first])
-        return members[places], np.bincount(numbers[places], minlength=len(groups))
-
-
-def _with_firsts(groups: Sequence[Sequence[int]]) -> tuple[Integers, Integers]:
-    """Return, for each member of groups, the first of its group, and itself."""
-    return np.repeat(np.array([each[0] for each in groups], dtype=np.int64), _sizes(groups)), _members(groups)
+        return order, is_first
 
 
 def _sizes(groups: Sequence[Sequence[int]]) -> list[int]:

@@ -14,18 +14,25 @@ import numpy.typing as npt
 from es_simhash._core.arrow_tables import ArrowRows
 from es_simhash._core.stages import counted_arrays
 from es_simhash.groups.pairs.compare import Pairs
-from es_simhash.groups.pairs.linkage import groups_in_batches
+from es_simhash.groups.pairs.group_batches import groups_in_batches
 from es_simhash.groups.pairs.missed import Missed
 from es_simhash.groups.pairs.nearness import Nearness, values_of
 from es_simhash.groups.pairs.scope_columns import ScopeColumns
 from es_simhash.groups.pairs.spool import Spools
+from es_simhash.groups.pairs.standing import in_turn
 from es_simhash.groups.pairs.stored_rows import Records
 from es_simhash.groups.pairs.stored_strings import Strings
 from es_simhash.groups.union_find import Groups
 from es_simhash.scheme.verdict.rarity import Rarity
 
 # What a table says of each member of a group, as Arrow calls the types.
-MEMBER_COLUMNS = {"is_canonical": "bool", "similarity": "double", "distance": "int64", "standard_error": "double"}
+MEMBER_COLUMNS = {
+    "canonical": "string",
+    "is_canonical": "bool",
+    "similarity": "double",
+    "distance": "int64",
+    "standard_error": "double",
+}
 
 
 @dataclass(frozen=True)
@@ -38,7 +45,8 @@ class Counts:
     Among ``compared`` candidates, ``verified`` were decided by their texts, and ``refused`` were similar enough but did
     not meet the conditions that are switched on. Keys shared by very many documents would
     have made ``left_out`` more comparisons, counted once for each key of a pair. ``cut_off`` counts documents that were
-    not compared because too many have a key, once for each key. ``unscoped`` documents lack a value of the scope, and
+    not compared because too many have a key, once for each key. ``duplicates`` are the documents that another one
+    stands for. ``unscoped`` documents lack a value of the scope, and
     are in no pair. Texts part at the similarity ``valley``, unless that is not clear (see
     `es_simhash.groups.pairs.valley`). What was left out may have ``missed`` near-duplicates, which is estimated.
     """
@@ -62,8 +70,10 @@ class Counts:
 class Duplicates(ArrowRows):
     """The near-duplicates among documents, which are identified by their positions, from 0.
 
-    They are a table of Arrow, too (``to_arrow()``): a row for each document of a group, the canonical one first, with
-    how near it is to that one.
+    ``groups`` are what links connect; ``standing`` are the canonical documents with duplicates, each with these.
+
+    They are a table of Arrow, too (``to_arrow()``): a row for each document of a group, each canonical one before its
+    duplicates, with how near these are to it.
 
     ``rarity`` is the table by which texts were compared; None if they were not.
 
@@ -77,6 +87,7 @@ class Duplicates(ArrowRows):
         ids: Strings,
         pairs: Records,
         groups: Groups,
+        standing: Groups,
         counts: Counts,
         nearness: Nearness,
         rarity: Rarity | None,
@@ -89,13 +100,14 @@ class Duplicates(ArrowRows):
         self._ids = ids
         self._pairs = pairs
         self.groups = groups
+        self.standing = standing
         self.counts = counts
         self.written: Callable[[str], str] = str
 
     @property
     def is_canonical(self) -> npt.NDArray[np.bool_]:
-        """Whether each document is canonical: the first of its group, or in none."""
-        return self.groups.is_first
+        """Whether each document stands for itself: it is near none that does, or in no group."""
+        return self.standing.is_first
 
     def pairs(self) -> Iterator[Pairs]:
         """Yield the pairs in batches, the identical ones first.
@@ -110,10 +122,23 @@ class Duplicates(ArrowRows):
         return map(self.written, self._ids)
 
     def groups_of_ids(self) -> Iterator[list[str]]:
-        """Yield the ids of each group, the canonical one first."""
-        for some in counted_arrays("Reading groups", groups_in_batches(self.groups), len(self.groups), "groups"):
+        """Yield the ids of each group, a canonical one first."""
+        return self._ids_of_each(self.groups)
+
+    def standing_ids(self) -> Iterator[list[str]]:
+        """Yield the ids of each canonical document that has duplicates, followed by these."""
+        return self._ids_of_each(self.standing)
+
+    def _ids_of_each(self, groups: Groups) -> Iterator[list[str]]:
+        for some in counted_arrays("Reading groups", groups_in_batches(groups), len(groups), "groups"):
             ids = iter(self.ids_of([position for group in some for position in group]))
             yield from (list(islice(ids, len(group))) for group in some)
+
+    def groups_in_turn(self) -> Iterator[list[list[int]]]:
+        """Yield batches of groups, each canonical document before its duplicates; what is compared is loaded."""
+        for some in groups_in_batches(self.groups):
+            self.nearness.load([position for group in some for position in group])
+            yield [in_turn(group, self.standing.firsts[group].tolist()) for group in some]
 
     def ids_of(self, positions: Sequence[int]) -> list[str]:
         """Return the ids of documents, in the order of ``positions``."""
@@ -132,13 +157,14 @@ class Duplicates(ArrowRows):
 
     def _members(self) -> Iterator[tuple[Any, ...]]:
         number = 0
-        for some in groups_in_batches(self.groups):
-            positions = [position for group in some for position in group]
-            self.nearness.load(positions)
-            members = zip(self.ids_of(positions), values_of(self.nearness.to_firsts(some)), strict=True)
+        for some in self.groups_in_turn():
+            members = np.concatenate(some)
+            canonicals = self.standing.firsts[members].astype(np.int64)
+            near = values_of(self.nearness.between(canonicals, members))
+            ids = zip(self.ids_of(members.tolist()), self.ids_of(canonicals.tolist()), near, strict=True)
             for group in some:
-                for position, (id, (distance, similarity, error)) in zip(group, members, strict=False):
-                    yield number, position, id, position == group[0], similarity, distance, error
+                for position, (id, canonical, (distance, similarity, error)) in zip(group, ids, strict=False):
+                    yield number, position, id, canonical, id == canonical, similarity, distance, error
                 number += 1
 
     def _repr_html_(self) -> str:

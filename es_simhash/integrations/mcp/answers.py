@@ -81,7 +81,8 @@ class Member(BaseModel):
 
     index: str
     id: str
-    similarity: float | None = Field(description="To the canonical document, which comes first")
+    canonical: str = Field(description="The document that stands for this one: an id, or INDEX/ID")
+    similarity: float | None = Field(description="To the canonical document")
     distance: int | None
     document: dict[str, Any]
 
@@ -91,7 +92,7 @@ class Group(BaseModel):
 
     group: str
     size: int
-    members: list[Member] = Field(description="The first of them; the canonical document stands for the group")
+    members: list[Member] = Field(description="The first of them, each canonical document before its duplicates")
 
 
 class Grouped(BaseModel):
@@ -99,7 +100,7 @@ class Grouped(BaseModel):
 
     documents: int
     groups: int
-    duplicates: int = Field(description="Documents that could be left out: all of groups but the canonical ones")
+    duplicates: int = Field(description="Documents that could be left out: all that others stand for")
     refused: int = Field(description="Pairs that are similar enough, but differ in numbers, lengths or first lines")
     without_fingerprint: int = Field(description="Documents without text or whole fingerprint, in no group")
     largest: list[Group]

@@ -256,6 +256,7 @@ class Tools:
             Member(
                 index=member.index,
                 id=member.id,
+                canonical=member.canonical,
                 similarity=member.similarity,
                 distance=member.distance,
                 document=shortened((hit or {}).get("_source", {})),

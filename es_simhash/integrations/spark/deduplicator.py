@@ -12,7 +12,6 @@ from es_simhash.documents.documents import Documents
 from es_simhash.errors import InputError
 from es_simhash.groups.canonical import FIRST, Canonical
 from es_simhash.groups.pairs.deduplicator import Deduplicator
-from es_simhash.groups.pairs.linkage import Linkage
 from es_simhash.integrations.spark import condensing
 from es_simhash.integrations.spark.condensing import CondensedColumns
 from es_simhash.integrations.spark.frames import number_of, without_text
@@ -32,11 +31,11 @@ class SparkDeduplicator:
     ``documents`` define how texts become fingerprints; ``by``, ``distance``, ``similarity`` and ``numbers`` define
     near, as in a search. Texts decide, as the scheme's verification says; with ``estimate``, or without a
     verification, fingerprints do. ``rarity`` is what was learnt by `learn` or in an index, or its JSON form; without
-    it, the built-in table decides how rare features are. Features that more than the share ``common`` of documents have do not count. Only
-    pairs in the ``scope`` count, and in that of the index: its fields are columns, also inside structs.
+    it, the built-in table decides how rare features are. Features that more than the share ``common`` of documents
+    have do not count. Only pairs in the ``scope`` count, and in that of the index: its fields are columns, also inside
+    structs.
 
-    ``linkage`` makes groups of linked documents, as in `GroupOptions`; "star" and "complete" bring connected documents
-    together in one process. ``canonical`` chooses the document that stands for its group, by columns (see `Canonical`).
+    ``canonical`` chooses the documents that stand for others, by columns (see `Canonical`).
     """
 
     documents: Documents
@@ -48,16 +47,13 @@ class SparkDeduplicator:
     estimate: bool = False
     rarity: Rarity | Json | None = None
     scope: Scope | None = None
-    linkage: Linkage = "single"
     canonical: Canonical = FIRST
     common: float | None = None
 
     def __post_init__(self) -> None:
         self._criteria(self.estimate)  # validates the arguments
         self._rarity, self._scope  # noqa: B018 - and these
-        Deduplicator(
-            self.documents.scheme, estimate=self.estimate, linkage=self.linkage, common=self.common
-        )  # and these
+        Deduplicator(self.documents.scheme, estimate=self.estimate, common=self.common)  # and these
 
     def learn(self, frame: DataFrame) -> Rarity:
         """Learn how rare features are among the texts in the source fields, as `Deduplicator.learn` does."""
@@ -77,7 +73,7 @@ class SparkDeduplicator:
             texts = Texts(frame, self.documents, self._rarity, self.common)
         condensed = condensing.of_texts(frame, self.documents, kept)
         lacking = without_text(frame, self.documents.fields)
-        return find(condensed, number_of(frame), kept, criteria, self.linkage, lacking, texts)
+        return find(condensed, number_of(frame), kept, criteria, lacking, texts)
 
     def of_fields(self, frame: DataFrame) -> SparkDuplicates:
         """Find the near-duplicates among documents whose fields are in a column named by the prefix.
@@ -92,7 +88,7 @@ class SparkDeduplicator:
         kept = CondensedColumns.of_fields(self.documents.scheme, criteria, self._scope, self.canonical)
         condensed = condensing.of_fields(frame, self.documents, kept)
         lacking = f"no fingerprint of the scheme in {self.documents.prefix!r}. Give their texts to of_texts."
-        return find(condensed, number_of(frame), kept, criteria, self.linkage, lacking)
+        return find(condensed, number_of(frame), kept, criteria, lacking)
 
     def _criteria(self, estimate: bool) -> Criteria:
         scheme, numbers = self.documents.scheme, self.numbers

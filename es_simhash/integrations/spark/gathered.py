@@ -18,9 +18,9 @@ from es_simhash._core.environment import MEMORY
 from es_simhash.errors import InputError
 from es_simhash.groups.pairs.encoded import encoded
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
-from es_simhash.groups.pairs.linkage import Linkage, groups_among
 from es_simhash.groups.pairs.nearness import Nearness, values_of
 from es_simhash.groups.pairs.spool import Spools
+from es_simhash.groups.pairs.standing import canonicals_by_pairs, canonicals_of
 from es_simhash.groups.pairs.stored_strings import Strings
 from es_simhash.groups.pairs.text_similarity import CompareTexts, text_comparer
 from es_simhash.integrations.spark.condensing import CondensedColumns
@@ -45,13 +45,13 @@ class Gathering:
     criteria: Criteria
     verifier: Verifier | None
 
-    def groups(self, linkage: Linkage, batches: Iterator[Any]) -> Iterator[Any]:
-        """Yield the members of groups, each with its ``head``, the first of its group, given sorted components."""
+    def heads(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Yield the members of sorted components, each with its ``head``, the document that stands for it."""
         for table in whole(batches, "root"):
             with Spools(MEMORY // _SPOOL_SHARE) as spools:
                 nearness = self._nearness(table, spools)
                 ranks = table[RANK].to_numpy() if RANK in table.column_names else np.zeros(len(table))
-                members, heads = _places(table["root"].to_numpy(), ranks, nearness, linkage)
+                members, heads = _places(table["root"].to_numpy(), ranks, nearness)
             positions = table["position"].to_numpy()
             yield pa.RecordBatch.from_pydict({"position": positions[members], "head": positions[heads]})
 
@@ -67,8 +67,8 @@ class Gathering:
             with Spools(MEMORY // _SPOOL_SHARE) as spools:
                 nearness = self._nearness(table, spools)
                 nearness.load(range(len(table)))
-                groups = [range(start, stop) for start, stop in pairwise([*starts.tolist(), len(table)])]
-                found = list(values_of(nearness.to_firsts(groups)))
+                heads = np.repeat(starts, np.diff(starts, append=len(table)))
+                found = list(values_of(nearness.between(heads, np.arange(len(table)))))
             new = slice(len(table) - len(batch), None)
             rows = [table["position"].to_pylist(), kept.content_hashes(table["content"]), *zip(*found, strict=True)]
             types = (pa.int64(), pa.string(), pa.int32(), pa.float64(), pa.float64())
@@ -89,17 +89,30 @@ class Gathering:
         return Nearness(store, self.criteria, exact)
 
 
-def _places(roots: Integers, ranks: Any, nearness: Nearness, linkage: Linkage) -> tuple[Integers, Integers]:
-    """Return the places of the members of groups, and those of the first members of their groups."""
-    members, heads = [], []
+def _places(roots: Integers, ranks: Any, nearness: Nearness) -> tuple[Integers, Integers]:
+    """Return the places of the members of components, and those of the documents that stand for them."""
     bounds = [*np.flatnonzero(np.diff(roots, prepend=-1)).tolist(), len(roots)]
-    nearness.load(range(len(roots)))
-    for start, stop in pairwise(bounds):
-        ordered = sorted(range(start, stop), key=lambda place: (ranks[place], place))
-        for group in groups_among(ordered, nearness, linkage):
-            members += group
-            heads += [group[0]] * len(group)
-    return np.array(members, dtype=np.int64), np.array(heads, dtype=np.int64)
+    order = np.lexsort((ranks, roots))
+    groups = [order[start:stop].tolist() for start, stop in pairwise(bounds)]
+    return order, canonicals_of(groups, nearness)
+
+
+def heads_by_pairs(batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield the ``head`` of each document that has an edge, given the edges of components, sorted by these.
+
+    Both ends of an edge have the ``place`` and the ``rank`` of a document.
+    """
+    for table in whole(batches, "root"):
+        places, ranks = (
+            np.concatenate([table[f"{side}_{name}"].to_numpy() for side in ("first", "second")])
+            for name in ("place", "rank")
+        )
+        known, one_of_each, numbers = np.unique(places, return_index=True, return_inverse=True)
+        order = np.lexsort((known, ranks[one_of_each]))
+        turns = np.empty_like(order)
+        turns[order] = np.arange(len(order))
+        heads = canonicals_by_pairs(len(order), *turns[numbers.reshape(2, -1)])
+        yield pa.RecordBatch.from_pydict({"place": known[order], "head": known[order][heads]})
 
 
 def _exact(verifier: Verifier, table: Any, spools: Spools) -> CompareTexts:

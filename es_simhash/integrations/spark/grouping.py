@@ -1,27 +1,25 @@
-"""Groups among connected documents, and how near their members are to the canonical one.
+"""Groups of connected documents, which of them stand for which, and how near they are to these.
 
-In single linkage a group is what is connected, and only the choice of its canonical document is left. In others, all
-documents that are connected come to one process, which makes the groups as one machine does.
+Of two connected documents, the first stands for the other. Three and more come to one process, which compares them as
+one machine does; very many do not, and are decided by the pairs that were found.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from es_simhash.errors import InputError
-from es_simhash.groups.pairs.linkage import Linkage
-from es_simhash.integrations.spark.frames import TEXT, materialized, place_columns
-from es_simhash.integrations.spark.gathered import Gathering
+from es_simhash.integrations.spark.frames import TEXT, materialized, observed, place_columns
+from es_simhash.integrations.spark.gathered import Gathering, heads_by_pairs
 from es_simhash.integrations.spark.ranking import RANK
 from es_simhash.integrations.spark.scoping import SCOPE
 from es_simhash.integrations.spark.texts import Texts
 
-# More connected documents than one process can compare with one another share boilerplate.
+# More connected documents than one process can compare with one another.
 MOST_CONNECTED = 100_000
+_PAIR = 2
 
 
 @dataclass(frozen=True)
@@ -31,31 +29,26 @@ class Grouping:
     documents: DataFrame
     gathering: Gathering
     texts: Texts | None
-    linkage: Linkage
 
-    def members(self, roots: DataFrame) -> DataFrame:
-        """Return the documents of all groups, each with the number of its canonical one, the ``head``.
+    def members(self, roots: DataFrame, edges: DataFrame) -> DataFrame:
+        """Return the documents of all groups, with the number of the ``first`` of the group, and of their ``head``.
 
-        ``roots`` have the same root for connected documents.
+        The head is the document that stands for another, or itself. ``roots`` have the same root for documents that
+        ``edges`` connect.
         """
         linked = self.documents.join(roots.withColumnRenamed("node", "original"), "original", "left")
         connected = linked.filter("root is not null or copies > 1").withColumn("root", sf.coalesce("root", "original"))
-        if self.linkage == "single" and RANK not in connected.columns:
-            return connected.withColumn("head", sf.col("root")).select(*self._columns)
         connected = materialized(connected)
-        rank = sf.col(f"`{RANK}`") if RANK in connected.columns else sf.lit(0.0)
-        first = sf.min(sf.struct(rank.alias("rank"), "position"))
-        heads = connected.groupBy("root").agg(first.alias("first"), sf.count("*").alias("members"))
-        heads = heads.select("root", sf.col("first.position").alias("head"), "members")
-        if self.linkage == "single":
-            return connected.join(heads.drop("members"), "root").select(*self._columns)
-        heads = materialized(heads)
-        self._check(heads)
-        # As `groups_among` says, two alone are near each other.
-        pairs = connected.join(heads.filter("members = 2").drop("members"), "root")
-        several = connected.join(heads.filter("members > 2").select("root"), "root")
-        split = self._split(several).join(several, "position")
-        return pairs.select(*self._columns).union(split.select(*self._columns))
+        groups = connected.groupBy("root").agg(self._first(connected).alias("first"), sf.count("*").alias("members"))
+        groups, seen = observed(groups.select("root", "first.position", "members"), most=sf.max("members"))
+        sized = connected.join(groups.withColumnRenamed("position", "first"), "root")
+        heads = sized.filter(f"members <= {_PAIR}").select("position", sf.col("first").alias("head"))
+        if seen["most"] > _PAIR:
+            several = sized.filter(f"members between {_PAIR + 1} and {MOST_CONNECTED}")
+            heads = heads.union(self._compared(several))
+        if seen["most"] > MOST_CONNECTED:
+            heads = heads.union(self._by_pairs(sized.filter(f"members > {MOST_CONNECTED}"), edges))
+        return sized.join(heads, "position").select(*self._columns)
 
     def nearness(self, members: DataFrame) -> DataFrame:
         """Return how near the texts of members are to that of the canonical one, by their ``original``.
@@ -73,24 +66,41 @@ class Grouping:
 
     @property
     def _columns(self) -> list[str]:
-        return ["position", "original", "head", *place_columns(self.documents)]
+        return ["position", "original", "first", "head", *place_columns(self.documents)]
 
-    def _check(self, heads: DataFrame) -> None:
-        largest = heads.orderBy(sf.desc("members")).limit(1).filter(sf.col("members") > MOST_CONNECTED)
-        for row in largest.join(self.documents, sf.col("head") == sf.col("position")).collect():
-            raise InputError(
-                f"{row['members']:,} documents are connected with {row['id']!r}, too many to compare with one another. "
-                "Group with linkage='single', ask for a higher similarity, or take out what these texts share."
-            )
+    @staticmethod
+    def _first(connected: DataFrame) -> Column:
+        """Return the rank and the position of the first document, in the order of preference."""
+        rank = sf.col(f"`{RANK}`") if RANK in connected.columns else sf.lit(0.0)
+        return sf.min(sf.struct(rank.alias("rank"), "position"))
 
-    def _split(self, connected: DataFrame) -> DataFrame:
-        """Bring the documents of each component to one process, which makes its groups."""
+    def _compared(self, connected: DataFrame) -> DataFrame:
+        """Bring the documents of each component to one process, which compares them."""
         kept = self.gathering.kept
         own = [name for name in (SCOPE, RANK) if name in connected.columns]
         names = ["root", "position", "original", "content", *kept.columns, *own]
         rows = self._with_texts(connected.select(*(f"`{name}`" for name in names)))
         ordered = rows.repartition("root").sortWithinPartitions("root", "position")
-        return ordered.mapInArrow(partial(self.gathering.groups, self.linkage), "position long, head long")
+        return ordered.mapInArrow(self.gathering.heads, "position long, head long")
+
+    def _by_pairs(self, connected: DataFrame, edges: DataFrame) -> DataFrame:
+        """Bring the edges of each component to one process. They are of texts: the first with a text has its edges."""
+        texts = connected.groupBy("root", "original").agg(self._first(connected).alias("place"))
+        texts = materialized(texts.select("root", "original", "place.rank", sf.col("place.position").alias("place")))
+        ends = {
+            side: texts.select(
+                sf.col("original").alias(side),
+                sf.col("place").alias(f"{side}_place"),
+                sf.col("rank").alias(f"{side}_rank"),
+            )
+            for side in ("first", "second")
+        }
+        roots = texts.select("root", sf.col("original").alias("first"))
+        rows = edges.join(roots, "first").join(ends["first"], "first").join(ends["second"], "second")
+        ordered = rows.drop("first", "second").repartition("root").sortWithinPartitions("root")
+        decided = ordered.mapInArrow(heads_by_pairs, "place long, head long")
+        heads = texts.join(decided, "place", "left").select("original", sf.coalesce("head", "place").alias("head"))
+        return connected.join(heads, "original").select("position", "head")
 
     def _with_texts(self, rows: DataFrame) -> DataFrame:
         """Add the texts of originals, if texts decide."""

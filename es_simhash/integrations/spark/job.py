@@ -13,7 +13,6 @@ from pyspark.sql import functions as sf
 from es_simhash._core.humanize import counted
 from es_simhash.errors import DocumentError, InputError
 from es_simhash.groups.pairs.candidates import POSITION_MASK
-from es_simhash.groups.pairs.linkage import Linkage
 from es_simhash.groups.pairs.result import Counts
 from es_simhash.integrations.spark import verdict
 from es_simhash.integrations.spark.candidates import candidates, equal_texts, masks_of_tables
@@ -38,12 +37,12 @@ _PART_BITS = 33
 class SparkDuplicates:
     """The near-duplicates among documents.
 
-    ``groups`` has a row for every document of a group: its ``id``, the ``group`` (the id of its canonical document),
-    and whether it ``is_canonical`` itself. ``pairs`` has the ids of both documents, ``first`` and ``second``, and the
-    ``clause`` that decided; ``distance`` if SimHash counts; and if MinHash counts ``similarity``, with its
-    ``standard_error`` (0 if it ``is_exact``), and the ``agreement`` of numbers and conditions (see
-    `es_simhash.scheme.verdict.measures`). For documents with an ``index`` there are also ``index``, ``group_index``,
-    ``first_index`` and ``second_index``.
+    ``groups`` has a row for every document of a group: its ``id``, the ``group`` (the id of the first document of it),
+    the id of the ``canonical`` document that stands for it, and whether it ``is_canonical`` itself. ``pairs`` has the
+    ids of both documents, ``first`` and ``second``, and the ``clause`` that decided; ``distance`` if SimHash counts;
+    and if MinHash counts ``similarity``, with its ``standard_error`` (0 if it ``is_exact``), and the ``agreement`` of
+    numbers and conditions (see `es_simhash.scheme.verdict.measures`). For documents with an ``index`` there are also
+    ``index``, ``group_index``, ``canonical_index``, ``first_index`` and ``second_index``.
 
     In ``counts``, ``empty`` includes all documents that have nothing to compare; there is no ``valley``. With
     ``estimate`` fingerprints alone decided; else ``rarity`` is the table that features weighed by, if they did.
@@ -71,7 +70,6 @@ def find(
     total: int,
     kept: CondensedColumns,
     criteria: Criteria,
-    linkage: Linkage,
     lacking: str,
     texts: Texts | None = None,
 ) -> SparkDuplicates:
@@ -108,9 +106,10 @@ def find(
     if equal is not None:
         edges, identical = edges.union(equal), equal.count()
         links += identical
-    grouping = Grouping(documents, Gathering(kept, criteria, by), texts, linkage)
-    members = grouping.members(few(components(edges, links), 2 * links))
-    members, sizes = observed(members, members=sf.count("*"), groups=sf.count_if(sf.expr("position = head")))
+    grouping = Grouping(documents, Gathering(kept, criteria, by), texts)
+    members = grouping.members(few(components(edges, links), 2 * links), edges)
+    kinds = {"groups": sf.count_if(sf.expr("position = first")), "standing": sf.count_if(sf.expr("position = head"))}
+    members, sizes = observed(members, members=sf.count("*"), **kinds)
     same = equal
     if same is None:
         same = documents.filter("previous is not null").withColumnsRenamed({"previous": "first", "position": "second"})
@@ -122,15 +121,15 @@ def find(
         identical=identical,
         near=seen["near"],
         groups=sizes["groups"],
-        duplicates=sizes["members"] - sizes["groups"],
+        duplicates=sizes["members"] - sizes["standing"],
         compared=sums.others + sums.candidates,
         verified=sums.verified,
         left_out=sums.left_out,
         refused=refused,
     )
     rarity = by.weights if by and isinstance(by.weights, Rarity) else None
-    near_heads = partial(_with_nearness, grouping, members, sizes["groups"])
-    own = _groups(members, sizes["groups"]).drop("original")
+    near_heads = partial(_with_nearness, grouping, members, sizes["standing"])
+    own = _groups(members, sizes["standing"]).drop("original")
     return SparkDuplicates(own, _named(pairs, documents), counts, texts is None, rarity, near_heads)
 
 
@@ -246,18 +245,19 @@ def _equal(documents: DataFrame, kept: CondensedColumns) -> DataFrame:
     return materialized(beside.filter(same & are_in_scope(kept.scope)).select("first", "second"))
 
 
-def _groups(members: DataFrame, groups: int, more: Sequence[str] = ()) -> DataFrame:
-    """Return the documents of all groups, each with the name of its group: its canonical document."""
-    heads = few(_places(members.filter("position = head"), "head", "group"), groups)
+def _groups(members: DataFrame, standing: int, more: Sequence[str] = ()) -> DataFrame:
+    """Return the documents of all groups, each with the first of its group, and the one that stands for it."""
+    firsts = few(_places(members.filter("position = first"), "first", "group"), standing)
+    heads = few(_places(members.filter("position = head"), "head", "canonical"), standing)
     own = [*place_columns(members), sf.expr("position = head").alias("is_canonical"), "original", *more]
-    names = [name for name in heads.columns if name != "head"]
-    return members.join(heads, "head").select(*names, *own)
+    names = [name for frame in (firsts, heads) for name in frame.columns if name not in ("first", "head")]
+    return members.join(firsts, "first").join(heads, "head").select(*names, *own)
 
 
-def _with_nearness(grouping: Grouping, members: DataFrame, groups: int) -> DataFrame:
+def _with_nearness(grouping: Grouping, members: DataFrame, standing: int) -> DataFrame:
     """Return the documents of all groups, each with how near it is to the canonical one."""
-    size = sf.count("*").over(Window.partitionBy("head")).cast("int").alias("group_size")
-    sized = _groups(members.select("*", size), groups, ["group_size"])
+    size = sf.count("*").over(Window.partitionBy("first")).cast("int").alias("group_size")
+    sized = _groups(members.select("*", size), standing, ["group_size"])
     return materialized(sized.join(grouping.nearness(members), "original").drop("original"))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
@@ -22,10 +22,20 @@ from es_simhash.live.sweep.writing import Outcome, write
 from es_simhash.plans.bulk import RequestSize
 from es_simhash.plans.operation_retry import retry
 from es_simhash.plans.operations import Action, Refresh
-from es_simhash.scheme import group_fields
+from es_simhash.scheme.group_fields import Membership, new_name
 
 _AT_ONCE = 500
-_NEEDED = ("id", "index", "group", "group_index", "group_size", "is_canonical", "content")
+_NEEDED = (
+    "id",
+    "index",
+    "group",
+    "group_index",
+    "group_size",
+    "canonical",
+    "canonical_index",
+    "is_canonical",
+    "content",
+)
 
 
 @dataclass(frozen=True)
@@ -44,12 +54,13 @@ class GroupsWriter(DataSourceWriter):
     opened: Callable[[], AbstractContextManager[Index]]
     documents: Documents
     columns: Sequence[str]
+    _are_several: bool = field(init=False)
 
     def __post_init__(self) -> None:
         if missing := [name for name in _NEEDED if name not in self.columns]:
             raise InputError(f"The rows have no column {missing[0]!r}. Write those of SparkDuplicates.members.")
         with self.opened() as index:
-            add_to_mapping(index.engine, index.name, self.documents)
+            object.__setattr__(self, "_are_several", len(add_to_mapping(index.engine, index.name, self.documents)) > 1)
 
     def write(self, iterator: Iterator[Any]) -> Written:
         """Write the groups of some documents."""
@@ -82,7 +93,7 @@ class GroupsWriter(DataSourceWriter):
             self.documents,
             _Rows(rows),
             {_key(row): place for place, row in enumerate(rows)},
-            dict(enumerate(map(_fields, rows))),
+            dict(enumerate(map(self._fields, rows))),
         )
         # They are read first, as if others had changed them: only in the version with this text may they change.
         unread = [(DocumentRef(*_key(row), None, {}), Action("update", row["id"], {}, row["index"])) for row in rows]
@@ -93,6 +104,12 @@ class GroupsWriter(DataSourceWriter):
             f"Document {rows[place]['id']!r} has another text now, or is gone." for place in sorted(settling.lost)
         ]
         return [*changed, *(each.reason for each in outcome.rejected)]
+
+    def _fields(self, row: Any) -> Json:
+        name = new_name(row["group_index"], row["group"])
+        canonical = f"{row['canonical_index']}/{row['canonical']}" if self._are_several else row["canonical"]
+        own = Membership(name, row["group_size"], canonical, row["is_canonical"])
+        return own.fields(row["distance"], row["similarity"])
 
 
 @dataclass(frozen=True)
@@ -111,8 +128,3 @@ class _Rows:
 
 def _key(row: Any) -> tuple[str, str]:
     return row["index"], row["id"]
-
-
-def _fields(row: Any) -> Json:
-    name = group_fields.new_name(row["group_index"], row["group"])
-    return group_fields.of_member(name, row["group_size"], row["is_canonical"], row["distance"], row["similarity"])

@@ -40,7 +40,7 @@ class SearchOptions(TypedDict, total=False):
     """The keywords of `Index.search`.
 
     - ``distinct``: fold each hit under the first one shown that is its near-duplicate.
-    - ``by_groups``: fold it under the first one of its group, as `Index.write_groups` wrote them.
+    - ``by_groups``: fold it under the first one that the same document stands for, as `Index.write_groups` wrote it.
     - ``by``, ``distance``, ``similarity``, ``numbers``: what a near-duplicate is, as for `FindRequest`.
     - ``estimate``: decide by fingerprints alone. By default texts decide where ``_source`` brings them with the hits.
     - ``with_texts``: ask for the texts as well if it does not.

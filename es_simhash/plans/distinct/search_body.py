@@ -13,7 +13,7 @@ from es_simhash.documents.source_filter import SourceFilter
 from es_simhash.errors import InputError
 from es_simhash.plans.distinct.fixed_order import with_seeds
 from es_simhash.plans.distinct.list_end import ListEnd, with_end
-from es_simhash.scheme.group_fields import GROUP
+from es_simhash.scheme.group_fields import CANONICAL, GROUP
 from es_simhash.scheme.query import compared_fields, name_list
 
 # What a request asks for beside hits: the first reply has it.
@@ -31,9 +31,9 @@ _NO_SOURCE = "_none_"
 class SearchBody:
     """A search request; hits come as it asks, with our fields beside, and the texts if they are ``with_texts``.
 
-    For hits that are folded ``by_groups``, our field is their group. A ``window`` is how many hits are read at once.
-    ``scope_paths`` are the fields that a scope reads. What the request asks of chance goes by the ``seed``. On a later
-    page, the reader may show other documents than those ``within`` the name of the index.
+    For hits that are folded ``by_groups``, our fields are their group and canonical document. A ``window`` is how many
+    hits are read at once. ``scope_paths`` are the fields that a scope reads. What the request asks of chance goes by
+    the ``seed``. On a later page, the reader may show other documents than those ``within`` the name of the index.
     """
 
     body: Json
@@ -131,7 +131,8 @@ class SearchBody:
     @property
     def _compared(self) -> list[str]:
         prefix = self.documents.prefix
-        own = [f"{prefix}.{GROUP}"] if self.by_groups else compared_fields(self.documents.scheme, prefix)
+        groups = [f"{prefix}.{name}" for name in (GROUP, CANONICAL)]
+        own = groups if self.by_groups else compared_fields(self.documents.scheme, prefix)
         return [*own, *self.scope_paths]
 
     @cached_property

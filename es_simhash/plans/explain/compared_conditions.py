@@ -14,6 +14,12 @@ from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.conditions import condition_values, traits_of
 from es_simhash.scheme.verdict.verification import Verification
 
+# How the sentences on the other conditions begin.
+_OTHERS = {
+    "lengths": "the shorter text has a share of the longer one's characters of",
+    "first_lines": "the first lines have a similarity of",
+}
+
 
 @dataclass(frozen=True)
 class ComparedCondition:
@@ -38,15 +44,13 @@ def _compared(name: str, least: float, traits: Sequence[Any], names: tuple[str, 
     value = float(condition_values(name, traits, np.array([[0], [1]]))[0])
     if value >= least:
         return ComparedCondition(name, least, value, None)
-    found = {
-        "lengths": "the shorter text has a share of the longer one's characters of",
-        "first_lines": "the first lines have a similarity of",
-    }
-    said = found[name] if name in found else _of_numbers(*traits, *names)
+    said = _OTHERS[name] if name in _OTHERS else _of_numbers(traits, names)
     return ComparedCondition(name, least, value, f"{said} {value:.2f}, below {least:g}")
 
 
-def _of_numbers(a: AbstractSet[str], b: AbstractSet[str], name_a: str, name_b: str) -> str:
+def _of_numbers(numbers: Sequence[AbstractSet[str]], names: tuple[str, str]) -> str:
     """Begin the sentence by how many numbers of the text with fewer the other has."""
-    fewer, one, other = (len(a), name_a, name_b) if len(a) <= len(b) else (len(b), name_b, name_a)
-    return f"{other!r} has {len(a & b):,} of {counted(fewer, 'number')} of {one!r}, a share of"
+    first, second = numbers
+    fewer = int(len(second) < len(first))
+    own = counted(len(numbers[fewer]), "number")
+    return f"{names[1 - fewer]!r} has {len(first & second):,} of {own} of {names[fewer]!r}, a share of"

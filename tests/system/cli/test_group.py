@@ -111,8 +111,9 @@ def test_the_scope_of_an_index_is_narrowed_by_options(tmp_path: Path, place: str
     do("load", name, "news.jsonl", "--id-field", "id")
     *groups, last = do("group", name, "--write")
     assert sorted([m["id"][0] for m in each["members"]] for each in groups) == [["a"] * 3, ["b"] * 3]
-    *groups, last = do("group", name, "--across", "source", "--linkage", "star", "--report", "report.html")
-    assert sorted(each["size"] for each in groups) == [2, 2]
+    *groups, last = do("group", name, "--across", "source", "--report", "report.html")
+    assert sorted(each["size"] for each in groups) == [3, 3]
+    assert [sum(m["is_canonical"] for m in each["members"]) for each in groups] == [2, 2]
     assert last["summary"]["unscoped"] == 0
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "across" in page
@@ -192,7 +193,6 @@ def test_nothing_is_changed_without_write(tmp_path: Path, place: str, index: str
         (["--common", "5"], "between 0 and 1"),
         (["--strip", "("], "not a regular expression"),
         (["--filter", "x"], "--filter"),
-        (["--linkage", "loose"], "loose"),
     ],
 )
 def test_what_makes_no_sense_is_refused(

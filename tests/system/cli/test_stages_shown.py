@@ -63,7 +63,7 @@ def check(recorded: Recorded, *stages: str) -> None:
 
 def test_each_stage_of_a_deduplication_is_counted(recorded: Recorded, folder: Path) -> None:
     files = ("--output", "groups.jsonl", "--pairs", "pairs.jsonl", "--canonical-only", "unique.jsonl")
-    more = ("--report", "report.html", "--linkage", "star", "--date", "date")
+    more = ("--report", "report.html", "--date", "date")
     run("dedup", "news.jsonl", "--field", "body", *files, *more, "--state", "state", cwd=folder)
     linking = ("Checking kept stages", "Finding equal texts", "Sorting keys")
     groups = ("Comparing", "Counting similar texts", "Judging", "Linking", "Making groups", "Reading groups")
@@ -73,7 +73,7 @@ def test_each_stage_of_a_deduplication_is_counted(recorded: Recorded, folder: Pa
 
 def test_each_stage_of_short_records_is_counted(recorded: Recorded, folder: Path) -> None:
     run("dedup", "news.jsonl", "--field", "title", "--scheme", "short", "--output", "groups.jsonl", cwd=folder)
-    check(recorded, "Reading", "Sorting keys", "Comparing", "Linking", "Reading groups")
+    check(recorded, "Reading", "Sorting keys", "Comparing", "Linking", "Making groups", "Reading groups")
 
 
 def test_each_stage_of_the_verbs_on_indices_is_counted(recorded: Recorded, folder: Path) -> None:
@@ -90,7 +90,7 @@ def test_each_stage_of_the_verbs_on_indices_is_counted(recorded: Recorded, folde
     check(recorded, "Copying", "Verifying")
 
     files = ("--output", "groups.jsonl", "--pairs", "pairs.jsonl", "--delete-script", "delete.ndjson")
-    how = ("--canonical", "oldest:date", "--linkage", "star", "--common", "0.9")
+    how = ("--canonical", "oldest:date", "--common", "0.9")
     run("group", "news", *how, *files, "--report", "report.html", cwd=folder)
     linking = ("Finding equal texts", "Reading texts to learn from", "Sorting keys", "Comparing", "Linking", "Ranking")
     check(recorded, "Reading", *linking, "Making groups", "Reading groups", "Reading pairs", "Reading duplicates")

@@ -61,7 +61,7 @@ def test_the_best_hit_of_each_group_and_the_number_of_groups(index: Index) -> No
     body = without_duplicates.collapsed({**EVERYTHING, "aggs": {"most": {"max": {"field": "number"}}}})
     reply = index.engine.perform(Search(index.name, body))
     assert ids(reply["hits"]["hits"]) == ["copy 0", "copy 1", "original 2", "original 3"]
-    assert reply["aggregations"]["groups"]["value"] == 4
+    assert reply["aggregations"]["distinct"]["value"] == 4
     assert reply["aggregations"]["most"]["value"] == 13
 
 

@@ -81,7 +81,7 @@ def same(folder: Path, *options: str) -> bool:
 
 def test_dedup_can_be_interrupted_in_each_stage(folder: Path) -> None:
     names = ("output", "pairs", "canonical-only")
-    dedup = ("dedup", "records.jsonl", "--field", "text", "--scheme", "short", "--linkage", "star")
+    dedup = ("dedup", "records.jsonl", "--field", "text", "--scheme", "short")
     alone = run_alone(*dedup, *outputs("alone", *names), cwd=folder)
     kept = (*dedup, *KEPT, *outputs("kept", *names, "report"))
     written = ("Making groups", "Reading groups", "Reading pairs", "Writing documents", "Measuring groups")
@@ -97,7 +97,7 @@ def test_dedup_can_be_interrupted_in_each_stage(folder: Path) -> None:
 def test_group_can_be_interrupted_in_each_stage(folder: Path) -> None:
     names = ("output", "pairs", "delete-script")
     run_alone("load", "records", "records.jsonl", "--field", "text", cwd=folder)
-    group = ("group", "records", "--canonical", "longest", "--linkage", "star")
+    group = ("group", "records", "--canonical", "longest")
     # In slices, too: they decide the order in which documents are read, and so which of a pair is the first.
     run_alone(*group, "--state", "another", *outputs("alone", *names), cwd=folder)
     kept = (*group, *KEPT, *outputs("kept", *names, "report"))

@@ -161,7 +161,7 @@ def _has_rolled(outcome: Outcome, said: str) -> bool:
 
 
 def _check_groups(outcome: Outcome) -> Iterator[str]:
-    """Where nobody has written since they were read, groups have as many members as they say, and one to keep."""
+    """Where nobody has written since they were read, groups have as many members as they say, and documents to keep."""
     yield from nothing_of_others_is_changed(outcome)
     if outcome.ended.code == REFUSED and "has a whole fingerprint" in outcome.ended.said:
         yield from _wrongly_refused(outcome)
@@ -192,16 +192,19 @@ def _fingerprint(hit: Json) -> Json:
 
 def _wrong_groups(outcome: Outcome) -> Iterator[str]:
     groups: dict[str, list[Json]] = defaultdict(list)
-    for _, _, hit in outcome.documents():
+    standing: dict[str, set[str]] = defaultdict(set)
+    for id_, _, hit in outcome.documents():
         if group := own(hit).get("group"):
             groups[group].append(own(hit))
+            if own(hit)["is_canonical"]:
+                standing[group] |= {id_, f"{hit['_index']}/{id_}"}
     if len(groups) != outcome.ended.summary["summary"]["groups"]:
         yield f"there are the groups {sorted(groups)}, and {outcome.ended.summary['summary']} says otherwise"
     for name, members in groups.items():
         if {each["group_size"] for each in members} != {len(members)}:
             yield f"the group {name} has {len(members)} members, and some of them say otherwise"
-        if sum(each["is_canonical"] for each in members) != 1:
-            yield f"of the group {name}, not one is to be kept"
+        if unknown := {each["canonical"] for each in members} - standing[name]:
+            yield f"in the group {name}, {sorted(unknown)} are to stand for others, and do not stand for themselves"
     families: dict[int, set[str | None]] = defaultdict(set)
     for _, _, hit in outcome.documents():
         if own(hit) and _fingerprint(hit) == fields_of(hit["_source"]):

@@ -55,7 +55,7 @@ def near(place: int, seed: int) -> Json:
 
 def own(index: Index, *ids: str) -> dict[str, Json]:
     """What documents have of a group."""
-    names = ("group", "group_size", "is_canonical", "similarity", "distance")
+    names = ("group", "group_size", "canonical", "is_canonical", "similarity", "distance")
     replies = index.engine.perform(GetDocuments(index.name, ids))
     return {
         id_: {name: stored[name] for name in names if stored.get(name) is not None}
@@ -90,9 +90,10 @@ def test_copies_in_one_request_and_in_later_ones_join_the_first(index: Index) ->
     assert groups(index, *"abcde") == sets("a b d", "c e")
     found = own(index, *"abcde")
     assert canonical(index, *"abcde") == {"a", "c"}
-    assert found["a"].keys() == {"group", "is_canonical"}
-    assert found["d"].keys() == {"group", "is_canonical", "similarity", "distance"}
+    assert found["a"].keys() == {"group", "canonical", "is_canonical"}
+    assert found["d"].keys() == {"group", "canonical", "is_canonical", "similarity", "distance"}
     assert 0.65 <= found["d"]["similarity"] <= 1
+    assert [found[id_]["canonical"] for id_ in "abcde"] == ["a", "a", "c", "a", "c"]
 
 
 @pytest.mark.parametrize("engine", ENGINES[1:], indirect=True)
@@ -101,7 +102,7 @@ def test_searches_collapse_and_aggregate_with_no_run(index: Index) -> None:
     index.refresh()
     reply = index.engine.perform(Search(index.name, collapsed({"query": {"match_all": {}}, "size": 10})))
     assert {hit["_id"] for hit in reply["hits"]["hits"]} == {"a", "c", "e", "empty"}
-    assert reply["aggregations"]["groups"]["value"] == 4
+    assert reply["aggregations"]["distinct"]["value"] == 4
     terms = {"size": 0, "aggs": {"groups": {"terms": {"field": "dedup.group"}}}}
     buckets = index.engine.perform(Search(index.name, terms))["aggregations"]["groups"]["buckets"]
     assert [bucket["doc_count"] for bucket in buckets] == [2, 2, 1, 1]
@@ -118,8 +119,15 @@ def test_each_group_is_counted_once(index: Index) -> None:
 def test_documents_without_an_id_get_groups_too(index: Index) -> None:
     index.add([TEXTS[0], TEXTS[0], TEXTS[1]], refresh=True)
     hits = index.engine.perform(Search(index.name, {"query": {"match_all": {}}}))["hits"]["hits"]
-    names = [hit["_source"]["dedup"]["group"] for hit in hits]
-    assert len(set(names)) == 2
+    found = [hit["_source"]["dedup"] for hit in hits]
+    assert len({each["group"] for each in found}) == 2
+    # The engine had not made their ids yet.
+    assert all(each["canonical"] == each["group"] for each in found)
+    assert sorted(each["is_canonical"] for each in found) == [False, True, True]
+    reconcile(index)
+    hits = index.engine.perform(Search(index.name, {"query": {"match_all": {}}}))["hits"]["hits"]
+    kept = {hit["_id"] for hit in hits if hit["_source"]["dedup"]["is_canonical"]}
+    assert {hit["_source"]["dedup"]["canonical"] for hit in hits} == kept
 
 
 def test_a_document_that_is_written_again_keeps_its_group(index: Index) -> None:
@@ -154,7 +162,7 @@ def test_a_document_that_was_read_and_changed_brings_no_group_with_it(index: Ind
     reconcile(index)
     [read] = index.engine.perform(GetDocuments(index.name, ["b"]))
     add(index, {"b": {**read["_source"], **TEXTS[1]}})
-    assert own(index, "b")["b"].keys() == {"group", "is_canonical"}
+    assert own(index, "b")["b"].keys() == {"group", "canonical", "is_canonical"}
     reconcile(index)
     assert {id_: fields["group_size"] for id_, fields in own(index, "a", "b").items()} == {"a": 1, "b": 1}
 
@@ -204,7 +212,7 @@ def test_a_match_without_a_group_stands_for_the_new_one(engine: Engine, names: C
     assert own(index, "other") == {"other": {}}
 
 
-def test_if_it_changes_meanwhile_the_first_new_one_does(engine: Engine, names: Callable[[], str]) -> None:
+def test_if_it_changes_meanwhile_the_new_ones_stand_for_themselves(engine: Engine, names: Callable[[], str]) -> None:
     plain = made(engine, names, Policy())
     add(plain, {"old": TEXTS[0]}, refresh=True)
     plain.init(policy=ONLINE)
@@ -215,7 +223,7 @@ def test_if_it_changes_meanwhile_the_first_new_one_does(engine: Engine, names: C
     add(Index(plain.name, meddler), {"a": near(0, 1), "b": near(0, 2)})
     assert own(plain, "old") == {"old": {}}
     assert groups(plain, "a", "b") == sets("a b")
-    assert canonical(plain, "a", "b") == {"a"}
+    assert canonical(plain, "a", "b") == {"a", "b"}
 
 
 def test_two_writers_may_give_it_the_same_group(engine: Engine, names: Callable[[], str]) -> None:
@@ -298,8 +306,8 @@ def test_writers_at_the_same_time_are_put_right(engine: Engine, index: Index) ->
 
 def test_a_document_that_joins_two_groups_is_put_right(engine: Engine, names: Callable[[], str]) -> None:
     words = [f"word{i}" for i in range(300)]
-    chain = {name: {"title": "", "body": " ".join(words[a:b])} for name, a, b in [("a", 0, 60), ("c", 20, 80)]}
-    middle = {"title": "", "body": " ".join(words[10:70])}
+    chain = {name: {"title": "", "body": " ".join(words[a:b])} for name, a, b in [("a", 0, 60), ("c", 30, 90)]}
+    middle = {"title": "", "body": " ".join(words[15:75])}
     options = GroupOptions(incremental=True)
     index = made(engine, names)
     add(index, chain)
@@ -310,6 +318,19 @@ def test_a_document_that_joins_two_groups_is_put_right(engine: Engine, names: Ca
     with index.group(options) as grouped:
         index.write_groups(grouped)
     assert groups(index, "a", "b", "c") == sets("a b c")
+
+
+def test_what_is_near_duplicates_of_another_only_stands_for_itself_in_their_group(index: Index) -> None:
+    words = [f"word{i}" for i in range(300)]
+    add(index, {id_: {"title": "", "body": " ".join(words[12 * k : 12 * k + 60])} for k, id_ in enumerate("abcde")})
+    found = own(index, *"abcde")
+    assert len({each["group"] for each in found.values()}) == 1
+    assert [found[id_]["canonical"] for id_ in "abcde"] == ["a", "a", "c", "c", "e"]
+    assert canonical(index, *"abcde") == set("ace")
+    reconcile(index)
+    for id_, each in own(index, *"abcde").items():
+        assert [each[name] for name in ("group", "canonical")] == [found[id_][name] for name in ("group", "canonical")]
+        assert each["group_size"] == 5
 
 
 def test_a_write_that_failed_leaves_nothing_wrong(engine: Engine, index: Index) -> None:

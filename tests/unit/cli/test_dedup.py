@@ -91,12 +91,23 @@ def test_the_summary_says_where_texts_part(tmp_path: Path) -> None:
     assert summary["summary"]["valley"] is None
 
 
-def test_linkage_defines_which_members_are_near(tmp_path: Path) -> None:
+def test_a_chain_has_several_documents_to_keep_each_with_its_duplicates(tmp_path: Path) -> None:
     chain = [{"id": str(i), "body": edited({"title": "", "body": TEXT}, 9 * i, seed=1)["body"]} for i in range(8)]
-    [whole] = dedup(tmp_path, "--similarity", "0.8", documents=chain)
-    assert len(whole["duplicates"]) == 7
-    stars = dedup(tmp_path, "--similarity", "0.8", "--linkage", "star", documents=chain)
-    assert all(len(group["duplicates"]) < 7 for group in stars)
+    *lines_, last = dedup(tmp_path, "--similarity", "0.8", "--json", "--canonical-only", "kept", documents=chain)
+    assert last["summary"]["groups"] == 1
+    assert len(lines_) > 1
+    duplicates = [id_ for each in lines_ for id_ in each["duplicates"]]
+    assert len(duplicates) == last["summary"]["duplicates"]
+    kept = [json.loads(line)["id"] for line in (tmp_path / "kept").read_text(encoding="utf-8").splitlines()]
+    assert {each["keep"] for each in lines_} <= set(kept)
+    assert sorted([*kept, *duplicates]) == [each["id"] for each in chain]
+    dedup(tmp_path, "--similarity", "0.8", "--output-format", "csv", "-o", "groups.csv", documents=chain)
+    head, *rows = csv.reader((tmp_path / "groups.csv").read_text(encoding="utf-8").splitlines())
+    assert head == ["group", "id", "keep", "canonical"]
+    standing = {id_: each["keep"] for each in lines_ for id_ in (each["keep"], *each["duplicates"])}
+    assert sorted(rows) == sorted(
+        ["0", id_, str(int(id_ in kept)), standing.get(id_, id_)] for id_ in map(str, range(8))
+    )
 
 
 def test_what_an_expression_finds_is_left_out_of_texts(tmp_path: Path) -> None:

@@ -43,10 +43,6 @@ def test_each_removed_text_is_near_the_one_that_is_kept() -> None:
     """In a chain, whose ends are not near each other, a group by links alone would remove the end."""
     words = STORIES[0].split()
     chain = [" ".join(words[start : start + 40]) for start in range(0, 30, 6)]
-    pairs = (((0, chain[0]), (place, text)) for place, text in enumerate(chain))
-    near = [_are_near(*(text for _, text in pair)) for pair in pairs]
-    assert near[:2] == [True, True]
-    assert not near[-1]
     with Deduplicator(Scheme()).run((str(place), text) for place, text in enumerate(chain)) as found:
         assert list(found.groups) == [[0, 1, 2, 3, 4]]
     groups = standing("default", None, None, chain)

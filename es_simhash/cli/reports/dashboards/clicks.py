@@ -24,7 +24,8 @@ def group(subject: Subject) -> Json:
 def size(subject: Subject) -> Json:
     """Filter by the sizes of groups in a column, as the last run of `group` has stored them.
 
-    A column has groups by their duplicates, which are one less than their documents. The first and last have no edge.
+    A column has groups by their duplicates, which are one less than their documents, unless they are chains. The first
+    and last have no edge.
     """
     edges = {"gte": Expression("datum.least + 1"), "lte": Expression(f"isValid(datum.most) ? datum.most + 1 : {_MOST}")}
     label = "datum.key + ' duplicates in a group'"

@@ -59,15 +59,17 @@ class Kibana:
         return f"{self._page('/app/dashboards')}#/view/{quote(id_, safe='')}"
 
     def group(self, subject: Subject, group: str) -> str:
-        """Return the page in Discover with a group's documents, the canonical one first, in the subject's data view.
+        """Return the page in Discover with a group's documents, in the subject's data view.
+
+        Each canonical document comes before its duplicates.
 
         Newer versions of both products read this address, which is that of 7.10, and write it as their own.
         """
         state = {
             "index": subject.data_view_id,
             "query": {"language": "kuery", "query": f"{subject.field('group')}: {_quoted(group)}"},
-            "columns": [*map(subject.field, ("is_canonical", subject.measure)), *subject.text_fields],
-            "sort": [[subject.field("is_canonical"), "desc"]],
+            "columns": [*map(subject.field, ("canonical", "is_canonical", subject.measure)), *subject.text_fields],
+            "sort": [[subject.field("canonical"), "asc"], [subject.field("is_canonical"), "desc"]],
         }
         return f"{self._page('/app/discover')}#/?_g={_rison({'time': ALL_TIMES})}&_a={_rison(state)}"
 

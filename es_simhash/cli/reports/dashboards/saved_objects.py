@@ -89,16 +89,16 @@ def _data_view(subject: Subject) -> Json:
 
 
 def _search(subject: Subject) -> Json:
-    """Make the search for groups, the largest first, each with its canonical document before its duplicates."""
-    near = ["group", "group_size", "is_canonical", subject.measure]
+    """Make the search for groups, the largest first, each canonical document before its duplicates."""
+    near = ["group", "group_size", "canonical", "is_canonical", subject.measure]
     others = [field for field in (subject.by_field, *subject.text_fields) if field and field != "_index"]
-    order = {"group_size": "desc", "group": "asc", "is_canonical": "desc"}
+    order = {"group_size": "desc", "group": "asc", "canonical": "asc", "is_canonical": "desc"}
     return _object(
         "search",
         subject.id_of("documents"),
         {
             "title": f"{subject.name}: documents of groups",
-            "description": "Documents of groups, the canonical one of each first.",
+            "description": "Documents of groups, canonical ones before their duplicates.",
             "hits": 0,
             "columns": [*map(subject.field, near), *others],
             "sort": [[subject.field(name), direction] for name, direction in order.items()],

@@ -19,7 +19,6 @@ from es_simhash.errors import DocumentError
 from es_simhash.groups.of_index.result import Group, Member
 from es_simhash.groups.pairs.compare import Pairs
 from es_simhash.groups.pairs.diameters import Diameter
-from es_simhash.groups.pairs.linkage import Linkage
 from es_simhash.groups.pairs.result import Counts
 from es_simhash.plans.explain.excerpts import Piece, changes, excerpt
 from es_simhash.scheme.query import Criteria
@@ -50,7 +49,6 @@ class Setup:
     scheme: Scheme
     criteria: Criteria
     fields: Sequence[str]
-    linkage: Linkage
     canonical: str = "first"
     filter: Json | None = None
     strip: Sequence[str] = ()
@@ -94,7 +92,7 @@ class ShownKey:
 
 @dataclass(frozen=True)
 class ShownMember:
-    """A member, and how its text differs from the canonical one.
+    """A member, and how its text differs from that of the document that stands for it.
 
     ``changes`` is None if a text cannot be read, and empty if the scheme sees no difference; ``is_same`` means equal
     texts.
@@ -106,20 +104,28 @@ class ShownMember:
 
 
 @dataclass(frozen=True)
+class ShownCanonical:
+    """A canonical document with the beginning of its text, None if it cannot be read, and some of its duplicates."""
+
+    member: Member
+    excerpt: tuple[Piece, ...] | None
+    duplicates: tuple[ShownMember, ...]
+
+
+@dataclass(frozen=True)
 class ShownGroup:
-    """A group with the beginning of its canonical text, None if it cannot be read, and the members least like it."""
+    """A group: how many of its documents are ``canonicals``, and some of these, with the members least like them."""
 
     id: str
     size: int
     diameter: Diameter | None
-    canonical: Member
-    excerpt: tuple[Piece, ...] | None
-    members: tuple[ShownMember, ...]
+    canonicals: int
+    shown: tuple[ShownCanonical, ...]
 
     @property
     def unshown(self) -> int:
         """The number of members that are not shown."""
-        return self.size - 1 - len(self.members)
+        return self.size - sum(1 + len(each.duplicates) for each in self.shown)
 
 
 @dataclass(frozen=True)
@@ -143,6 +149,7 @@ class _Ranked:
 
     size: int
     turn: int
+    canonicals: int
     group: Group
 
 
@@ -150,7 +157,7 @@ class Collector:
     """Collects groups, pairs, and dates of duplicates for the report.
 
     The report shows the ``most_groups`` largest groups, each with up to ``most_members`` duplicates: those least like
-    the canonical document, which best show whether the thresholds are right.
+    the documents that stand for them, which best show whether the thresholds are right.
     """
 
     def __init__(self, setup: Setup, most_groups: int = 20, most_members: int = 4) -> None:
@@ -166,7 +173,7 @@ class Collector:
     def add(self, group: Group) -> None:
         """Add a group."""
         size = len(group.members)
-        self._sizes.add(size)
+        self._sizes.add(size, sum(not member.is_canonical for member in group.members))
         self._turn -= 1
         if len(self._largest) < self._most_groups:
             heappush(self._largest, self._ranked(size, group))
@@ -178,7 +185,7 @@ class Collector:
         self._pairs.add(pairs)
 
     def add_dates(self, dates: Iterable[Any]) -> None:
-        """Add the dates of duplicates (all members but the canonical ones); an invalid date counts as none."""
+        """Add the dates of duplicates (all members but canonical ones); an invalid date counts as none."""
         self._dates.add(dates)
 
     def report(
@@ -202,18 +209,27 @@ class Collector:
 
     def _ranked(self, size: int, group: Group) -> _Ranked:
         """Rank a group, cut to the members to show."""
-        members = nsmallest(self._most_members, group.members[1:], key=_likeness)
-        return _Ranked(size, self._turn, Group(group.id, (group.canonical, *members), group.diameter))
+        duplicates = [each for each in group.members if not each.is_canonical]
+        least = nsmallest(self._most_members, duplicates, key=_likeness)
+        standing = {each.canonical for each in (group.canonical, *least)}
+        shown = [each for each in group.members if each in least or (each.is_canonical and each.canonical in standing)]
+        canonicals = len(group.members) - len(duplicates)
+        return _Ranked(size, self._turn, canonicals, Group(group.id, tuple(shown), group.diameter))
 
     def _excerpt(self, text: str | None, most: int) -> tuple[Piece, ...] | None:
         return None if text is None else excerpt(self._setup.scheme, text, most)
 
     def _shown(self, ranked: _Ranked, texts: Mapping[Key, str]) -> ShownGroup:
-        group, scheme = ranked.group, self._setup.scheme
-        canonical = texts.get(_key(group.canonical))
-        members = [_shown_member(scheme, canonical, each, texts.get(_key(each))) for each in group.members[1:]]
-        beginning = self._excerpt(canonical, _EXCERPT)
-        return ShownGroup(group.id, ranked.size, group.diameter, group.canonical, beginning, tuple(members))
+        group = ranked.group
+        shown = (self._shown_canonical(each, group, texts) for each in group.members if each.is_canonical)
+        return ShownGroup(group.id, ranked.size, group.diameter, ranked.canonicals, tuple(shown))
+
+    def _shown_canonical(self, canonical: Member, group: Group, texts: Mapping[Key, str]) -> ShownCanonical:
+        scheme, text = self._setup.scheme, texts.get(_key(canonical))
+        duplicates = [each for each in group.members if each.canonical == canonical.canonical and each != canonical]
+        shown = sorted(duplicates, key=_likeness)
+        members = tuple(_shown_member(scheme, text, each, texts.get(_key(each))) for each in shown)
+        return ShownCanonical(canonical, self._excerpt(text, _EXCERPT), members)
 
 
 def _key(member: Member) -> Key:

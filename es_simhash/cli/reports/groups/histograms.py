@@ -71,11 +71,11 @@ class Sizes:
         self._groups: Counter[int] = Counter()
         self._duplicates: Counter[int] = Counter()
 
-    def add(self, size: int) -> None:
-        """Count a group."""
+    def add(self, size: int, duplicates: int) -> None:
+        """Count a group of this many documents."""
         most = size if size <= 4 else 1 << (size - 1).bit_length()
         self._groups[most] += 1
-        self._duplicates[most] += size - 1
+        self._duplicates[most] += duplicates
 
     def bins(self) -> Iterator[SizeBin]:
         """Yield all bins up to that of the largest group."""

@@ -245,7 +245,6 @@ def _setup(evaluation: Evaluation) -> Html:
         ("scheme", deduplicator.settings.name),
         ("near", ", or ".join(near)),
         ("decided by", deduplicator.criteria.decided_by),
-        ("linkage", deduplicator.linkage),
         ("labels", f"of {evaluation.kind}: {counted(len(truth.positives), 'pair')} of duplicates"),
         (
             "other pairs",

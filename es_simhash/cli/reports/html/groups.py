@@ -18,11 +18,6 @@ from es_simhash.cli.show.groups import missing
 
 # The number of characters of an ISO 8601 date that name a period.
 _NAMED: dict[Unit, int] = {"day": 10, "month": 7, "year": 4}
-_LINKAGES = {
-    "star": "star: every member is near the canonical one",
-    "complete": "complete: every member is near every other",
-    "single": "single: all documents that links connect, however far apart",
-}
 _DECIDED_BY = {"fingerprints": "fingerprints, without reading texts", "texts": "texts"}
 
 
@@ -89,7 +84,7 @@ def _totals(report: GroupReport) -> Html:
     tiles = [
         ("documents", counts.documents, "that were compared"),
         ("duplicates", counts.duplicates, share),
-        ("groups", counts.groups, "with one canonical document each"),
+        ("groups", counts.groups, "of documents that near pairs connect"),
         ("remaining", counts.documents - counts.duplicates, "without duplicates"),
         ("pairs of equal texts", counts.identical, "each with the previous one only"),
         ("pairs of similar texts", counts.near, f"of {counts.compared:,} compared"),
@@ -220,7 +215,6 @@ def _settings(setup: Setup) -> Html:
         ("texts in", ", ".join(setup.fields) or "all strings of a document"),
         ("scheme", element("span", element("code", scheme.id), f", {scheme.name}")),
         ("near", _near(setup)),
-        ("linkage", _LINKAGES[setup.linkage]),
         ("canonical document", setup.canonical),
         ("decided by", _DECIDED_BY[setup.criteria.decided_by]),
         ("filter", element("code", json.dumps(setup.filter, ensure_ascii=False)) if setup.filter else "none"),

@@ -1,4 +1,4 @@
-"""The largest groups on the page: canonical documents, and the members least like them."""
+"""The largest groups on the page: canonical documents, and the duplicates least like them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from es_simhash._core.html import Html, element
 from es_simhash._core.humanize import counted, with_error
-from es_simhash.cli.reports.groups.collector import GroupReport, Setup, ShownGroup, ShownMember
+from es_simhash.cli.reports.groups.collector import GroupReport, Setup, ShownCanonical, ShownGroup, ShownMember
 from es_simhash.groups.pairs.diameters import Diameter
 from es_simhash.plans.explain.excerpts import Piece
 
@@ -18,10 +18,10 @@ def groups(report: GroupReport) -> Iterator[Html]:
     """Yield each group."""
     yield element(
         "p",
-        "The canonical document of each group, and the members least like it, with ",
+        "Canonical documents of each group, and the duplicates least like them, with ",
         element("del", "what only the canonical one has"),
         " and ",
-        element("ins", "what only the member has"),
+        element("ins", "what only the duplicate has"),
         ".",
     )
     for number, group in enumerate(report.largest):
@@ -44,19 +44,24 @@ def pieces(shown: Sequence[Piece] | None) -> Html:
 
 
 def _group(group: ShownGroup, setup: Setup, *, is_open: bool) -> Html:
-    canonical = name_of(group.canonical.index, group.canonical.id, setup)
+    stand = f"A chain: {group.canonicals:,} documents stand for themselves." if group.canonicals > 1 else ""
     more = f"and {counted(group.unshown, 'member')} more" if group.unshown else ""
     return element(
         "details",
         element("summary", element("b", counted(group.size, "document")), " ", _title(group)),
         element("p", "group ", _group_name(group.id, setup), _diameter(group.diameter), class_="faint"),
-        element("h3", "canonical: ", canonical),
-        pieces(group.excerpt),
-        [_member(member, setup) for member in group.members],
+        element("p", stand) if stand else "",
+        [_canonical(each, setup) for each in group.shown],
         element("p", more, class_="faint") if more else "",
         class_="group",
         open=is_open,
     )
+
+
+def _canonical(shown: ShownCanonical, setup: Setup) -> Html:
+    name = name_of(shown.member.index, shown.member.id, setup)
+    head = element("h3", "canonical: ", name)
+    return element("div", head, pieces(shown.excerpt), [_member(each, setup) for each in shown.duplicates])
 
 
 def _group_name(name: str, setup: Setup) -> Html:
@@ -66,8 +71,9 @@ def _group_name(name: str, setup: Setup) -> Html:
 
 
 def _title(group: ShownGroup) -> Html:
-    """Return the beginning of the canonical text, or the document's id."""
-    text = " ".join(group.excerpt[0].text.split()) if group.excerpt else group.canonical.id
+    """Return the beginning of the first canonical text, or the document's id."""
+    first = group.shown[0]
+    text = " ".join(first.excerpt[0].text.split()) if first.excerpt else first.member.id
     return element("bdi", f"{text[:_TITLE]} …" if len(text) > _TITLE else text, class_="faint")
 
 

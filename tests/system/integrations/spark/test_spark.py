@@ -121,7 +121,7 @@ def groups_of(found: SparkDuplicates) -> list[list[Any]]:
     groups: dict[Any, list[Any]] = {}
     for row in found.groups.orderBy("id").collect():
         groups.setdefault(row["group"], []).append(row["id"])
-        assert row["is_canonical"] == (row["group"] == row["id"])
+        assert row["is_canonical"] == (row["canonical"] == row["id"])
     assert all(name == ids[0] for name, ids in groups.items())
     return sorted(groups.values())
 
@@ -295,11 +295,12 @@ def test_groups_of_an_exported_index_are_those_of_the_index(
             counts, others = grouped.counts, grouped.others
         frame = spark.read.parquet(str(tmp_path / "exported.parquet")).repartition(3)
         found = SparkDeduplicator(index.documents, **options).of_fields(frame)
-    members = found.groups.select(sf.struct("group", "group_index"), sf.struct("id", "index"), "is_canonical")
+    places = {"group": "group_index", "id": "index", "canonical": "canonical_index"}
+    structs = (sf.struct(*names) for names in places.items())
     by_first: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    for first, own, is_first in members.collect():
+    for first, own, canonical, is_canonical in found.groups.select(*structs, "is_canonical").collect():
         by_first.setdefault(tuple(first), []).append(tuple(own))
-        assert is_first == (first == own)
+        assert is_canonical == (canonical == own)
     assert sorted(map(sorted, by_first.values())) == groups
     assert all(min(members) == first for first, members in by_first.items())
     assert {"first_index", "second_index"} < set(found.pairs.columns)

@@ -84,7 +84,7 @@ def test_a_worker_that_dies_in_the_middle_changes_nothing(
     killer.start()
     try:
         canonical = Canonical.longest(["body"])
-        of = SparkDeduplicator(Documents(Scheme(), "body"), linkage="star", canonical=canonical)
+        of = SparkDeduplicator(Documents(Scheme(), "body"), canonical=canonical)
         found = of.of_texts(frame)
         members = members_on(found)
     finally:
@@ -94,6 +94,6 @@ def test_a_worker_that_dies_in_the_middle_changes_nothing(
     assert cluster.workers[1].poll() is None
 
     rank = [-len(text) for text in texts]
-    with Deduplicator(Scheme(), threads=1, linkage="star").run(known, rank=rank.__getitem__) as here:
+    with Deduplicator(Scheme(), threads=1).run(known, rank=rank.__getitem__) as here:
         assert members == members_of(pa.table(here).to_pylist())
         assert found.counts == local.read_here(here)[2]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
-from dataclasses import replace
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -27,6 +26,7 @@ from es_simhash import (
 from es_simhash._core.json_paths import Json
 from es_simhash.testing.corpus import corpus
 from tests.support import scoped
+from tests.support.chains import chain
 from tests.support.fuzzing import examples
 from tests.support.volumes import TEXTS as VOLUMES
 from tests.system.integrations.spark import test_spark as local
@@ -51,8 +51,8 @@ CANONICALS = [
     Canonical.order("author", ["q", "s1"]),
     Canonical.by(lambda document: len(document["tenant"]), ["tenant"]),
 ]
+MEASURES = ("similarity", "distance", "standard_error")
 TEXTS: dict[str, Any] = {
-    "linkage": st.sampled_from(["single", "star", "complete"]),
     "canonical": st.sampled_from(CANONICALS),
     "scope": st.sampled_from([None, None, *scoped.SCOPES]),
 }
@@ -91,16 +91,15 @@ def frame_of(spark: SparkSession, found: list[Document]) -> DataFrame:
 
 
 def members_of(rows: Iterable[Json]) -> Groups:
-    """The rows of each group, by its canonical document."""
+    """The rows of each group, by its first document."""
     groups: dict[Any, list[Json]] = {}
     for row in rows:
         groups.setdefault(row["group"], []).append(row)
     named: Groups = {}
     for members in groups.values():
-        [canonical] = [each["id"] for each in members if each["is_canonical"]]
-        named[canonical] = sorted(
-            (each["id"], each["similarity"], each["distance"], each["standard_error"]) for each in members
-        )
+        assert all(each["is_canonical"] == (each["canonical"] == each["id"]) for each in members)
+        rows_ = ([each[name] for name in ("id", "canonical", *MEASURES)] for each in members)
+        named[min(each["id"] for each in members)] = sorted(map(tuple, rows_))
     return named
 
 
@@ -113,10 +112,10 @@ def check_texts(spark: SparkSession, seed: int, scheme: Scheme, options: dict[st
     known = documents(seed)
     canonical = options["canonical"]
     found = SparkDeduplicator(Documents(scheme, "body"), **options, **way).of_texts(frame_of(spark, known))
-    own = {name: options[name] for name in ("linkage", "scope")}
-    given = known if options["scope"] else [(id_, text) for id_, text, _ in known]
+    scope = options["scope"]
+    given = known if scope else [(id_, text) for id_, text, _ in known]
     by_position = [canonical.rank({"body": text, **values}) for _, text, values in known]
-    with Deduplicator(scheme, threads=1, **own, **way).run(given, rank=by_position.__getitem__) as here:
+    with Deduplicator(scheme, threads=1, scope=scope, **way).run(given, rank=by_position.__getitem__) as here:
         assert members_on(found) == members_of(pa.table(here).to_pylist())
         _, pairs, counts = local.read_here(here)
     assert local.pairs_of(found) == pairs
@@ -186,13 +185,27 @@ def test_a_rank_that_is_no_number_is_refused(spark: SparkSession) -> None:
         SparkDeduplicator(Documents(Scheme(), "body"), canonical=by_text).of_texts(frame)
 
 
-def test_too_many_connected_documents_are_named(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grouping, "MOST_CONNECTED", 2)
-    frame = spark.createDataFrame([(id_, corpus(1)[0]["body"]) for id_ in "abc"], "id string, body string")
-    of = SparkDeduplicator(Documents(Scheme(), "body"), linkage="star")
-    with pytest.raises(InputError, match="3 documents are connected with 'a'"):
-        of.of_texts(frame)
-    assert replace(of, linkage="single").of_texts(frame).counts.duplicates == 2
+def test_very_many_connected_documents_are_decided_by_the_pairs_that_were_found(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scheme, of = Scheme(verification=Verification.of_fingerprints(0.6)), dict(zip("abcde", chain(0, 5), strict=True))
+    texts = [*of.items(), ("a copy", of["a"]), ("d copy", of["d"]), ("z", "stands by itself, and is short")]
+    frame = spark.createDataFrame(texts, "id string, body string").repartition(3)
+    orders = {"first": Canonical("first"), "last": Canonical.by(lambda document: -ord(document["id"][0]), ["id"])}
+    found: dict[Any, Any] = {}
+    for most in (100, 2):
+        monkeypatch.setattr(grouping, "MOST_CONNECTED", most)
+        for name, order in orders.items():
+            duplicates = SparkDeduplicator(Documents(scheme, "body"), canonical=order).of_texts(frame)
+            found[most, name] = members_on(duplicates)
+            assert (duplicates.counts.groups, duplicates.counts.duplicates) == (1, 4)
+    assert {row[0]: row[1] for row in found[2, "first"]["a"]} == {
+        **{"a": "a", "a copy": "a", "b": "a", "c": "c", "d": "c", "d copy": "c", "e": "e"},
+    }
+    assert {row[0]: row[1] for row in found[2, "last"]["a"]} == {
+        **{"e": "e", "d": "e", "d copy": "e", "c": "c", "b": "c", "a": "a", "a copy": "a"},
+    }
+    assert all(found[2, name] == found[100, name] for name in orders)
 
 
 def test_features_that_many_documents_have_need_texts(spark: SparkSession) -> None:

@@ -68,10 +68,10 @@ def test_groups_written_by_spark_are_those_that_group_would_write(
     spark: SparkSession, index: Index, options: dict[str, str]
 ) -> None:
     spark.dataSource.register(IndexSource)
-    with index.group(GroupOptions(linkage="star")) as grouped:
+    with index.group() as grouped:
         expected = {grouped.keys([position])[0][1]: own for position, own in grouped.fields()}
     documents = spark.read.format("es_simhash").options(**options).load().persist()
-    found = SparkDeduplicator(replace(index.documents, fields=("text",)), linkage="star").of_texts(documents)
+    found = SparkDeduplicator(replace(index.documents, fields=("text",))).of_texts(documents)
     found.members.write.format("es_simhash").options(**options).mode("append").save()
     for own in expected.values():
         del own["distance"]  # where distances do not count, Spark computes none

@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 from hypothesis import given, settings
 
-from es_simhash import Deduplicator, GroupOptions, Index, Policy, Scheme, Scope
+from es_simhash import Deduplicator, Index, Policy, Scheme, Scope
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.plans.operations import Search
@@ -70,12 +70,12 @@ def test_groups_of_any_ids_and_tenants_are_written_by_spark_as_by_group(
     with Index(options["index"], node.url, fields=["body"]) as index:
         index.init(create={"mappings": {"properties": {"tenant": {"type": "keyword"}}}}, policy=Policy(SCOPE))
         assert not index.add(given_documents, refresh=True).rejected
-        with index.group(GroupOptions(linkage="star")) as grouped:
+        with index.group() as grouped:
             expected = {grouped.keys([position])[0][1]: own for position, own in grouped.fields()}
         columns = "id string, index string, text string, tenant string"
         read = spark.read.format("es_simhash").schema(columns).options(**options).load().persist()
         source = Documents(index.documents.scheme, "text", index.documents.prefix)
-        found = SparkDeduplicator(source, linkage="star", scope=SCOPE).of_texts(read)
+        found = SparkDeduplicator(source, scope=SCOPE).of_texts(read)
         found.members.write.format("es_simhash").options(**options).mode("append").save()
     assert len(expected) > 3
     with Index(options["index"], node.url) as opened:

@@ -54,4 +54,19 @@ def test_what_is_in_a_provisional_group_is_new_and_joins_nothing() -> None:
         refs.append(RefColumns.of(hits, stored))
         refs.flush()
         assert refs.changed_after(0, [5]).tolist() == [True, False, True, False]
-        assert [side.tolist() for side in refs.joined()] == [[3], [3]]
+        assert [side.tolist() for side in refs.joined()[0]] == [[3], [3]]
+
+
+def test_a_group_whose_documents_are_not_as_many_as_it_says_is_not_whole() -> None:
+    hits = [{"_index": "i", "_id": f"{i}"} for i in range(6)]
+    sizes = {0: ("a", 2), 1: ("b", 2), 2: ("a", 2), 4: ("b", 3), 5: ("c", 1)}
+    stored: list[Any] = [
+        dict(zip(("group", "group_size"), sizes[i], strict=True)) if i in sizes else {} for i in range(6)
+    ]
+    with Spools(1 << 20) as spools:
+        refs = DocumentRefs(spools)
+        refs.append(RefColumns.of(hits, stored))
+        refs.flush()
+        (first, second), are_whole = refs.joined()
+    assert (first.tolist(), second.tolist()) == ([0, 1, 0, 1, 5], [0, 1, 2, 4, 5])
+    assert are_whole.tolist() == [True, False, True, False, True]

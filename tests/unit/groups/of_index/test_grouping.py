@@ -70,7 +70,7 @@ def test_within_a_distance_the_groups_are_those_of_all_pairs(index: Index, dista
     near = [
         (a, b) for a, b in combinations(prints, 2) if Scheme().distance(prints[a], prints[b]) <= distance
     ]  # fmt: skip
-    found = ids(index.group(GroupOptions(by="simhash", distance=distance, linkage="single")))
+    found = ids(index.group(GroupOptions(by="simhash", distance=distance)))
     assert {frozenset(group) for group in found} == connected(near)
 
 
@@ -92,30 +92,37 @@ def test_members_show_how_near_they_are(index: Index) -> None:
     scheme = Scheme()
     with index.group(GroupOptions(estimate=True)) as grouped:
         for group in grouped:
-            first = scheme.fingerprint(text_of(EVERYTHING[group.canonical.id]))
             for member in group.members:
+                first = scheme.fingerprint(text_of(EVERYTHING[member.canonical]))
                 own = scheme.fingerprint(text_of(EVERYTHING[member.id]))
                 assert member.distance == scheme.distance(first, own)
                 # The keys hold seven bits of each value.
                 assert member.similarity == pytest.approx(scheme.estimated_jaccard(first, own), abs=0.05)
 
 
-def test_in_a_star_all_are_near_the_first(index: Index) -> None:
-    with index.group(GroupOptions(similarity=0.9, linkage="star", estimate=True)) as grouped:
+def test_all_are_near_those_that_stand_for_them(index: Index) -> None:
+    with index.group(GroupOptions(similarity=0.9, estimate=True)) as grouped:
         assert all((member.similarity or 0) >= 0.9 for group in grouped for member in group.members)
 
 
-def test_a_chain_is_one_group_by_links_and_several_stars(tmp_path: Path) -> None:
+def test_a_chain_is_one_group_in_which_several_stand_for_the_others(tmp_path: Path) -> None:
     rng = random.Random(5)
     words = ["".join(rng.choices("abcdefghij", k=7)) for _ in range(160)]
     chain = {f"{i:03}": {"title": "", "body": " ".join(words[4 * i : 4 * i + 60])} for i in range(25)}
-    with filled(tmp_path, chain) as index:
-        single = ids(index.group(GroupOptions(similarity=0.75)))
-        stars = ids(index.group(GroupOptions(similarity=0.75, linkage="star")))
-    assert len(single) == 1
-    assert len(single[0]) == 25
-    assert len(stars) > 5
-    assert sorted(id_ for group in stars for id_ in group) == sorted({id_ for group in stars for id_ in group})
+    with filled(tmp_path, chain) as index, index.group(GroupOptions(similarity=0.75)) as grouped:
+        [found] = grouped
+        duplicates = {ref.id for ref in grouped.duplicates()}
+        assert grouped.counts.duplicates == len(duplicates)
+    assert sorted(member.id for member in found.members) == sorted(chain)
+    standing = {member.id for member in found.members if member.is_canonical}
+    assert 5 < len(standing) < 25
+    assert duplicates == chain.keys() - standing == {each.id for each in found.members if each.canonical != each.id}
+    before = ""
+    for member in found.members:
+        assert member.canonical in standing
+        assert (member.similarity or 0) >= 0.75
+        assert member.is_canonical or member.canonical == before
+        before = member.canonical
 
 
 def test_groups_do_not_depend_on_the_order_of_documents_or_the_layout(index: Index, tmp_path: Path) -> None:
@@ -167,8 +174,6 @@ def test_garbage_is_looked_for_rarely_while_documents_are_read(index: Index) -> 
 
 
 def test_what_cannot_be_grouped_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="linkage"):
-        GroupOptions(linkage="other")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="bytes of memory"):
         GroupOptions(memory=1000)
     with pytest.raises(MissingError), Index("none", str(tmp_path)) as missing:
@@ -230,7 +235,7 @@ def test_no_more_documents_of_a_key_than_the_largest_bucket_are_compared_and_the
 
 def test_the_diameter_is_that_of_the_two_farthest(index: Index) -> None:
     scheme = Scheme()
-    with index.group(GroupOptions(linkage="single", similarity=0.7, estimate=True)) as grouped:
+    with index.group(GroupOptions(similarity=0.7, estimate=True)) as grouped:
         for group in list(grouped)[:6]:
             prints = [scheme.fingerprint(text_of(EVERYTHING[member.id])) for member in group.members]
             assert group.diameter.distance == max(scheme.distance(a, b) for a, b in combinations(prints, 2))

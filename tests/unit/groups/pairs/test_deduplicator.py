@@ -9,7 +9,10 @@ from threading import get_ident
 from typing import Any
 
 import numpy as np
+import polars
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from es_simhash.errors import DocumentError, SchemeError, TextError
 from es_simhash.groups.pairs import deduplicator as module
@@ -26,6 +29,7 @@ from es_simhash.scheme.verdict.verifier import Verifier, similarities_to
 from es_simhash.text.features import FeatureBatch
 from es_simhash.text.idf import IdfTable
 from es_simhash.text.tokens.kinds import Chars, Custom, Words
+from tests.support.fuzzing import examples
 
 # By its plain features, which are easily computed again.
 SCHEME = replace(Scheme.preset("default"), verification=Verification.of_fingerprints(0.6))
@@ -156,7 +160,7 @@ def test_pairs_by_both_are_those_by_one_or_the_other() -> None:
         assert near | alike > near
 
 
-@pytest.mark.parametrize("options", [{}, {"linkage": "complete"}, {"by": "simhash"}])
+@pytest.mark.parametrize("options", [{}, {"by": "simhash"}])
 def test_the_result_does_not_depend_on_memory(options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     texts = families(5, 40) + ["the same text in many places"] * 50
     with run(texts, **options) as found:
@@ -171,7 +175,7 @@ def test_the_result_does_not_depend_on_memory(options: dict[str, Any], monkeypat
         assert found.counts == counts
 
 
-@pytest.mark.parametrize("options", [{}, {"linkage": "complete"}, {"by": "both"}])
+@pytest.mark.parametrize("options", [{}, {"by": "both"}])
 def test_the_result_does_not_depend_on_threads(options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     texts = families(6, 40)
     with run(texts, **options) as found:
@@ -397,25 +401,61 @@ def groups_of(documents: list[tuple[str, str]], rank: Any = None, **options: Any
         return list(found.groups_of_ids())
 
 
-def test_a_chain_is_one_group_by_links_and_several_stars() -> None:
-    assert [len(group) for group in groups_of(chain(25), similarity=0.75)] == [25]
-    for linkage in ("star", "complete"):
-        groups = groups_of(chain(25), similarity=0.75, linkage=linkage)
-        assert len(groups) > 5
-        texts = dict(chain(25))
-        for first, *others in groups:
-            similar = similarities_to(SCHEME, texts[first], [texts[other] for other in others])
-            assert min(similar) > 0.7
+def test_a_chain_is_one_group_in_which_several_stand_for_the_others() -> None:
+    documents = chain(25)
+    with Deduplicator(SCHEME, similarity=0.75).run(documents) as found:
+        assert [len(group) for group in found.groups_of_ids()] == [25]
+        standing = list(found.standing_ids())
+        assert 5 < found.is_canonical.sum() == found.counts.documents - found.counts.duplicates < 25
+    assert sum(map(len, standing)) <= 25
+    texts = dict(documents)
+    for first, *others in standing:
+        assert min(similarities_to(SCHEME, texts[first], [texts[other] for other in others])) > 0.7
 
 
-@pytest.mark.parametrize("linkage", ["single", "star", "complete"])
-def test_the_document_of_the_least_rank_is_kept(linkage: str) -> None:
+@given(st.integers(0, 10_000), st.integers(5, 30), st.sampled_from([0.6, 0.75, 0.85]))
+@examples(60)
+def test_every_duplicate_is_near_the_document_that_stands_for_it(seed: int, count: int, similarity: float) -> None:
+    documents, chosen = chain(count), random.Random(seed)
+    documents += [(f"again {id_}", text) for id_, text in chosen.sample(documents, 3)]
+    chosen.shuffle(documents)
+    ranks = [chosen.randrange(4) for _ in documents]
+    with Deduplicator(SCHEME, similarity=similarity, threads=1).run(documents, rank=ranks.__getitem__) as found:
+        rows, groups = members_of(found), list(found.groups_of_ids())
+        verifier = Verifier(SCHEME, Verification.of_fingerprints(0.6), None)
+        assert found.counts.duplicates == sum(not row["is_canonical"] for row in rows)
+        standing = {id_: first for first, *others in found.standing_ids() for id_ in (first, *others)}
+    texts, order = dict(documents), {id_: (ranks[place], place) for place, (id_, _) in enumerate(documents)}
+    by_id = {row["id"]: row for row in rows}
+
+    def similar(one: str, other: str) -> float:
+        return float(verifier.similarities([texts[one], texts[other]], np.array([[0], [1]]))[0])
+
+    for row in rows:
+        assert standing.get(row["id"], row["id"]) == row["canonical"]
+        assert row["is_canonical"] == (row["id"] == row["canonical"])
+        assert by_id[row["canonical"]]["is_canonical"]
+        assert by_id[row["canonical"]]["group"] == row["group"]
+        if not row["is_canonical"]:
+            assert order[row["canonical"]] < order[row["id"]]
+            assert row["similarity"] >= similarity
+            assert row["similarity"] == pytest.approx(similar(row["canonical"], row["id"]))
+    for group in groups:
+        assert min(group, key=order.__getitem__) == group[0]
+        stand = [id_ for id_ in group if by_id[id_]["is_canonical"]]
+        assert all(similar(a, b) < similarity for a, b in combinations(stand, 2))
+
+
+def members_of(found: Duplicates) -> list[dict[str, Any]]:
+    return polars.DataFrame(found.to_arrow()).to_dicts()
+
+
+def test_the_document_of_the_least_rank_is_kept() -> None:
     text = chain(1)[0][1]
     documents = [("a", text), ("b", text + " x"), ("c", text), ("other", "nothing of the kind, and short")]
     ranks = [2, 1, 2, 0]
-    options: Any = {"linkage": linkage}
-    assert groups_of(documents, ranks.__getitem__, **options) == [["b", "a", "c"]]
-    with Deduplicator(SCHEME, **options).run(documents, rank=ranks.__getitem__) as found:
+    assert groups_of(documents, ranks.__getitem__) == [["b", "a", "c"]]
+    with Deduplicator(SCHEME).run(documents, rank=ranks.__getitem__) as found:
         assert found.is_canonical.tolist() == [False, True, False, True]
 
 
@@ -435,9 +475,7 @@ def test_of_a_key_no_more_than_the_largest_bucket_are_compared() -> None:
         assert found.counts.near < 60
 
 
-@pytest.mark.parametrize(
-    "options", [{"linkage": "loose"}, {"common": 0.5, "estimate": True}, {"common": 1.5}, {"common": 0.0}]
-)
+@pytest.mark.parametrize("options", [{"common": 0.5, "estimate": True}, {"common": 1.5}, {"common": 0.0}])
 def test_what_makes_no_group_is_refused(options: Any) -> None:
     with pytest.raises(SchemeError, match="Choose"):
         Deduplicator(Scheme(), **options)

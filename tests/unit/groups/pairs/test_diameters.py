@@ -16,7 +16,7 @@ from es_simhash._core.arrays import Integers
 from es_simhash.groups.pairs.condense import Condensed
 from es_simhash.groups.pairs.diameters import diameters
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
-from es_simhash.groups.pairs.nearness import Nearness, values_of
+from es_simhash.groups.pairs.nearness import Near, Nearness, values_of
 from es_simhash.groups.pairs.spool import Spools
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verdict.measures import PairMeasures
@@ -76,6 +76,15 @@ class Documents:
         return Nearness(store, Criteria.of(SCHEME), self.exact if is_exact else None)
 
 
+def to_firsts(nearness: Nearness, groups: Sequence[Sequence[int]]) -> Near:
+    firsts, members = ([value for group in groups for value in some(group)] for some in (_first_for_each, iter))
+    return nearness.between(np.array(firsts, dtype=np.int64), np.array(members, dtype=np.int64))
+
+
+def _first_for_each(group: Sequence[int]) -> list[int]:
+    return [group[0]] * len(group)
+
+
 def _error(similarity: float) -> float:
     assert SCHEME.minhash
     return standard_error(similarity, SCHEME.minhash.size, BITS)
@@ -90,7 +99,7 @@ def test_groups_compared_at_once_are_as_each_pair_compared_alone(seed: int, size
     with Spools(1 << 20) as spools:
         nearness = documents.nearness(spools, is_exact)
         nearness.load([position for group in groups for position in group])
-        near = nearness.to_firsts(groups)
+        near = to_firsts(nearness, groups)
         values, found_diameters = list(values_of(near)), diameters(nearness, groups, near)
     assert values == [pytest.approx(documents.value(group[0], each, is_exact)) for group in groups for each in group]
     for group, found_diameter in zip(groups, found_diameters, strict=True):
@@ -105,8 +114,8 @@ def test_rows_that_are_not_loaded_are_read() -> None:
     with Spools(1 << 20) as spools:
         nearness = documents.nearness(spools, is_exact=False)
         groups = [[3, 1, 2], [19, 0]]
-        unloaded = list(values_of(nearness.to_firsts(groups)))
+        unloaded = list(values_of(to_firsts(nearness, groups)))
         nearness.load([1, 2, 3])
-        assert list(values_of(nearness.to_firsts(groups))) == unloaded
+        assert list(values_of(to_firsts(nearness, groups))) == unloaded
         nearness.load([0, 1, 2, 3, 19])
-        assert list(values_of(nearness.to_firsts(groups))) == unloaded
+        assert list(values_of(to_firsts(nearness, groups))) == unloaded

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from es_simhash import Deduplicator, DocumentError, Scheme, Scope, Verification
 from es_simhash.groups.pairs import scope_rows
 from es_simhash.groups.pairs.candidates import HotKeys, positions
-from es_simhash.groups.pairs.linkage import Linkage
 from es_simhash.groups.pairs.result import Duplicates
 from es_simhash.groups.pairs.scope_columns import ScopeColumns
 from es_simhash.groups.pairs.scope_rows import ScopeRows
@@ -26,7 +25,7 @@ from es_simhash.scheme.verdict.builtin import builtin
 from es_simhash.scheme.verdict.rule import CLAUSES
 from es_simhash.scheme.verdict.verifier import Verifier
 from tests.support.fuzzing import examples
-from tests.support.scoped import SCOPES, cliques, connected, documents, in_scope, stars
+from tests.support.scoped import SCOPES, connected, documents, in_scope, stars
 
 BY_DISTANCE: dict[str, Any] = {"by": "simhash", "distance": 5}
 PLAIN = SCHEME = Scheme()
@@ -86,18 +85,18 @@ def test_pairs_and_groups_within_a_distance_are_those_of_all_pairs_in_scope(seed
     assert texts
 
 
-@given(st.integers(0, 10_000), st.sampled_from(SCOPES), st.sampled_from(["star", "complete"]))
+@given(st.integers(0, 10_000), st.sampled_from(SCOPES))
 @examples(80)
-def test_stars_and_cliques_have_members_that_are_in_scope(seed: int, scope: Scope, linkage: Linkage) -> None:
+def test_what_stands_for_a_document_is_in_scope_with_it(seed: int, scope: Scope) -> None:
     known = documents(seed)
     expected = near_in_scope(scope, known, 5)
 
     def near(one: int, other: int) -> bool:
         return (min(one, other), max(one, other)) in expected
 
-    with Deduplicator(PLAIN, scope=scope, threads=1, linkage=linkage, **BY_DISTANCE).run(known) as found:
-        groups = groups_of(found)
-    assert groups == (stars if linkage == "star" else cliques)(len(known), near)
+    with Deduplicator(PLAIN, scope=scope, threads=1, **BY_DISTANCE).run(known) as found:
+        standing = {frozenset(map(int, group)) for group in found.standing_ids()}
+    assert standing == stars(len(known), near)
 
 
 def one_source(seed: int, count: int) -> list[Any]:

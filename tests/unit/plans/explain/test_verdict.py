@@ -215,7 +215,7 @@ def test_each_condition_that_fails_says_by_how_much() -> None:
 
 @given(st.text(), st.text(), st.floats(0.01, 1))
 def test_a_condition_has_a_problem_unless_it_is_met(a: str, b: str, least: float) -> None:
-    asked: dict[str, Any] = dict.fromkeys(("lengths", "numbers", "first_lines"), least)
+    asked: Any = dict.fromkeys(("lengths", "numbers", "first_lines"), least)
     found = conditions_of(a, b, **asked)
     met = are_met(SCHEME, Verification(**asked), [a, b], np.array([[0], [1]]))
     assert bool(met[0]) == all(each.problem is None for each in found.values())

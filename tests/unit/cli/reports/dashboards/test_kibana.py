@@ -100,8 +100,8 @@ def test_a_link_leads_to_a_page_that_all_versions_have() -> None:
 def test_a_link_shows_the_canonical_document_first_and_how_near_the_others_are() -> None:
     subject = Subject("articles", prefix="own", measure="distance", text_fields=("title", "正文"))
     found = states(Kibana.at("http://h").group(subject, "x"))["_a"]
-    assert found["columns"] == ["own.is_canonical", "own.distance", "title", "正文"]
-    assert found["sort"] == [["own.is_canonical", "desc"]]
+    assert found["columns"] == ["own.canonical", "own.is_canonical", "own.distance", "title", "正文"]
+    assert found["sort"] == [["own.canonical", "asc"], ["own.is_canonical", "desc"]]
 
 
 @pytest.mark.parametrize(

@@ -95,9 +95,13 @@ def test_the_search_shows_each_canonical_document_before_its_duplicates() -> Non
     [search] = attributes(saved_objects(EVERYTHING), "search")
     source = json.loads(search["kibanaSavedObjectMeta"]["searchSourceJSON"])
     assert source["query"] == {"language": "kuery", "query": "dedup.group: *"}
-    near = ["dedup.group", "dedup.group_size", "dedup.is_canonical", "dedup.similarity"]
+    near = ["dedup.group", "dedup.group_size", "dedup.canonical", "dedup.is_canonical", "dedup.similarity"]
     assert search["columns"] == [*near, "site", "title", "body"]
-    assert search["sort"] == [["dedup.group_size", "desc"], ["dedup.group", "asc"], ["dedup.is_canonical", "desc"]]
+    assert search["sort"] == [
+        ["dedup.group_size", "desc"],
+        *(["dedup.group", "asc"], ["dedup.canonical", "asc"]),
+        ["dedup.is_canonical", "desc"],
+    ]
 
 
 def parameters(subject: Subject, kind: str) -> dict[str, Any]:

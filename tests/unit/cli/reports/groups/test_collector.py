@@ -48,26 +48,43 @@ def test_no_groups_at_all_may_be_shown() -> None:
 def test_the_members_least_like_the_canonical_one_are_shown_and_the_others_counted() -> None:
     members = [member("kept")] + [member(f"{i}", 0.6 + 0.01 * i, 9) for i in range(30)] + [member("far", 0.6, 20)]
     [shown] = report([group("a", *members)]).largest
-    assert shown.canonical.id == "kept"
-    assert [each.member.id for each in shown.members] == ["far", "0", "1", "2"]
+    [kept] = shown.shown
+    assert (kept.member.id, shown.canonicals) == ("kept", 1)
+    assert [each.member.id for each in kept.duplicates] == ["far", "0", "1", "2"]
     assert (shown.size, shown.unshown) == (32, 27)
+
+
+def test_in_a_chain_the_duplicates_are_shown_with_the_documents_that_stand_for_them() -> None:
+    members = [
+        *(member("a", canonical="a"), member("a copy", 0.9, canonical="a"), member("b", canonical="b")),
+        *(member(f"b copy {i}", 0.6 + 0.1 * i, canonical="b") for i in range(3)),
+        *(member("c", canonical="c"), member("c copy", 0.99, canonical="c")),
+    ]
+    texts = {each.id: f"{TEXT} {each.canonical}" for each in members}
+    [found] = report([group("chain", *members)], texts).largest
+    assert [(each.member.id, [one.member.id for one in each.duplicates]) for each in found.shown] == [
+        ("a", ["a copy"]),
+        ("b", ["b copy 0", "b copy 1", "b copy 2"]),
+    ]
+    assert all(one.is_same for each in found.shown for one in each.duplicates)
+    assert (found.size, found.canonicals, found.unshown) == (8, 3, 2)
 
 
 def test_without_similarities_the_distances_decide_who_is_least_like_it() -> None:
     members = [member(str(distance), None, distance) for distance in (0, 3, 1, 2, 3, 0, 5)]
-    [shown] = report([group("a", *members)]).largest
-    assert [each.member.distance for each in shown.members] == [5, 3, 3, 2]
+    [shown] = report([group("a", *members)]).largest[0].shown
+    assert [each.member.distance for each in shown.duplicates] == [5, 3, 3, 2]
     members = [member(str(number), None, None) for number in range(3)]
-    [shown] = report([group("a", *members)]).largest
-    assert [each.member.id for each in shown.members] == ["1", "2"]
+    [shown] = report([group("a", *members)]).largest[0].shown
+    assert [each.member.id for each in shown.duplicates] == ["1", "2"]
 
 
 def test_differences_from_the_canonical_text_are_shown() -> None:
     members = [member("0"), member("1", 0.9), member("2", 0.95), member("3", 0.97), member("4")]
     texts = {"0": TEXT, "1": TEXT.replace("Trains", "Buses"), "2": TEXT.upper(), "4": TEXT}
-    [shown] = report([group("a", *members)], texts).largest
+    [shown] = report([group("a", *members)], texts).largest[0].shown
     assert shown.excerpt == (Piece("both", TEXT),)
-    differences = {each.member.id: (each.is_same, each.changes) for each in shown.members}
+    differences = {each.member.id: (each.is_same, each.changes) for each in shown.duplicates}
     assert differences["1"][1]
     assert [piece.text for piece in differences["1"][1] if piece.kind != "both"] == ["Trains", "Buses"]
     assert differences["2"] == (False, ()), "another text, but not for the scheme"
@@ -76,16 +93,16 @@ def test_differences_from_the_canonical_text_are_shown() -> None:
 
 
 def test_without_the_canonical_text_there_is_nothing_to_compare_with() -> None:
-    [shown] = report([group("a", member("0"), member("1"))], {"1": TEXT}).largest
+    [shown] = report([group("a", member("0"), member("1"))], {"1": TEXT}).largest[0].shown
     assert shown.excerpt is None
-    assert shown.members[0].changes is None
+    assert shown.duplicates[0].changes is None
 
 
 @pytest.mark.parametrize("body", [{"a": 1}, "\ud800"])
 def test_a_document_whose_text_cannot_be_read_is_like_one_that_is_not_there(body: Any) -> None:
     collector = Collector(setup())
     collector.add(group("a"))
-    [shown] = collector.report(NONE, lambda keys: [{"body": body} for _ in keys]).largest
+    [shown] = collector.report(NONE, lambda keys: [{"body": body} for _ in keys]).largest[0].shown
     assert shown.excerpt is None
 
 
@@ -93,7 +110,7 @@ def test_without_fields_a_text_is_all_strings_of_a_document_but_its_id() -> None
     collector = Collector(setup(fields=[]))
     collector.add(group("a", member("7"), member("8")))
     documents: list[Json | None] = [{"id": "7", "title": "One", "n": 3, "body": "two"}, {"id": "8", "title": "One"}]
-    [shown] = collector.report(NONE, lambda _: documents).largest
+    [shown] = collector.report(NONE, lambda _: documents).largest[0].shown
     assert shown.excerpt == (Piece("both", "One\ntwo"),)
 
 
@@ -126,9 +143,9 @@ def test_members_with_one_id_in_several_indices_are_distinct() -> None:
     collector = Collector(setup())
     collector.add(group("a", member("1", index="x"), member("1", index="y")))
     documents = {"x": {"body": "the one"}, "y": {"body": "the other"}}
-    [shown] = collector.report(NONE, lambda keys: [documents[index] for index, _ in keys]).largest
+    [shown] = collector.report(NONE, lambda keys: [documents[index] for index, _ in keys]).largest[0].shown
     assert shown.excerpt == (Piece("both", "the one"),)
-    assert not shown.members[0].is_same
+    assert not shown.duplicates[0].is_same
 
 
 def test_everything_that_came_is_counted() -> None:

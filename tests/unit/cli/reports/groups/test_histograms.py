@@ -16,7 +16,7 @@ from tests.support.reports import pairs
 def test_sizes_are_counted_one_by_one_and_then_by_doubling_bins() -> None:
     sizes = Sizes()
     for size in (2, 2, 3, 5, 8, 9, 17, 33):
-        sizes.add(size)
+        sizes.add(size, size - 1)
     assert list(sizes.bins()) == [
         SizeBin(2, 2, 2, 2),
         SizeBin(3, 3, 1, 2),
@@ -36,11 +36,11 @@ def test_without_groups_there_are_no_bins_of_sizes() -> None:
 def test_each_group_is_in_the_bin_of_its_size(given_sizes: list[int]) -> None:
     sizes = Sizes()
     for size in given_sizes:
-        sizes.add(size)
+        sizes.add(size, size // 2)
     bins = list(sizes.bins())
     for each in bins:
         inside = [size for size in given_sizes if each.least <= size <= each.most]
-        assert (each.groups, each.duplicates) == (len(inside), sum(inside) - len(inside))
+        assert (each.groups, each.duplicates) == (len(inside), sum(size // 2 for size in inside))
     assert sum(each.groups for each in bins) == len(given_sizes)
 
 

@@ -172,7 +172,6 @@ def test_duplicates_without_any_date_are_counted() -> None:
 def test_settings_say_how_groups_came_to_be() -> None:
     scheme = Scheme(name="mine")
     options: dict[str, Any] = {
-        "linkage": "complete",
         "canonical": "longest",
         "strip": ["<!--.*-->"],
         "max_bucket": 5000,
@@ -182,7 +181,6 @@ def test_settings_say_how_groups_came_to_be() -> None:
         scheme.id,
         "mine",
         "a similarity of at least 0.75",
-        "complete: every member",
         "longest",
         "fingerprints, without reading texts",
     ):
