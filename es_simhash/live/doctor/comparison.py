@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.live.doctor.facts import Facts
 from es_simhash.live.doctor.finding import Finding
 from es_simhash.plans.index_rarity import noted_rarity, with_outdated_rarity
-from es_simhash.scheme.mapping import DEFAULT_PREFIX
+from es_simhash.scheme.mapping import DEFAULT_PREFIX, entries
 from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.verdict.rarity import SAMPLE
@@ -26,13 +27,25 @@ _REMEDY = "Run: es-simhash learn {}. Then: es-simhash explain, for what it has c
 
 
 def check_rule(facts: Facts, documents: Documents) -> Iterator[Finding]:
-    """Check whether texts are compared as a preset with the same fingerprints said before the rule of now."""
+    """Check whether texts are compared, or were before, by another rule than that of now."""
     scheme = documents.scheme
     preset = next((name for name in PRESETS if Scheme.preset(name).id == scheme.id), None)
-    if preset is None or scheme.verification not in _FORMER:
-        return
     fields = "".join(f" --field {field}" for field in documents.fields)
     prefix = "" if documents.prefix == DEFAULT_PREFIX else f" --prefix {documents.prefix}"
+    for there in facts.indices:
+        if _notes_surroundings(there.mapping, documents.prefix):
+            yield Finding(
+                "rule",
+                "warning",
+                f"The index {there.name!r} notes a rule by which other documents decided, too. Its texts are compared "
+                "by the rule of now, which depends on the pair alone: more copies are found, and groups change.",
+                f"Adopt it: es-simhash init {there.name} --scheme {preset or 'FILE'}{fields}{prefix}; then "
+                f"es-simhash learn {there.name}{prefix}, and group again. The fingerprints stay, and no backfill is "
+                "needed.",
+                there.name,
+            )
+    if preset is None or scheme.verification not in _FORMER:
+        return
     for there in facts.indices:
         if there.fingerprinted:
             yield Finding(
@@ -44,6 +57,13 @@ def check_rule(facts: Facts, documents: Documents) -> Iterator[Finding]:
                 "The fingerprints stay.",
                 there.name,
             )
+
+
+def _notes_surroundings(mapping: Json, prefix: str) -> bool:
+    """Return whether the note of an index is of a version in which the surroundings of texts counted."""
+    entry = entries({"": mapping}, prefix)[""]
+    verification = entry["scheme"].get("verification") if entry else None
+    return isinstance(verification, dict) and verification.get("features") == "runs"
 
 
 def check_rarity(facts: Facts, documents: Documents) -> Iterator[Finding]:

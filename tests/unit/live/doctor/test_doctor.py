@@ -16,7 +16,7 @@ from es_simhash._core.humanize import with_unit
 from es_simhash._core.json_paths import Json
 from es_simhash.cli.program import app
 from es_simhash.documents.documents import Documents
-from es_simhash.engines.base import Engine
+from es_simhash.engines.base import Engine, run
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import InputError, ScriptError
 from es_simhash.index import Index
@@ -25,6 +25,7 @@ from es_simhash.live.doctor import blocks, disk, engine, index_settings, keys, r
 from es_simhash.live.doctor.facts import Disk, Facts, IndexFacts, ShardCopy
 from es_simhash.live.doctor.finding import CODES, Finding, accepting
 from es_simhash.live.doctor.mapping import check_dynamic, check_mapping, check_nested, check_texts
+from es_simhash.plans.mapping_notes import note
 from es_simhash.plans.operations import (
     Action,
     Bulk,
@@ -37,7 +38,7 @@ from es_simhash.plans.operations import (
 )
 from es_simhash.scheme import notes
 from es_simhash.scheme.field_bytes import bytes_a_document
-from es_simhash.scheme.mapping import merge, number_of_fields
+from es_simhash.scheme.mapping import DEFAULT_PREFIX, entries, merge, number_of_fields
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.sized_keys import with_keys_for
 from es_simhash.scheme.verdict.verification import Verification
@@ -632,6 +633,29 @@ def test_an_index_of_an_earlier_rule_says_how_to_adopt_the_one_of_now(tmp_path: 
         assert index.documents.scheme.verification == Verification()
         assert index.documents.scheme.id == before.id
         assert "rule" not in [each.code for each in index.doctor()]
+
+
+def test_an_index_of_the_rule_with_surroundings_says_how_to_adopt_the_one_of_now(tmp_path: Path) -> None:
+    with Index("old", tmp_path, fields=["body"]) as index:
+        index.init()
+        index.add([{"_id": "1", "body": "It hit the coast last night."}], refresh=True)
+        mappings: Any = index.engine.perform(GetMappings("old"))
+        entry: Any = entries(mappings, DEFAULT_PREFIX)["old"]
+        former = {"features": "runs", "similarity": 0.65, "numbers": 0.5, "crowding": {"least": 0.4, "step": 0.2}}
+        entry["scheme"]["verification"] |= former
+        run(note("old", DEFAULT_PREFIX, entry), index.engine)
+    with Index("old", tmp_path) as index:
+        assert index.documents.scheme.verification == Verification()
+        found = the_one(index.doctor(), "rule")
+        assert (found.level, "no backfill is needed" in found.remedy) == ("warning", True)
+        assert list(index.find("It hit the coast last night, again."))
+    command = re.search("es-simhash (init .+?);", found.remedy)
+    assert command
+    result = CliRunner().invoke(app, [*command[1].split(), "--url", str(tmp_path)])
+    assert result.exit_code == 0
+    with Index("old", tmp_path) as index:
+        assert "rule" not in [each.code for each in index.doctor()]
+        assert len(list(index.find("It hit the coast last night, again."))) == 1
 
 
 def test_a_rule_of_the_user_s_own_is_left_alone(tmp_path: Path) -> None:
