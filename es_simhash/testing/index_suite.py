@@ -280,6 +280,13 @@ class IndexSuite(IndexBase):
         filled.add([{**corpus()[i], "_id": f"copy {i}"} for i in range(20)], refresh=True)
         assert filled.learn().rarity == rarity_of(Scheme(), sorted(texts))
 
+    def test_similar_texts_with_other_numbers_are_refused_on_request(self, filled: Any) -> None:
+        body = corpus(1, seed=9)[0]["body"]
+        filled.add([{"_id": f"v{n}", "title": f"Volume {n}", "body": body} for n in (17, 18)], refresh=True)
+        for numbers, found, refused in ((None, ["v18"], 0), (1, [], 1)):
+            matches = filled.find(id="v17", numbers=numbers)
+            assert (ids(matches), matches.refused) == (found, refused)
+
     def test_measure_and_weights_may_be_others_than_those_of_the_scheme(self, filled: Any) -> None:
         document = corpus()[1]
         [match] = filled.find(id="1")

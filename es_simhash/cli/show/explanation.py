@@ -63,6 +63,7 @@ def as_json(explanation: Explanation) -> dict[str, Any]:
         "table": explanation.table,
         "before": explanation.before and asdict(explanation.before),
         "clause": evidence.clause,
+        "changes": evidence.changes and asdict(evidence.changes),
         "conditions": [asdict(each) for each in evidence.conditions],
         "features": asdict(explanation.features),
         "passages": asdict(explanation.passages),

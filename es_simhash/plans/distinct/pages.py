@@ -236,7 +236,10 @@ def _rule(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Foldin
     verifier = terms.verifier() if asked.has_texts else None
     if verifier is None:
         if request.numbers:
-            raise InputError("Numbers are in texts, which do not come with the hits. Ask for them by with_texts.")
+            raise InputError(
+                "Numbers are in texts, which do not come with these hits. Name the text fields in _source (--source), "
+                "or use with_texts."
+            )
         return FoldingRule(*given)
     return FoldingRule(*given, terms.criteria, verifier, partial(texts_of_hits, documents))
 

@@ -168,7 +168,9 @@ def _of_evidence(evidence: Evidence) -> Verdict:
         code = "duplicates" if evidence.is_met else "below-threshold"
     candidates = ", not even candidates" if code == "no-candidate" else ""
     reasons = "; ".join([*_by_bands(evidence), *_by_blocks(evidence)])
-    though = "candidates, but " if code == "below-threshold" else ""
+    though = ""
+    if code == "below-threshold":
+        though = f"candidates, {'and' if evidence.clause == 'conditions' else 'but'} "
     found = _found(evidence.are_duplicates)
     return Verdict(code, evidence.are_duplicates, f"{found}{candidates}: {though}{reasons}.")
 

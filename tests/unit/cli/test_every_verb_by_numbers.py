@@ -186,8 +186,25 @@ def test_summaries_show_how_many_pairs_were_refused(shelf: Shelf) -> None:
 def test_reports_say_how_much_must_agree_and_how_many_pairs_were_refused(shelf: Shelf) -> None:
     shelf.run("dedup", FILE, "--field", "body", "--report", "groups.html", *NUMBERS)
     page = (shelf.folder / "groups.html").read_text(encoding="utf-8")
-    assert "a similarity of at least 0.6, numbers alike by at least 1" in page
+    assert ", numbers alike by at least 1<" in page
     assert "with other numbers, lengths or first lines: 2 pairs." in page
+
+
+def test_an_explanation_has_each_condition_in_all_its_forms(shelf: Shelf) -> None:
+    asked = ("explain", INDEX, "first", "second", *NUMBERS)
+    [found] = shelf.json(*asked)
+    [condition] = found["conditions"]
+    assert found["clause"] == "conditions"
+    assert condition.pop("problem") in found["verdict"]["sentence"]
+    assert condition == {"name": "numbers", "least": 1.0, "value": 0.0}
+    assert (found["changes"]["removed"], found["changes"]["added"]) == (["17", "2019"], ["18", "2020"])
+    assert "\nnumbers: alike by 0.000; the minimum is 1\n" in shelf.run(*asked, "--report", "why.html").out
+    assert "numbers alike" in (shelf.folder / "why.html").read_text(encoding="utf-8")
+
+
+def test_thresholds_of_bits_are_evaluated_without_the_condition(shelf: Shelf) -> None:
+    together, _ = evaluate(shelf, "--by", "both", "--distance", "0", *NUMBERS)
+    assert together == [{"first", "copy"}]
 
 
 @pytest.mark.parametrize("verb", [("find", INDEX, "--id", "first"), ("group", INDEX), ("dedup", FILE)], ids=str)

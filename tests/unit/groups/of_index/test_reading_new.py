@@ -33,6 +33,7 @@ EVERYTHING, ONLY_NEW = -1.0, 1.0
 HOW: list[Json] = [
     {},
     {"similarity": 0.85},
+    {"numbers": 1.0},
     {"by": "simhash"},
     {"by": "both"},
     {"by": "both", "estimate": True},
