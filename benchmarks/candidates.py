@@ -24,7 +24,8 @@ from es_simhash.quality.key_matches import KeyMatcher
 from es_simhash.quality.predictions import predict_pairs
 from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.query import Criteria
-from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
+from es_simhash.scheme.verdict.builtin import builtin
+from es_simhash.scheme.verdict.verifier import Verifier
 
 LEAST = 0.3
 AT_ONCE = 20_000
@@ -59,7 +60,7 @@ def _by_comparing_all(scheme: Scheme, on: LabelledSet) -> Numbers:
     assert scheme.verification
     similar = similar_pairs(scheme, on.texts, on.apart).predicted
     pairs = similar.pairs[similar.similarities >= LEAST]
-    verifier = Verifier(scheme, scheme.verification, rarity_of(scheme, on.texts))
+    verifier = Verifier(scheme, scheme.verification, builtin())
     chosen = [_similarities(verifier, on.texts, pairs[i : i + AT_ONCE]) for i in range(0, len(pairs), AT_ONCE)]
     similarities = np.concatenate([np.empty(0), *chosen])
     return pairs[similarities >= scheme.verification.similarity]

@@ -15,8 +15,9 @@ from benchmarks.corpora import chinese, topical
 from benchmarks.fingerprint_contenders import installed
 from benchmarks.tables import Table
 from es_simhash import Documents, Scheme
+from es_simhash.scheme.verdict.builtin import builtin
 from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
+from es_simhash.scheme.verdict.verifier import Verifier
 
 CALLS, ROUNDS, SAMPLE = 200, 7, 5_000
 MOST = 100  # texts to compare with
@@ -42,7 +43,7 @@ def run(share: float = 1.0) -> Iterator[Table]:
 def _calls(texts: Sequence[str]) -> dict[str, Call]:
     scheme = Scheme.preset("default")
     documents = Documents(scheme, ["text"])
-    compare = Verifier(scheme, Verification(), rarity_of(scheme, texts))
+    compare = Verifier(scheme, Verification(), builtin())
 
     def compared_with(others: int) -> Call:
         return lambda place: compare.to_others(texts[place], [texts[place - i] for i in range(1, others + 1)])

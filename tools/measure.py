@@ -42,7 +42,7 @@ def numbers() -> Iterator[Number]:
     yield Number("words of docs, but of generated pages", _words(_written_pages()), 33_200)
     verbs = [app.get_command(click.Context(app), verb) for verb in COMMANDS]
     slots = [len(verb.params) for verb in verbs if verb]
-    yield Number("verbs", len(slots), 25)
+    yield Number("verbs", len(slots), 26)
     yield Number("option slots", sum(slots), 380)
     yield from _sizes()
     yield Number("calques", len(list(calques())), 0)

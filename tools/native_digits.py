@@ -21,12 +21,7 @@ _BETWEEN = """
 /// Those that are pairs of units.
 """
 _TAIL = """
-/// Whether a code point is a decimal digit, of any script.
-pub fn is_digit(point: u32) -> bool {
-    value(point).is_some()
-}
-
-/// The value of a code point that is a decimal digit.
+/// The value of a code point that is a decimal digit, of any script.
 #[inline]
 pub fn value(point: u32) -> Option<u8> {
     let zero = match u16::try_from(point) {
@@ -37,12 +32,6 @@ pub fn value(point: u32) -> Option<u8> {
     };
     let value = point.wrapping_sub(zero);
     (value < 10).then_some(value as u8)
-}
-
-/// Whether a unit is a decimal digit; without a branch.
-#[inline(always)]
-pub fn is_digit_unit(unit: u16) -> bool {
-    UNITS.iter().fold(false, |found, &zero| found | (unit.wrapping_sub(zero) < 10))
 }
 
 /// The last zero up to a code point, or else the first.
@@ -63,7 +52,7 @@ def source() -> str:
 def _table(name: str, kind: str, zeros: Sequence[int]) -> str:
     lines = [zeros[start : start + _A_LINE] for start in range(0, len(zeros), _A_LINE)]
     table = "".join("    " + " ".join(f"0x{zero:X}," for zero in line) + "\n" for line in lines)
-    return f"#[rustfmt::skip]\nconst {name}: [{kind}; {len(zeros)}] = [\n{table}];\n"
+    return f"#[rustfmt::skip]\npub const {name}: [{kind}; {len(zeros)}] = [\n{table}];\n"
 
 
 if __name__ == "__main__":

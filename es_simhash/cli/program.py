@@ -26,6 +26,7 @@ COMMANDS = {
     "explain": "Explain why two documents, or texts, are near-duplicates or not.",
     "check": "List which documents of a file are already in an index.",
     "gate": "Decide of documents as they come whether an index has them, over HTTP or lines.",
+    "learn": "Learn how rare features are in an index or in files, to compare texts by.",
     "group": "Find all groups of near-duplicates in an index, and store them on the documents.",
     "erase": "Delete documents with all their copies, after a review.",
     "mcp": "Serve an index to agents, by the Model Context Protocol.",

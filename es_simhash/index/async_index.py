@@ -192,10 +192,11 @@ class AsyncIndex:
         by: By | None = None,
         distance: int | None = None,
         similarity: float | Level | None = None,
+        numbers: float | None = None,
         scope: Scope | None = None,
     ) -> Explanation:
         """See `Index.explain`."""
-        options = FindRequest(by=by, distance=distance, similarity=similarity, scope=scope)
+        options = FindRequest(by=by, distance=distance, similarity=similarity, numbers=numbers, scope=scope)
         return await self._run(self._plans.explain((a, b), options))
 
     async def check(

@@ -222,13 +222,14 @@ class Index:
         by: By | None = None,
         distance: int | None = None,
         similarity: float | Level | None = None,
+        numbers: float | None = None,
         scope: Scope | None = None,
     ) -> Explanation:
         """Explain why two documents of the index are near-duplicates, or why they are not.
 
         The criteria and the scope are those of `find`.
         """
-        options = FindRequest(by=by, distance=distance, similarity=similarity, scope=scope)
+        options = FindRequest(by=by, distance=distance, similarity=similarity, numbers=numbers, scope=scope)
         return self._run(self._plans.explain((a, b), options))
 
     def check(

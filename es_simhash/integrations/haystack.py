@@ -20,20 +20,26 @@ except ImportError:
 class NearDuplicateRemover:
     """Removes near-duplicates: the first of each group is kept, which is the best ranked of what a retriever found.
 
-    ``scheme`` is the name of a preset, or what `Scheme.to_json` wrote; ``similarity`` is the minimum, or a level, as in
-    `Deduplicator`. Each removed document is near the one that is kept. That is a copy with the same id, whose metadata
-    has their number, ``near_duplicates``, and their ids, ``near_duplicate_ids``. Documents without text are kept.
+    ``scheme`` is the name of a preset, or what `Scheme.to_json` wrote; ``similarity`` (the minimum, or a level) and
+    ``numbers`` are those of `Deduplicator`. Each removed document is near the one that is kept. That is a copy with the
+    same id, whose metadata has their number, ``near_duplicates``, and their ids, ``near_duplicate_ids``. Documents
+    without text are kept.
     """
 
-    def __init__(self, scheme: str = "default", similarity: float | Level | None = None) -> None:
-        deduplicator(scheme, similarity)  # checks the options
+    def __init__(
+        self, scheme: str = "default", similarity: float | Level | None = None, numbers: float | None = None
+    ) -> None:
+        deduplicator(scheme, similarity, numbers)  # checks the options
         self.scheme = scheme
         self.similarity = similarity
+        self.numbers = numbers
 
     @component.output_types(documents=list[Document])
     def run(self, documents: list[Document]) -> dict[str, list[Document]]:
         """Return the documents without near-duplicates, in their order."""
-        groups = standing(self.scheme, self.similarity, [document.content or "" for document in documents])
+        groups = standing(
+            self.scheme, self.similarity, self.numbers, [document.content or "" for document in documents]
+        )
         return {"documents": [_standing_for([documents[place] for place in group]) for group in groups]}
 
     @component.output_types(documents=list[Document])

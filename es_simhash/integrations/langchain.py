@@ -22,22 +22,24 @@ class _Options(BaseModel):
 
     scheme: str = "default"
     similarity: float | Level | None = None
+    numbers: float | None = None
 
     def model_post_init(self, _: Any) -> None:
         """Check the options."""
-        deduplicator(self.scheme, self.similarity)
+        deduplicator(self.scheme, self.similarity, self.numbers)
 
     def _kept(self, documents: Sequence[Document]) -> list[Document]:
-        groups = standing(self.scheme, self.similarity, [document.page_content for document in documents])
+        groups = standing(self.scheme, self.similarity, self.numbers, [document.page_content for document in documents])
         return [_standing_for([(place, documents[place]) for place in group]) for group in groups]
 
 
 class NearDuplicateTransformer(_Options, BaseDocumentTransformer):
     """Removes near-duplicates from chunks, before they are embedded: the first of each group is kept.
 
-    ``scheme`` is the name of a preset, or what `Scheme.to_json` wrote; ``similarity`` is the minimum, or a level, as in
-    `Deduplicator`. Each removed chunk is near the one that is kept. That is a copy, whose metadata has their number,
-    ``near_duplicates``, and ``near_duplicate_ids``: their ids or, where they have none, their positions in the list.
+    ``scheme`` is the name of a preset, or what `Scheme.to_json` wrote; ``similarity`` (the minimum, or a level) and
+    ``numbers`` are those of `Deduplicator`. Each removed chunk is near the one that is kept. That is a copy, whose
+    metadata has their number, ``near_duplicates``, and ``near_duplicate_ids``: their ids or, where they have none,
+    their positions in the list.
     """
 
     def transform_documents(self, documents: Sequence[Document], **_: Any) -> Sequence[Document]:

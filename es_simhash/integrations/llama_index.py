@@ -23,24 +23,25 @@ class _Options(BaseModel):
 
     scheme: str = "default"
     similarity: float | Level | None = None
+    numbers: float | None = None
 
     def model_post_init(self, context: Any) -> None:
         """Check the options."""
         super().model_post_init(context)
-        deduplicator(self.scheme, self.similarity)
+        deduplicator(self.scheme, self.similarity, self.numbers)
 
     def _groups(self, nodes: Sequence[BaseNode]) -> list[list[int]]:
         texts = [node.get_content(metadata_mode=MetadataMode.NONE) for node in nodes]
-        return standing(self.scheme, self.similarity, texts)
+        return standing(self.scheme, self.similarity, self.numbers, texts)
 
 
 class NearDuplicateTransform(_Options, TransformComponent):
     """Removes near-duplicates from nodes, before they are embedded: the first of each group is kept.
 
-    ``scheme`` is the name of a preset, or what `Scheme.to_json` wrote; ``similarity`` is the minimum, or a level, as in
-    `Deduplicator`. Each removed node is near the one that is kept. That is a copy, whose metadata has their number,
-    ``near_duplicates``, and ``near_duplicate_ids``, one a line, since many stores take no lists. Neither is embedded or
-    shown to a model.
+    ``scheme`` is the name of a preset, or what `Scheme.to_json` wrote; ``similarity`` (the minimum, or a level) and
+    ``numbers`` are those of `Deduplicator`. Each removed node is near the one that is kept. That is a copy, whose
+    metadata has their number, ``near_duplicates``, and ``near_duplicate_ids``, one a line, since many stores take no
+    lists. Neither is embedded or shown to a model.
     """
 
     @classmethod

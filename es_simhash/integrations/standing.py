@@ -15,21 +15,23 @@ COUNT, IDS = "near_duplicates", "near_duplicate_ids"
 
 
 @lru_cache(maxsize=16)
-def deduplicator(scheme: str, similarity: float | Level | None) -> Deduplicator:
+def deduplicator(scheme: str, similarity: float | Level | None, numbers: float | None) -> Deduplicator:
     """Return what compares texts; ``scheme`` is a preset's name, or what `Scheme.to_json` wrote.
 
     Each document that is left out is near the one that stands for it, not only near another that is left out.
     """
     chosen = Scheme.from_json(scheme) if scheme.lstrip().startswith("{") else Scheme.preset(scheme)
-    return Deduplicator(chosen, similarity=similarity)
+    return Deduplicator(chosen, similarity=similarity, numbers=numbers)
 
 
-def standing(scheme: str, similarity: float | Level | None, texts: Sequence[str]) -> list[list[int]]:
+def standing(
+    scheme: str, similarity: float | Level | None, numbers: float | None, texts: Sequence[str]
+) -> list[list[int]]:
     """Return the positions of the texts that are kept, in order, each followed by those that it stands for.
 
     The first of several near-duplicates is kept; so is each text with nothing to compare.
     """
-    with deduplicator(scheme, similarity).run((str(place), text) for place, text in enumerate(texts)) as found:
+    with deduplicator(scheme, similarity, numbers).run((str(place), text) for place, text in enumerate(texts)) as found:
         firsts = found.standing.firsts.tolist()
     kept: dict[int, list[int]] = {first: [first] for place, first in enumerate(firsts) if first == place}
     for place, first in enumerate(firsts):

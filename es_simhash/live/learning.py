@@ -76,8 +76,8 @@ def learn(
 
     ``when`` is the present time, in ISO 8601. The documents are read, unless as many as there are ``known`` already.
     """
-    own = entries((yield from retry(GetMappings(name), patience)), documents.prefix)
-    indices = [index for index, entry in sorted(own.items()) if entry]
+    mappings = yield from retry(GetMappings(name), patience)
+    indices = [index for index, entry in sorted(entries(mappings, documents.prefix).items()) if entry]
     lowest = known if known and known.lie_in(indices) else None
     total = yield from retry_each(fingerprinted(name, documents), patience)
     if lowest is None or lowest.met != total:
@@ -92,6 +92,7 @@ def learn(
             "Run: es-simhash backfill."
         )
     learnt = LearntRarity(rarity_of(documents.scheme, texts), when, lowest.met)
+    learnt = learnt.after(noted_rarity({index: mappings[index] for index in indices}, documents))
     for index in indices:
         yield from retry_each(note_rarity(index, documents, learnt), patience)
     return learnt

@@ -56,6 +56,11 @@ class Checked:
         return self.status == "new"
 
     @property
+    def refused(self) -> int:
+        """How many documents are similar enough, but do not meet the conditions."""
+        return self.in_index.refused + self.earlier.refused
+
+    @property
     def missing(self) -> tuple[str, ...]:
         """The fields of the scope in which it has no value, so that it has no near-duplicate."""
         return self.in_index.missing
@@ -232,7 +237,7 @@ def check_fingerprinted(
 
     The fingerprint and the fields of each are ``made`` already.
     """
-    compare = yield from seen.terms.verifier()
+    compare = seen.terms.verifier()
     in_index = yield from find_fingerprinted(
         seen.terms, list(wanted.values()), list(made.values()), compare, candidates
     )

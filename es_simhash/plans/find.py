@@ -43,7 +43,7 @@ class FetchCandidates(Protocol):
 def find_many(terms: SearchTerms, wanted: Sequence[QueryDocument]) -> Plan[list[Matches]]:
     """Return the matches of each document; empty texts have none."""
     made = list(fingerprinted(terms.documents, [each.text for each in wanted]))
-    results = yield from find_fingerprinted(terms, wanted, made, (yield from terms.verifier()))
+    results = yield from find_fingerprinted(terms, wanted, made, terms.verifier())
     return (yield from with_asked(terms, [result.matches() for result in results]))
 
 

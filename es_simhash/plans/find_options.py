@@ -28,6 +28,7 @@ class FindOptions(TypedDict, total=False):
     by: By | None
     distance: int | None
     similarity: float | Level | None
+    numbers: float | None
     filter: Filter
     size: int
     source: Sequence[str] | bool
@@ -47,6 +48,8 @@ class FindRequest:
 
     - ``by``, ``distance``, ``similarity`` (a number or the name of a level): what a match is (see
       `es_simhash.scheme.query.Criteria`).
+    - ``numbers``: the share of the numbers, of the text with fewer, that must be in the other as well; 0 is none, and
+      by default the scheme says. It needs texts.
     - ``filter``: a query, or several, that every match must satisfy.
     - ``size``: number of matches to return, the nearest first.
     - ``source``: parts of the documents to return with the matches.
@@ -66,6 +69,7 @@ class FindRequest:
     by: By | None = None
     distance: int | None = None
     similarity: float | Level | None = None
+    numbers: float | None = None
     filter: Filter = None
     size: int = 10
     source: Sequence[str] | bool = False
@@ -92,7 +96,7 @@ class FindRequest:
             measure_named(self.measure)
         self._check_relation()
         if self.estimate and self.needs_texts:
-            raise InputError("Measures, weights and more_like_this need texts. Leave the estimate out.")
+            raise InputError("Measures, weights, numbers and more_like_this need texts. Leave the estimate out.")
         if self.size < 1 or not 1 <= self.max_candidates <= MOST_CANDIDATES:
             raise InputError(
                 f"{self.size} matches of {self.max_candidates} candidates cannot be found. Choose a size from 1, and "
@@ -110,19 +114,20 @@ class FindRequest:
         if self.by or self.distance is not None or self.estimate or self.needs_texts:
             raise InputError(
                 f"The relation {self.relation!r} is found by passages and decided by texts. Leave out what compares "
-                "fingerprints, measures, weights and more_like_this."
+                "fingerprints, measures, weights, numbers and more_like_this."
             )
 
     @property
     def needs_texts(self) -> bool:
         """Whether texts are compared even if the scheme has no ``verification``."""
-        return self.candidates == "more_like_this" or self.measure is not None or self.idf is not None
+        wishes = self.measure is not None, self.idf is not None, bool(self.numbers)
+        return self.candidates == "more_like_this" or any(wishes)
 
     def verification(self, settings: Settings) -> Verification | None:
         """Return how texts are compared; None if they are not, or by their passages."""
         if self.relation is not None:
             return None
-        found = verification_of(settings, estimate=self.estimate, needs_texts=self.needs_texts)
+        found = verification_of(settings, estimate=self.estimate, numbers=self.numbers, needs_texts=self.needs_texts)
         if found and self.idf is not None:
             found = replace(found, features="scheme")  # the table has these
         if found is None or self.measure in (None, found.measure):
@@ -140,4 +145,4 @@ class FindRequest:
             assert verification
             least = verification.similarity if self.similarity is None else self.similarity
             return Criteria(None, similarity_of(least, verification.measure), verification)
-        return Criteria.of(settings, self.by, self.distance, self.similarity, verification)
+        return Criteria.of(settings, self.by, self.distance, self.similarity, verification, self.numbers)

@@ -22,7 +22,7 @@ from es_simhash.plans.find import find_many
 from es_simhash.plans.find_options import FindRequest
 from es_simhash.plans.find_passages import find_passages
 from es_simhash.plans.fingerprints_there import check_fingerprints
-from es_simhash.plans.index_rarity import IndexRarity
+from es_simhash.plans.index_rarity import IndexRarity, noted_rarity
 from es_simhash.plans.init import Initialised, bring, init
 from es_simhash.plans.install_pipeline import (
     IngestPipeline,
@@ -146,7 +146,7 @@ class IndexPlans:
         """Return how the index fingerprints its documents; it is read once."""
         if self._opened is None:
             self._opened = yield from open_index(self.name, self._expected)
-            self._rarity = IndexRarity(self._opened.learnt, is_read=True)
+            self._rarity = IndexRarity(self._opened.learnt)
         return self._opened
 
     def documents(self) -> Plan[Documents]:
@@ -280,7 +280,7 @@ class IndexPlans:
         yield from find_many(terms, [QueryDocument.of_text(_WARMING, dict.fromkeys(terms.scope_paths, 0))])
         with suppress(IndexStateError):
             yield from self._check_fingerprints(documents)
-        compare = yield from terms.verifier()
+        compare = terms.verifier()
         if compare:
             compare.to_others(_WARMING, [_WARMING.swapcase()])
 
@@ -355,4 +355,5 @@ class IndexPlans:
             mappings = yield from readable_mappings(self.name)
             yield from check_text_fields(mappings, documents)
             self._preview = replace(documents, policy=policy_in(mappings, documents.prefix))
+            self._rarity = IndexRarity(noted_rarity(mappings, documents))
         return self._preview

@@ -15,6 +15,7 @@ from es_simhash.scheme.own_fields import DEFERRED
 from es_simhash.scheme.policy import Policy
 from es_simhash.scheme.sized_keys import KeyLoad, key_load
 from es_simhash.scheme.verdict.learnt import LearntRarity
+from es_simhash.scheme.verdict.verifier import table_for
 
 
 @dataclass(frozen=True)
@@ -22,9 +23,10 @@ class Info:
     """An index: its engine, its scheme and its policy, and the number of its fingerprints by status.
 
     ``without_fields`` lists the indices behind the name that have no fields: none of their documents has a fingerprint.
-    ``rarity`` is how rare features are, if that was learnt. ``unscoped`` counts the documents without a value in a
-    field of the policy's scope; None without a scope, or if the engine does not know which documents have the field.
-    ``keys`` is what the scheme's keys find and take among these documents, for typical texts.
+    ``rarity`` is how rare features are, if that was learnt; ``table`` is the id of what texts are compared by.
+    ``unscoped`` counts the documents without a value in a field of the policy's scope; None without a scope, or if the
+    engine does not know which documents have the field. ``keys`` is what the scheme's keys find and take among these
+    documents, for typical texts.
     """
 
     engine: str
@@ -41,6 +43,7 @@ class Info:
     policy: Policy
     unscoped: int | None
     keys: KeyLoad
+    table: str | None
 
     @property
     def without(self) -> int:
@@ -56,6 +59,8 @@ def describe(index: str, opened: OpenedIndex) -> Plan[Info]:
     scheme, prefix = documents.scheme, documents.prefix
     total = yield Count(index, {"match_all": {}})
     made = yield from fingerprinted(index, documents)
+    learnt = noted_rarity(mappings, documents)
+    table = table_for(scheme, scheme.verification, learnt.rarity if learnt else None)
     statuses = {}
     for status in (*STATUSES, DEFERRED):
         statuses[status] = yield Count(index, {"term": {f"{prefix}.status": status}})
@@ -70,10 +75,11 @@ def describe(index: str, opened: OpenedIndex) -> Plan[Info]:
         total,
         made,
         statuses,
-        noted_rarity(mappings, documents),
+        learnt,
         documents.policy,
         (yield from _unscoped(index, opened, mappings)),
         key_load(scheme, total),
+        table.id if table else None,
     )
 
 

@@ -12,15 +12,12 @@ from es_simhash.documents.documents import Documents
 from es_simhash.errors import InputError
 from es_simhash.plans.find_options import FindRequest
 from es_simhash.plans.index_rarity import IndexRarity
-from es_simhash.plans.operations import Plan
 from es_simhash.plans.scope_filters import ScopeFilters
 from es_simhash.plans.search_experience import SearchExperience
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scope import Scope, ScopeValues, combined
-from es_simhash.scheme.verdict.rarity import Rarity
 from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.scheme.verdict.verifier import Verifier, is_by_rarity
-from es_simhash.text.idf import IdfTable
+from es_simhash.scheme.verdict.verifier import Verifier
 
 
 @dataclass(frozen=True)
@@ -63,17 +60,13 @@ class SearchTerms:
     @cached_property
     def criteria_of_fingerprints(self) -> Criteria:
         """What a match is where no texts are compared."""
-        return replace(self.options, estimate=True).criteria(self.documents.scheme)
+        return replace(self.options, estimate=True, numbers=None).criteria(self.documents.scheme)
 
-    def verifier(self) -> Plan[Verifier | None]:
+    def verifier(self) -> Verifier | None:
         """Return what compares texts; None where none are compared."""
-        verification, scheme = self.verification, self.documents.scheme
-        if verification is None:
+        if self.verification is None:
             return None
-        weights: IdfTable | Rarity | None = self.options.idf
-        if weights is None and is_by_rarity(scheme, verification):
-            weights = yield from self.rarity.table(self.index, self.documents)
-        return self.rarity.verifier(scheme, verification, weights)
+        return self.rarity.verifier(self.documents.scheme, self.verification, self.options.idf)
 
     def check_scope_values(self, is_text: bool) -> None:
         """Refuse values of a text that has none in a field of the scope, and values that nothing reads."""

@@ -148,6 +148,7 @@ def with_threshold(deduplicator: Deduplicator, similarity: float | None, distanc
         deduplicator,
         by="simhash" if similarity is None else "minhash",
         similarity=similarity,
+        numbers=None if similarity is None else deduplicator.numbers,
         distance=distance,
     )
 

@@ -14,14 +14,14 @@ import numpy.typing as npt
 from es_simhash._core.arrays import Integers
 from es_simhash._core.stages import counted_each
 from es_simhash.groups.pairs.candidates import positions
-from es_simhash.groups.pairs.condense import sample_of_texts
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.ceiling import are_nearest, feature_batches, similar_among, similar_pairs
 from es_simhash.quality.feature_samples import MOST, FeatureSamples, sampled
 from es_simhash.scheme.settings import Settings
+from es_simhash.scheme.verdict.builtin import builtin
 from es_simhash.scheme.verdict.measures import Similarities
 from es_simhash.scheme.verdict.verification import Measure, Verification
-from es_simhash.scheme.verdict.verifier import compared, is_by_rarity, rarity_of
+from es_simhash.scheme.verdict.verifier import compared, is_by_rarity
 from es_simhash.sketches.weighted_sets import WeightedSet, shared_weights
 
 MEASURES: tuple[Measure, ...] = ("jaccard", "overlap", "balanced")
@@ -95,14 +95,17 @@ def measure_pairs(
 
 
 class RarityMeasure:
-    """Measures pairs of texts by the features of some settings, weighted by rarity; ``samples`` if they are known."""
+    """Measures pairs of texts by the features of some settings; ``samples`` if they are known.
+
+    They weigh as the built-in table says, as where nothing was learnt.
+    """
 
     def __init__(
         self, settings: Settings, texts: Iterable[str], originals: Integers, samples: FeatureSamples | None = None
     ) -> None:
         self._samples = samples = samples or _samples_of(settings, texts, originals)
         hashes, offsets = samples.features.hashes, samples.features.offsets
-        weights = rarity_of(settings, sample_of_texts(texts)).weights_of(hashes)
+        weights = builtin().weights_of(hashes)
         self._totals = samples.totals(weights)
         self._sets = [
             WeightedSet(hashes[start:end], weights[start:end], end - start, int(weights[start:end].sum()))

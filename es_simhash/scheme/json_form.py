@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from es_simhash._core.foreign_json import parse_json
 from es_simhash.errors import FormatError, SchemeError
 from es_simhash.scheme.settings import Layout, MinHash, Passages, Settings, SimHash
-from es_simhash.scheme.verdict.verification import LEVELS, Level, Verification
+from es_simhash.scheme.verdict.verification import LEVELS, Verification
 from es_simhash.text.hashing.registry import HASH_FUNCTIONS, HashFunction
 from es_simhash.text.idf import IdfTable
 from es_simhash.text.normalise import Normalisation
@@ -29,8 +29,7 @@ LATER_PARTS = ("verification", "passages")
 _ID_DIGITS = 12
 # What schemes did before these settings of a verification, and of a layout, were added; they are still written without.
 _LATER: dict[str, Any] = {"features": "scheme"}
-_LEVELS_BY_RUNS: dict[float, Level] = {0.85: "copies", 0.65: "near", 0.5: "versions"}
-_NUMBERS_BY_RUNS = 0.5
+_NEAR_BY_RUNS, _NUMBERS_BY_RUNS = 0.65, 0.5
 _LATER_LAYOUT: dict[str, Any] = {"simhash": "field"}
 
 
@@ -82,19 +81,19 @@ def _verification(**form: Any) -> Verification:
 
 
 def _of_today(form: dict[str, Any]) -> dict[str, Any]:
-    """Return a verification that an earlier version wrote as one of today: by the level that it was at.
+    """Return a verification that an earlier version wrote as one of today.
 
-    By runs of characters alone, and the surroundings of texts, which the form may still have, a level had another
-    similarity; and most numbers had to agree, where nobody said otherwise.
+    By runs of characters, the surroundings of texts counted, which the form may still have; and half of the numbers
+    had to agree, where nobody said otherwise. The level near was another similarity.
     """
     form = dict(form)
     form.pop("crowding", None)
     if form["features"] != "runs":
         return form
-    level = _LEVELS_BY_RUNS.get(form["similarity"]) if form["measure"] == "balanced" else None
-    similarity = LEVELS["balanced"][level] if level else form["similarity"]
     numbers = 0.0 if form["numbers"] == _NUMBERS_BY_RUNS else form["numbers"]
-    return form | {"features": "text", "similarity": similarity, "numbers": numbers}
+    was_near = (form["measure"], form["similarity"]) == ("balanced", _NEAR_BY_RUNS)
+    similarity = LEVELS["balanced"]["near"] if was_near else form["similarity"]
+    return form | {"features": "text", "numbers": numbers, "similarity": similarity}
 
 
 def identity(settings: Settings) -> str:

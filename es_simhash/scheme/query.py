@@ -41,11 +41,13 @@ class Criteria:
         distance: int | None = None,
         similarity: float | Level | None = None,
         verification: Verification | None = None,
+        numbers: float | None = None,
     ) -> Criteria:
         """Choose criteria by SimHash, by MinHash or by both, with the scheme's thresholds where none is given.
 
         Without ``by``: by the kind for which a threshold is given, else by MinHash if the scheme has it. A
         ``verification`` replaces the threshold of MinHash by its own. A similarity may be given by the name of a level.
+        A caller's condition on ``numbers``, which the verification has, is refused where no texts are compared.
         """
         if by is None:
             by = _implied(settings, distance, similarity)
@@ -54,6 +56,11 @@ class Criteria:
         if (by == "minhash" and distance is not None) or (by == "simhash" and similarity is not None):
             given = "distance" if distance is not None else "similarity"
             raise SchemeError(f"A {given} means nothing to a search by {by}. Leave it out, or choose by='both'.")
+        if by == "simhash" and numbers:
+            raise SchemeError(
+                "Numbers are in texts, and a search by SimHash compares none. Leave out the numbers, or choose "
+                "by='minhash'."
+            )
         within = _distance(settings, distance) if by in ("simhash", "both") else None
         if by == "simhash":
             return cls(within, None)

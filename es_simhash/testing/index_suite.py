@@ -29,6 +29,7 @@ from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import Layout, MinHash, SimHash
+from es_simhash.scheme.verdict.builtin import builtin
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import Verifier, rarity_of, similarities_to
 from es_simhash.testing.corpus import Document, corpus, edited
@@ -257,8 +258,7 @@ class IndexSuite(IndexBase):
     def test_texts_are_compared_as_the_scheme_says_unless_estimates_will_do(self, filled: Any) -> None:
         document, scheme = corpus()[1], Scheme()
         texts = [text_of(each) for each in (document, edited(document, 2, seed=1))]
-        everything = [*map(text_of, corpus()), *(text_of(edited(corpus()[i], 2, seed=i)) for i in range(6))]
-        verifier = Verifier(scheme, Verification(), rarity_of(scheme, everything))
+        verifier = Verifier(scheme, Verification(), builtin())
         for options in ({}, {"by": "both"}):
             [match] = filled.find(id="1", **options)
             assert match.is_exact
@@ -424,7 +424,7 @@ class IndexSuite(IndexBase):
         documents |= {f"{i}a": edited(documents[str(i)], 2, seed=i) for i in range(6)}
         self.put(engine, name, documents)
         index = self.open(name, engine, fields=FIELDS)
-        verifier = Verifier(Scheme(), Verification(), rarity_of(Scheme(), map(text_of, documents.values())))
+        verifier = Verifier(Scheme(), Verification(), builtin())
         for i in range(6):
             [match] = index.find(id=str(i), candidates="more_like_this")
             assert match.id == f"{i}a"

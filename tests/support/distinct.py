@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,9 @@ from es_simhash.plans.distinct.pages import DistinctPage
 from es_simhash.plans.operations import Action, Bulk, Search
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.verdict.builtin import builtin
 from es_simhash.scheme.verdict.rule import are_near, clauses
-from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
+from es_simhash.scheme.verdict.verifier import Verifier
 from es_simhash.testing.corpus import corpus, edited
 
 FIELDS = ("title", "body")
@@ -91,14 +92,13 @@ def folded_by_hand(
 
 
 def by_texts(
-    index: Index, document_of: Callable[[Json], Json] = lambda hit: TEXTS[hit["_id"]], texts: Iterable[Json] = ()
+    index: Index, document_of: Callable[[Json], Json] = lambda hit: TEXTS[hit["_id"]]
 ) -> Callable[[Json, Json], bool]:
     """Compare the texts of two hits by the rule."""
     own = index.documents
     scheme = own.scheme
     assert scheme.verification
-    known = dict.fromkeys(map(own.text_of, texts or TEXTS.values()))
-    verifier = Verifier(scheme, scheme.verification, rarity_of(scheme, known))
+    verifier = Verifier(scheme, scheme.verification, builtin())
     criteria = Criteria.of(scheme, verification=scheme.verification)
 
     def is_near(a: Json, b: Json) -> bool:

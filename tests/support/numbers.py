@@ -50,7 +50,7 @@ def masked_by_characters(text: str) -> str:
 
 def runs_and_numbers_of(text: str) -> list[str]:
     """Return all tokens."""
-    prefixes = "\x01\x02\x03\x04\x05\x06\x07\x08"
+    prefixes = "\x01\x02\x03\x04\x05\x06\x07"
     numbers = numbers_by_characters(text)
     return runs_of(masked_by_characters(text)) + [prefix + number for number in numbers for prefix in prefixes]
 

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 @filter_option("Only documents that this query, as JSON, selects.")
 @click.option("--since", metavar="FIELD:TIME", help="Only documents with this date or a later one in the field.")
 @click.option("--refresh-stale", is_flag=True, help="Also fingerprint texts that changed after their fingerprint.")
-@click.option("--learn", is_flag=True, help="Then learn anew how rare features are.")
 @shard_option("Process shard I of N, on one of N machines.")
 @click.option("--no-refresh", is_flag=True, help="Turn the index's refreshes off during the run.")
 @click.option("--no-replicas", is_flag=True, help="Drop replicas during the run: faster, but with a single copy.")
@@ -135,7 +134,6 @@ def _options(given: dict[str, Any]) -> BackfillOptions:
         shard=given["shard"] or (0, 1),
         max_rate=given["max_rate"],
         patience=given["patience"],
-        learn=given["learn"],
         without_refresh=given["no_refresh"],
         without_replicas=given["no_replicas"],
         in_cluster=given["in_cluster"],

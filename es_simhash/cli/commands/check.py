@@ -13,6 +13,7 @@ from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import Files, input_options
 from es_simhash.cli.options.index import find_options, index_argument, index_options, warn_of_indices_without_fields
 from es_simhash.cli.options.target import Target
+from es_simhash.cli.show.conditions import note_refused
 from es_simhash.cli.show.exits import after, saying_if_interrupted
 from es_simhash.cli.show.output import Output
 
@@ -54,7 +55,7 @@ def command(
     from es_simhash.plans.find_options import MOST_CANDIDATES
     from es_simhash.plans.operations import Count
 
-    new = total = cut_off = unscoped = done = 0
+    new = total = cut_off = unscoped = refused = done = 0
     without_text, ids = WithoutText(), DistinctIds()
     under_way: dict[int, FileDocument] = {}
     kept: list[FileDocument] = []
@@ -80,7 +81,7 @@ def command(
         for checked in checking:
             document = under_way.pop(checked.position)
             total, new, cut_off = total + 1, new + checked.is_new, cut_off + (not checked.in_index.complete)
-            unscoped += bool(checked.missing)
+            unscoped, refused = unscoped + bool(checked.missing), refused + checked.refused
             if checked.status == "no text":
                 without_text.add(f"{document.file}:{document.line}")
             if checked.is_new or not new_only:
@@ -102,6 +103,7 @@ def command(
     output.note(f"{new:,} of {counted(total, 'document')} {'is' if new == 1 else 'are'} new.{ids.note}")
     if without_text.count:
         output.warn(f"{without_text.sentence} Whether the index has it is unknown.")
+    note_refused(output, refused)
     if is_empty:
         output.note(f"{index} has no documents to compare with.")
     if write:
@@ -142,6 +144,7 @@ def _show(output: Output, checked: Checked) -> None:
         "in_index": [match_as_json(match) for match in checked.in_index],
         "earlier": [match_as_json(match) for match in checked.earlier],
         "complete": checked.in_index.complete,
+        "refused": checked.refused,
         "missing": list(checked.missing),
     }
     output.result(form)

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from es_simhash.cli.options.connection import Verb
-from es_simhash.cli.options.files import Files, input_options, output_file
+from es_simhash.cli.options.files import Files, input_options, output_file, rarity_option
 from es_simhash.cli.options.group import check_outputs, group_options, groups_file_options
 from es_simhash.cli.options.index import scheme_option, scheme_or_default, texts_option
 from es_simhash.cli.options.metrics import metrics_options
@@ -39,12 +39,7 @@ if TYPE_CHECKING:
     metavar="N",
     help="Number of threads.  [default: all cores]",
 )
-@click.option(
-    "--rarity",
-    "rarity_file",
-    type=click.Path(dir_okay=False),
-    help="Read how rare features are from this file, or learn it and write it there.",
-)
+@rarity_option
 @click.option(
     "--state", type=click.Path(file_okay=False), help="Keep each stage in this directory, to resume a stopped run."
 )
@@ -79,7 +74,7 @@ def command(
     """
     from es_simhash.cli.jobs.file_ids import FileIds
     from es_simhash.cli.jobs.file_texts import NamedFields, read_texts
-    from es_simhash.cli.jobs.rarity_file import known_or_kept, known_rarity
+    from es_simhash.cli.jobs.rarity_file import rarity_in
     from es_simhash.documents.files import whole_file
     from es_simhash.documents.sources import patterns
     from es_simhash.groups.pairs.deduplicator import Deduplicator
@@ -95,8 +90,7 @@ def command(
     ids = FileIds(files.paths)
     noted, stripped = _Noted(canonical, fields, date_field), patterns(strip)
     chosen, wanted = scheme_or_default(scheme), NamedFields(fields, scope, noted.canonical, date_field)
-    known = known_rarity(rarity_file, chosen)
-    rarity = known.rarity if known else None
+    rarity = rarity_in(rarity_file, chosen)
     deduplicator = Deduplicator(chosen, rarity=rarity, memory=memory, threads=threads, scope=scope, **criteria)
     if rarity_file and not deduplicator.weighs_rarity:
         raise click.UsageError("These criteria do not ask how rare features are. Leave --rarity out.")
@@ -119,14 +113,12 @@ def command(
         output.warn(ids.choose(duplicates))
         duplicates.written = ids.written
         _write(duplicates, files, fields, output_format, out, ids)
-        if rarity_file:
-            output.note(known_or_kept(rarity_file, known, duplicates, chosen))
         if report_out := out.get("--report"):
             from es_simhash.cli.jobs.dedup_report import report_on_files, setup_for
 
             setup = setup_for(", ".join(files.paths), deduplicator, chosen, fields, canonical, strip, date_field)
             report_out.write(report_on_files(duplicates, map(ids.named, files.read(_forget)), setup, noted.dates))
-    show_deduplicated(output, duplicates.counts, deduplicator.criteria, wanted.without_text, ids.form)
+    show_deduplicated(output, duplicates, deduplicator.criteria, wanted.without_text, ids.form)
     return after(rejects.count, rejects.may_pass)
 
 

@@ -10,7 +10,7 @@ import click
 
 from es_simhash._core.environment import PATIENCE
 from es_simhash.cli.options.connection import EngineVerb
-from es_simhash.cli.options.files import output_file
+from es_simhash.cli.options.files import output_file, rarity_option
 from es_simhash.cli.options.group import group_options
 from es_simhash.cli.options.index import scheme_or_default, warn_of_indices_without_fields
 from es_simhash.cli.options.scope import scope_options
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from es_simhash.cli.jobs.labelled_documents import Gathered
     from es_simhash.documents.rejected import OnReject
     from es_simhash.quality.stored_documents import StoredDocuments
+    from es_simhash.scheme.scheme import Scheme
     from es_simhash.scheme.scope import Scope
-    from es_simhash.scheme.settings import Settings
 
 
 @click.command(name="evaluate", cls=EngineVerb)
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     "--examples", type=click.IntRange(0), default=10, show_default=True, metavar="N", help="Number of errors to show."
 )
 @scope_options
+@rarity_option
 @output_file("--report", "report_file", help="Write an HTML report to this file.")
 @output_file("--pairs", "pairs_file", help="Write all pairs found to this file, as JSON lines, with their labels.")
 def command(
@@ -62,6 +63,7 @@ def command(
     samples: int,
     seed: int,
     examples: int,
+    rarity_file: str | None,
     report_file: str | None,
     pairs_file: str | None,
     scope: Scope | None,
@@ -76,6 +78,7 @@ def command(
 
     Example: es-simhash evaluate news.jsonl --labels clusters.jsonl --report quality.html
     """
+    from es_simhash.cli.jobs.rarity_file import rarity_in
     from es_simhash.documents.files import RejectFile, whole_file
     from es_simhash.groups.pairs.deduplicator import Deduplicator
     from es_simhash.quality.bootstrap import Bootstrap
@@ -84,8 +87,8 @@ def command(
     from es_simhash.quality.labels import read_labels
     from es_simhash.quality.stored_documents import StoredDocuments
 
-    if source.index and (source.fields or source.scheme):
-        raise click.UsageError("An index has its own scheme and fields. Drop --scheme and --field.")
+    if source.index and (source.fields or source.scheme or rarity_file):
+        raise click.UsageError("An index has its own scheme, fields and table. Drop --scheme, --field and --rarity.")
     if report_file and report_file == pairs_file:
         raise click.UsageError("--report and --pairs are the same file. Name two.")
     with ExitStack() as stack:
@@ -99,7 +102,8 @@ def command(
         options = EvaluationOptions(
             Bootstrap(samples, seed), examples, rejects, lambda step: output.note(f"{step} …"), gathered.rank
         )
-        deduplicator = Deduplicator(settings, rarity=gathered.rarity, scope=documents.scope, **criteria)
+        rarity = gathered.rarity if source.index else rarity_in(rarity_file, settings)
+        deduplicator = Deduplicator(settings, rarity=rarity, scope=documents.scope, **criteria)
         evaluation = evaluate(documents, read, deduplicator, options)
         if report_out:
             from es_simhash.cli.reports.html.evaluation import evaluation_page
@@ -122,7 +126,7 @@ def _gather_files(
     strip: tuple[str, ...],
     rejects: OnReject,
     /,
-) -> tuple[Settings, Gathered]:
+) -> tuple[Scheme, Gathered]:
     from es_simhash.cli.jobs.file_texts import NamedFields, read_texts
     from es_simhash.cli.jobs.labelled_documents import gather_files
     from es_simhash.documents.files import total_bytes
@@ -150,7 +154,7 @@ def _gather_index(
     strip: tuple[str, ...],
     rejects: OnReject,
     /,
-) -> tuple[Settings, Gathered]:
+) -> tuple[Scheme, Gathered]:
     from es_simhash.cli.jobs.labelled_documents import gather_index
     from es_simhash.documents.sources import patterns
     from es_simhash.engines.base import run

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash.cli.options.connection import EngineVerb
-from es_simhash.cli.options.files import output_file, text_in
+from es_simhash.cli.options.files import output_file, rarity_option, text_in
 from es_simhash.cli.options.index import index_options, near_options
 from es_simhash.cli.options.scope import scope_options
 from es_simhash.cli.options.target import Target
@@ -34,6 +34,7 @@ _PAIR = 2
 @click.option("--text", "texts", multiple=True, help="One of the texts.")
 @near_options
 @scope_options
+@rarity_option
 @output_file("--report", "report_file", help="Write an HTML report to this file.")
 @index_options
 def command(
@@ -41,6 +42,7 @@ def command(
     ids: tuple[str, ...],
     files: tuple[str, ...],
     texts: tuple[str, ...],
+    rarity_file: str | None,
     report_file: str | None,
     known: dict[str, Any],
     target: Target,
@@ -53,13 +55,15 @@ def command(
 
     Example: es-simhash explain articles 42 43 --report why.html
     """
+    if index and rarity_file:
+        raise click.UsageError("An index has its own table of rarity. Drop --rarity, or give two texts.")
     if index and len(ids) == _PAIR and not files and not texts:
         with target.opened(output) as engine:
             explanation = _of_documents(index, engine, ids, known, criteria)
     elif criteria.pop("scope"):
         raise click.UsageError("Texts have no values for a scope. Leave it out, or name documents of an index.")
     elif index is None and len(files) + len(texts) == _PAIR:
-        explanation = _of_texts(_given_texts(files, texts), known, criteria)
+        explanation = _of_texts(_given_texts(files, texts), known, rarity_file, criteria)
     else:
         raise click.UsageError("Give an index and two ids, or without an index two texts by --file and --text.")
     if report_file:
@@ -77,18 +81,21 @@ def _of_documents(
     return Index(index, engine, **known).explain(first, second, **criteria)
 
 
-def _of_texts(documents: list[ComparedDocument], known: dict[str, Any], criteria: dict[str, Any]) -> Explanation:
+def _of_texts(
+    documents: list[ComparedDocument], known: dict[str, Any], rarity_file: str | None, criteria: dict[str, Any]
+) -> Explanation:
+    from es_simhash.cli.jobs.rarity_file import rarity_in
     from es_simhash.plans.explain.explanation import explain
     from es_simhash.plans.explain.field_states import examine
     from es_simhash.plans.find_options import FindRequest
     from es_simhash.scheme.scheme import Scheme
-    from es_simhash.scheme.verdict.verifier import Verifier
+    from es_simhash.scheme.verdict.verifier import Verifier, table_for
 
     scheme = known["scheme"] or Scheme.preset("default")
     first, second = (examine(scheme, each) for each in documents)
     wanted = FindRequest(**criteria).criteria(scheme)
-    # Without an index, the rarity of features is unknown: they all weigh the same.
-    verifier = Verifier(scheme, wanted.verification) if wanted.verification else None
+    table = table_for(scheme, wanted.verification, rarity_in(rarity_file, scheme))
+    verifier = Verifier(scheme, wanted.verification, table) if wanted.verification else None
     return explain(scheme, wanted, (first, second), verifier=verifier)
 
 

@@ -13,6 +13,7 @@ from es_simhash.cli.options.files import text_file_option, text_in
 from es_simhash.cli.options.index import find_options, index_argument, index_options, warn_of_indices_without_fields
 from es_simhash.cli.options.scope import scope_value_option
 from es_simhash.cli.options.target import Target
+from es_simhash.cli.show.conditions import note_refused
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
@@ -125,8 +126,7 @@ def _show(output: Output, matches: Matches) -> None:
     else:
         output.line("No near-duplicates.")
     output.note(f"{len(matches)} shown of {matches.candidates} candidates compared.")
-    if matches.refused:
-        output.note(f"{matches.refused} more are similar enough, but differ in numbers, lengths or first lines.")
+    note_refused(output, matches.refused)
     if any(match.standard_error is not None for match in matches):
         output.note("Similarities with ± are estimates, by fingerprints alone.")
     if not matches.complete and matches and all(match.same_text for match in matches):

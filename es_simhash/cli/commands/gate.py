@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from es_simhash.live.gate.gate import Gate
     from es_simhash.live.telemetry.metrics import Metrics
 
-_FOUND_BY = ("by", "distance", "similarity", "estimate", "scope")
+_FOUND_BY = ("by", "distance", "similarity", "numbers", "estimate", "scope")
 
 
 @click.command(name="gate", cls=EngineVerb)
@@ -105,7 +105,8 @@ def command(
 
     if write and not by_lines:
         raise click.UsageError("--write is for --stdin. Over HTTP, /add and /bulk write. Leave it out.")
-    find = {name: value for name in _FOUND_BY if (value := found_by[name]) not in (None, False)}
+    given = {name: found_by[name] for name in _FOUND_BY}
+    find = {name: value for name, value in given.items() if value is not None and value is not False}
     options = GateOptions(mode, divert_to, remember, syncs=not no_sync, find=find)  # type: ignore[arg-type]
     with ExitStack() as opened:
         if not by_lines:

@@ -128,6 +128,7 @@ def _options(index: Index, given: dict[str, Any], singles: bool | None) -> Group
         "by",
         "distance",
         "similarity",
+        "numbers",
         "estimate",
         "strip",
         "common",

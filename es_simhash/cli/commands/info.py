@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 @index_argument
 @prefix_option
 @click.option("--check", is_flag=True, help="First verify the checksums of all files of an embedded index.")
-@output_file("--rarity", "rarity_file", help="Write how rare features are to this file, for dedup.")
+@output_file("--rarity", "rarity_file", help="Write how rare features are to this file, for dedup and evaluate.")
 def command(index: str, prefix: str, check: bool, rarity_file: str | None, target: Target, output: Output) -> None:
     """Show what INDEX holds: its scheme, its fields, and how many documents have fingerprints.
 
@@ -68,7 +67,7 @@ def command(index: str, prefix: str, check: bool, rarity_file: str | None, targe
         ["with fingerprints", f"{info.fingerprinted:,}"],
         ["without", f"{info.without:,}"],
         *([f"status {status}", f"{count:,}"] for status, count in info.statuses.items() if count),
-        *([["rarity", f"learnt on {info.rarity.day} from {sample(info.rarity)}"]] if info.rarity else []),
+        *([["rarity", _rarity(info)]] if info.table else []),
         *([["files", f"{checked.files:,} as they were written, {checked.bytes:,} bytes"]] if checked else []),
     ]
     output.table(["property", index], rows)
@@ -82,15 +81,19 @@ def _passages(passages: Passages) -> str:
     return f"of {passages.words} words or more; {passages.guarantee} in a row are always found"
 
 
+def _rarity(info: Info) -> str:
+    if info.rarity is None:
+        return f"by the table {info.table}: none was learnt here"
+    return f"by the table {info.table}, learnt on {info.rarity.day} from {sample(info.rarity)}"
+
+
 def _write_rarity(info: Info, scheme: Scheme, path: str) -> None:
-    """Write what was learnt, as the mapping has it."""
-    from es_simhash.documents.files import whole_file
+    from es_simhash.cli.jobs.rarity_file import write_rarity
     from es_simhash.errors import IndexStateError
 
     if info.rarity is None:
-        raise IndexStateError("How rare features are was not learnt there yet. Run: es-simhash backfill --learn.")
-    with whole_file(path) as out:
-        json.dump(info.rarity.to_json(scheme), out)
+        raise IndexStateError("How rare features are was not learnt there yet. Run: es-simhash learn.")
+    write_rarity(path, info.rarity, scheme)
 
 
 def _checked(index: Index) -> FilesChecked:

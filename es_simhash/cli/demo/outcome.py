@@ -16,7 +16,7 @@ from es_simhash.cli.demo.trial import Pair
 from es_simhash.groups.union_find import UnionFind
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
+from es_simhash.scheme.verdict.verifier import Verifier, table_for
 
 # Two copies of the same original are near-duplicates, too.
 SIBLINGS = "siblings"
@@ -60,10 +60,10 @@ class Missed:
     highest: float
 
 
-def verifier(scheme: Scheme, documents: Sequence[CorpusDocument]) -> Verifier:
-    """Return a verifier that compares texts as a search does, with weights from all documents."""
+def verifier(scheme: Scheme) -> Verifier:
+    """Return a verifier that compares texts as a search does where no table was learnt."""
     verification = scheme.verification or Verification()
-    return Verifier(scheme, verification, rarity_of(scheme, [each.text for each in documents]))
+    return Verifier(scheme, verification, table_for(scheme, verification, None))
 
 
 def missed(

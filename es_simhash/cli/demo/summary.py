@@ -68,7 +68,7 @@ def summarize(
     pairs = {each.way.options: each.pairs for each in found}
     plain = pairs[PLAIN.options]
     groups = outcome.groups(documents, plain)
-    comparing = outcome.verifier(scheme, documents)
+    comparing = outcome.verifier(scheme)
     return Summary(
         languages=dict(Counter(each.language for each in documents)),
         kinds=dict(Counter(each.kind for each in documents)),

@@ -36,7 +36,7 @@ def output_file(*names: str, help: str) -> Callable[[Command], Command]:
     return click.option(*names, type=_OUTPUT, help=help)
 
 
-def input_options(command: Command, *, required: bool = True) -> Command:
+def input_options(command: Command, *, required: bool = True, metavar: str = "FILE...") -> Command:
     """Add the files of a command, and how they are read; the command gets them as ``files``."""
 
     @wraps(command)
@@ -45,7 +45,7 @@ def input_options(command: Command, *, required: bool = True) -> Command:
         return command(files=Files(paths, **options), **given)
 
     options = (
-        click.argument("paths", nargs=-1, required=required, metavar="FILE..." if required else "[FILE]..."),
+        click.argument("paths", nargs=-1, required=required, metavar=metavar),
         click.option(
             "--format",
             type=click.Choice(["jsonl", "json", "csv", "tsv", "parquet", "text"]),
@@ -103,6 +103,13 @@ class Files:
     def _on_progress(self, bytes_read: int) -> None:
         self.bytes_read = bytes_read
 
+
+rarity_option = click.option(
+    "--rarity",
+    "rarity_file",
+    type=click.Path(exists=True, dir_okay=False),
+    help="File with the table of rarity to compare texts by (see learn).  [default: a built-in one]",
+)
 
 text_file_option = click.option(
     "--file",

@@ -96,12 +96,18 @@ estimate_option = click.option("--estimate", is_flag=True, help="Decide by finge
 
 
 def near_options(command: Command) -> Command:
-    """Add what makes documents near-duplicates: ``by``, ``distance`` and ``similarity``."""
+    """Add what makes documents near-duplicates: ``by``, ``distance``, ``similarity`` and ``numbers``."""
     options = (
         click.option("--by", type=click.Choice(["simhash", "minhash", "both"]), help="Fingerprint to compare."),
         click.option("--distance", type=click.IntRange(0), metavar="BITS", help="Maximum number of different bits."),
         click.option(
             "--similarity", type=SIMILARITY, metavar="S|LEVEL", help="Minimum: up to 1, or copies, near, versions."
+        ),
+        click.option(
+            "--numbers",
+            type=click.FloatRange(0, 1),
+            metavar="SHARE",
+            help="Minimum share of the numbers in the text with fewer that the other has; 0: none.",
         ),
     )
     for option in reversed(options):
@@ -120,7 +126,7 @@ def _query(_context: click.Context, _parameter: click.Parameter, text: str | Non
 
 def find_options(command: Command) -> Command:
     """Add how near-duplicates are found; the command gets the keywords of `Index.find` as ``wanted``."""
-    names = ("by", "distance", "similarity", "measure", "size", "estimate", "filter", "scope")
+    names = ("by", "distance", "similarity", "numbers", "measure", "size", "estimate", "filter", "scope")
 
     @wraps(command)
     def with_wanted(**given: Any) -> Any:

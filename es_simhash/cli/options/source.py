@@ -57,4 +57,4 @@ def source_options(command: Command) -> Command:
     )
     for option in reversed(options):
         option(with_source)
-    return input_options(with_source, required=False)  # type: ignore[return-value]
+    return input_options(with_source, required=False, metavar="[FILE]...")  # type: ignore[return-value]

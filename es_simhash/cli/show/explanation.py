@@ -60,7 +60,10 @@ def as_json(explanation: Explanation) -> dict[str, Any]:
         "blocks": evidence.blocks and asdict(evidence.blocks),
         "bands": evidence.bands and asdict(evidence.bands),
         "similarity": asdict(evidence.similarity),
+        "table": explanation.table,
+        "before": explanation.before and asdict(explanation.before),
         "clause": evidence.clause,
+        "conditions": [asdict(each) for each in evidence.conditions],
         "features": asdict(explanation.features),
         "passages": asdict(explanation.passages),
         "difference": [asdict(part) for part in explanation.parts],
@@ -81,6 +84,8 @@ def show(output: Output, explanation: Explanation) -> None:
         output.table(*scope_table(explanation))
     for line in _comparisons(explanation):
         _line(*line)
+    if explanation.rarity:
+        _line(Piece(explanation.rarity))
     _show_passages(explanation)
     _show_features(output, explanation)
     _show_texts(explanation)
@@ -107,6 +112,9 @@ def _comparisons(explanation: Explanation) -> Iterator[list[Piece]]:
     """Yield lines about similarities, bits, blocks and bands, as far as there are any."""
     evidence, simhash = explanation.evidence, explanation.scheme.simhash
     yield [Piece(_similarities(evidence))]
+    for each in evidence.conditions:
+        line = f"{each.name.replace('_', ' ')}: alike by {each.value:.3f}; the minimum is {each.least:g}"
+        yield [Piece(line, _BAD if each.problem else "")]
     if simhash and evidence.bits and evidence.blocks:
         yield from _bits(evidence.bits, simhash.layout.starts)
         yield _agreement("blocks", evidence.blocks)

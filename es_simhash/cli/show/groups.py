@@ -6,23 +6,28 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from es_simhash._core.humanize import counted
+from es_simhash.cli.show.conditions import note_refused
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.documents.text_sought import WithoutText
     from es_simhash.groups.of_index.result import Grouped
     from es_simhash.groups.of_index.writing import GroupsWritten
-    from es_simhash.groups.pairs.result import Counts
+    from es_simhash.groups.pairs.result import Counts, Duplicates
     from es_simhash.scheme.query import Criteria
 
 _REASONS = 10
 _KEYS = 3
 
 
-def show_deduplicated(output: Output, counts: Counts, criteria: Criteria, without_text: WithoutText, ids: str) -> None:
+def show_deduplicated(
+    output: Output, duplicates: Duplicates, criteria: Criteria, without_text: WithoutText, ids: str
+) -> None:
     """Print what ``dedup`` found."""
+    counts, table = duplicates.counts, _table(duplicates)
     output.note(_summary(counts))
-    _show_estimates(output, criteria)
+    note_refused(output, counts.refused)
+    _show_decisive(output, criteria, table)
     if without_text.count:
         output.note(f"{without_text.sentence} They are in no group.")
     elif counts.empty:
@@ -33,19 +38,20 @@ def show_deduplicated(output: Output, counts: Counts, criteria: Criteria, withou
     if missed := missing(counts):
         output.note(missed)
     show_valley(output, counts.valley)
-    output.result({"summary": {**asdict(counts), "decided_by": criteria.decided_by, "ids": ids}})
+    output.result({"summary": {**asdict(counts), "decided_by": criteria.decided_by, "table": table, "ids": ids}})
 
 
 def show_grouped(output: Output, grouped: Grouped, written: GroupsWritten | None, criteria: Criteria) -> None:
     """Print what ``group`` found and wrote."""
-    counts = grouped.counts
+    counts, table = grouped.counts, _table(grouped)
     for index, reason in grouped.unread.items():
         output.warn(f"Left out: the index {index!r} {reason}.")
     if grouped.is_shard:
         output.note(f"{counted(counts.documents, 'document')} read. When the shards are read, group without --shard.")
     else:
         output.note(_summary(counts) if counts.documents else "There are no documents to group.")
-        _show_estimates(output, criteria)
+        note_refused(output, counts.refused)
+        _show_decisive(output, criteria, table)
     if grouped.new is not None:
         output.note(f"{grouped.new:,} of them were compared with the others; the rest had been.")
     if grouped.others:
@@ -69,7 +75,7 @@ def show_grouped(output: Output, grouped: Grouped, written: GroupsWritten | None
     if written:
         _show_written(output, written)
     numbers = {**asdict(counts), "others": grouped.others, "new": grouped.new, "unread": grouped.unread}
-    numbers["decided_by"] = criteria.decided_by
+    numbers |= {"decided_by": criteria.decided_by, "table": table}
     output.result({"summary": {**numbers, "hot_keys": hot, "written": asdict(written) if written else None}})
 
 
@@ -107,9 +113,17 @@ def _show_written(output: Output, written: GroupsWritten) -> None:
         output.warn(rejected.reason)
 
 
-def _show_estimates(output: Output, criteria: Criteria) -> None:
+def _table(found: Duplicates | Grouped) -> str | None:
+    """Return the id of the table of rarity that texts were compared by."""
+    return found.rarity.id if found.rarity else None
+
+
+def _show_decisive(output: Output, criteria: Criteria, table: str | None) -> None:
+    """Say what decided: fingerprints, or texts by a table of rarity."""
     if criteria.is_estimate:
         output.note("Fingerprints alone decided: similarities are estimates.")
+    elif table:
+        output.note(f"Texts were compared by the table of rarity {table}.")
 
 
 def show_unscoped(output: Output, counts: Counts) -> None:

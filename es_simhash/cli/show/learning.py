@@ -12,10 +12,15 @@ if TYPE_CHECKING:
 
 
 def learnt_as_json(learnt: Learnt) -> dict[str, Any] | None:
-    """Return when and from how many documents something was learnt, as JSON; None if nothing was."""
-    if learnt is None or isinstance(learnt, Exception):
-        return None
-    return {"when": learnt.when, "sample": learnt.rarity.documents, "documents": learnt.among}
+    """Return what was learnt, as JSON; None if nothing was."""
+    return None if learnt is None or isinstance(learnt, Exception) else table_json(learnt)
+
+
+def table_json(learnt: LearntRarity) -> dict[str, Any]:
+    """Return which table was learnt, when, and from how many documents, as JSON."""
+    previous = learnt.previous.rarity.id if learnt.previous else None
+    counts = {"sample": learnt.rarity.documents, "documents": learnt.among}
+    return {"table": learnt.rarity.id, "when": learnt.when, **counts, "previous": previous}
 
 
 def sample(learnt: LearntRarity) -> str:
@@ -24,9 +29,11 @@ def sample(learnt: LearntRarity) -> str:
     return f"{learnt.rarity.documents:,}{whole} documents"
 
 
-def show_learnt(output: Output, learnt: Learnt) -> None:
-    """Say what was learnt, or why it could not be."""
+def show_learnt(output: Output, learnt: Learnt, path: str | None = None) -> None:
+    """Say what was learnt, or why it could not be; a file at the ``path`` keeps it, or else the index."""
     if isinstance(learnt, Exception):
-        output.note(f"How rare features are could not be kept, so each program learns it anew: {learnt}")
+        output.note(f"How rare features are could not be kept, so the built-in table stays: {learnt}")
     elif learnt is not None:
-        output.note(f"Learnt from {sample(learnt)} how rare features are; similarities go by it from now on.")
+        table = f"the table {learnt.rarity.id}"
+        kept = f"{path} keeps {table}" if path else f"similarities go by {table} from now on"
+        output.note(f"Learnt from {sample(learnt)} how rare features are; {kept}.")

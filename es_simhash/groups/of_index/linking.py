@@ -50,7 +50,7 @@ def grouped(
     ranking.read(links.union.groups())
     nearness = Nearness(read.store, read.criteria, exact)
     known = read.indices, read.note, joined, read.unread, read.part, options.shard is not None
-    found = LinkedDocuments(read.refs, links, nearness, ranking, *known)
+    found = LinkedDocuments(read.refs, links, nearness, ranking, read.table, *known)
     counts = _counts(read.store, links, comparison)
     if read.part:
         counts = replace(counts, documents=read.part.documents - read.others)
@@ -65,17 +65,16 @@ def grouped(
 
 def _settled(options: GroupOptions, read: IndexReading, new: npt.NDArray[np.bool_] | None) -> Json:
     """Return all that decides which documents are linked, beside what was read: by it kept stages are known."""
-    rarity = read.rarity.rarity.to_json() if read.rarity else None
     compared = None if new is None else np.packbits(new).tobytes().hex()
-    settings = [options.max_bucket, list(options.strip), options.common, rarity, compared]
+    table = read.table.id if read.table else None
+    settings = [options.max_bucket, list(options.strip), options.common, table, compared]
     return {"settings": sha256(json.dumps(settings).encode()).hexdigest()}
 
 
 def _exact(texts: DocumentTexts, documents: Documents, options: GroupOptions, read: IndexReading) -> CompareTexts:
     scheme, verification = documents.scheme, read.criteria.verification
     assert verification
-    rarity = read.rarity.rarity if read.rarity else None
-    return texts.exact(verifier(scheme, verification, partial(_sample, texts, read.store), options.common, rarity))
+    return texts.exact(verifier(scheme, verification, read.table, options.common, partial(_sample, texts, read.store)))
 
 
 def _sample(texts: DocumentTexts, store: FingerprintStore) -> list[str]:

@@ -15,7 +15,7 @@ from es_simhash.scheme.query import By, Criteria
 from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.verification import Level
-from es_simhash.scheme.verdict.verifier import verification_of
+from es_simhash.scheme.verdict.verifier import check_estimate, verification_of
 
 _LEAST_MEMORY = 16 << 20
 
@@ -24,10 +24,10 @@ _LEAST_MEMORY = 16 << 20
 class GroupOptions:
     """The options of grouping: which documents, and what makes a group.
 
-    ``by``, ``distance`` and ``similarity`` define near-duplicates, as in a search. ``filter``, a query, restricts the
-    documents. A group has all documents that links connect, however far apart its ends are. Its documents come in the
-    order of ``canonical`` (see `Canonical`): each is a duplicate of the first before it that stands for itself and is
-    near it, or stands for itself.
+    ``by``, ``distance``, ``similarity`` and ``numbers`` define near-duplicates, as in a search. ``filter``, a query,
+    restricts the documents. A group has all documents that links connect, however far apart its ends are. Its documents
+    come in the order of ``canonical`` (see `Canonical`): each is a duplicate of the first before it that stands for
+    itself and is near it, or stands for itself.
 
     Texts are read, and decide as the scheme's ``verification`` says. Without it, or with ``estimate``, the fields do:
     their similarities are estimates. Matches of the regular expressions in ``strip`` are removed from texts, and
@@ -51,6 +51,7 @@ class GroupOptions:
     by: By | None = None
     distance: int | None = None
     similarity: float | Level | None = None
+    numbers: float | None = None
     filter: Json | None = None
     canonical: Canonical = FIRST
     estimate: bool = False
@@ -71,6 +72,8 @@ class GroupOptions:
             raise InputError(f"{self.max_bucket} documents of a key make no pair. Compare 2 or more.")
         if self.estimate and self._needs_texts:
             raise InputError("Estimates cannot leave parts of texts out. Let texts decide.")
+        if self.estimate:
+            check_estimate(self.numbers)
         if self.common is not None and not 0 < self.common < 1:
             raise InputError(f"{self.common} is not a share of documents. Choose one between 0 and 1.")
         if self.shard:
@@ -88,5 +91,7 @@ class GroupOptions:
 
     def criteria(self, settings: Settings) -> Criteria:
         """Return the criteria for near-duplicates under a scheme."""
-        verification = verification_of(settings, estimate=self.estimate, needs_texts=self._needs_texts)
-        return Criteria.of(settings, self.by, self.distance, self.similarity, verification)
+        verification = verification_of(
+            settings, estimate=self.estimate, numbers=self.numbers, needs_texts=self._needs_texts
+        )
+        return Criteria.of(settings, self.by, self.distance, self.similarity, verification, self.numbers)

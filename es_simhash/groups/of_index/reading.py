@@ -38,8 +38,8 @@ from es_simhash.plans.other_clusters import elsewhere, readable_mappings
 from es_simhash.plans.scope_fields import check_scope
 from es_simhash.scheme.mapping import entries
 from es_simhash.scheme.scope import combined
-from es_simhash.scheme.verdict.learnt import LearntRarity
-from es_simhash.scheme.verdict.verifier import is_by_rarity
+from es_simhash.scheme.verdict.rarity import Rarity
+from es_simhash.scheme.verdict.verifier import table_for
 from es_simhash.sketches.minhash.common import VALUE_BITS
 
 OnProgress = Callable[[int], object]
@@ -74,14 +74,14 @@ class IndexReading:
         self._new: list[npt.NDArray[np.bool_]] = []
         self.indices: dict[str, list[int] | None] = {}
         self.unread: dict[str, str] = {}
-        self.rarity: LearntRarity | None = None
+        self.table: Rarity | None = None
         self.part: ReadPart | None = None
 
     def read(self, index: str, on_progress: OnProgress) -> None:
         """Read the fingerprints of the documents of all indices behind a name."""
         mappings = run(readable_mappings(index), self._engine)
         ours = entries(mappings, self._documents.prefix)
-        self.rarity = noted_rarity(mappings, self._documents)
+        self.table = self._table(mappings)
         self.unread = {name: f"has no fields under {self._documents.prefix!r}" for name in ours if not ours[name]}
         self.unread |= dict.fromkeys(run(closed_ones(index), self._engine), "is closed")
         remote = list(elsewhere(index))
@@ -106,6 +106,13 @@ class IndexReading:
         self.refs.flush()
         self.store.complete()
 
+    def _table(self, mappings: dict[str, Json]) -> Rarity | None:
+        """Return how rare features are, if texts are compared by that."""
+        if self.criteria.similarity is None:
+            return None
+        learnt = noted_rarity(mappings, self._documents)
+        return table_for(self._documents.scheme, self.criteria.verification, learnt.rarity if learnt else None)
+
     def _take(self, found: FingerprintRows, on_progress: OnProgress) -> None:
         if self._options.shard:
             self.in_shard += len(found.refs)
@@ -128,11 +135,8 @@ class IndexReading:
         # Nothing shows which documents' values have changed.
         if self._scope and not all(note["changes"] for note in written.values()):
             return True
-        if criteria.similarity is not None:
-            if self.rarity is None and is_by_rarity(scheme, criteria.verification):
-                return True
-            if not has_own_keys(scheme, criteria):
-                return True
+        if criteria.similarity is not None and not has_own_keys(scheme, criteria):
+            return True
         singles = {note.get("singles") for note in written.values()}
         wanted = True if self._documents.policy.groups == "online" else options.singles
         return len(singles) != 1 or None in singles or wanted not in (None, *singles)
@@ -216,6 +220,7 @@ class IndexReading:
     def note(self) -> tuple[str, Json]:
         """The name of an index's note about its groups, and the settings that must agree to add to them."""
         same = {"scheme": self._documents.scheme.id, **asdict(self.criteria), "canonical": self._keys}
+        same |= {"table": self.table.id} if self.table else {}
         return f"_grouped_{self._documents.prefix}", {**same, "query": self._options.filter, **self._scope_note}
 
     @property

@@ -31,6 +31,7 @@ from es_simhash.groups.pairs.standing import canonicals_of, in_turn
 from es_simhash.groups.union_find import UnionFind
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.scheme.group_fields import Membership
+from es_simhash.scheme.verdict.rarity import Rarity
 from es_simhash.scheme.verdict.rule import EQUAL
 
 _SINGLES = 1000
@@ -87,13 +88,15 @@ class ReadPart:
 class LinkedDocuments:
     """The linked documents, from which groups are made; ``joined`` has pairs that were in a group before.
 
-    ``part`` is there if not all were read. Of a shard (``is_shard``) no documents are linked.
+    ``rarity`` is the table by which texts were compared, if they were. ``part`` is there if not all were read. Of a
+    shard (``is_shard``) no documents are linked.
     """
 
     refs: DocumentRefs
     links: Links
     nearness: Nearness
     ranking: Ranking
+    rarity: Rarity | None
     indices: dict[str, list[int] | None]
     note: tuple[str, Json]
     joined: tuple[Integers, Integers]
@@ -162,6 +165,11 @@ class Grouped(ArrowRows):
     def is_shard(self) -> bool:
         """Whether a shard was read into files, and no groups were made."""
         return self._linked.is_shard
+
+    @property
+    def rarity(self) -> Rarity | None:
+        """The table by which texts were compared; None if they were not."""
+        return self._linked.rarity
 
     @property
     def unread(self) -> Mapping[str, str]:

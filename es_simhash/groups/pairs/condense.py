@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -15,7 +15,6 @@ from es_simhash.groups.pairs.encoded import Encoded, encoded
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Layout, MinHash, Settings
-from es_simhash.scheme.verdict.rarity import sample_of
 
 Values: TypeAlias = npt.NDArray[np.uint8] | npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
 
@@ -95,10 +94,3 @@ def condense(settings: Settings, texts: Sequence[str]) -> Condensed:
 def content_numbers(contents: npt.NDArray[np.uint64]) -> Codes:
     """Return the content hashes that fields would hold, as numbers (see `own_fields.content_hash`)."""
     return contents[:, 0].byteswap() >> np.uint64(16)
-
-
-def sample_of_texts(texts: Iterable[str]) -> Iterator[str]:
-    """Yield the texts that rarity is learnt from, in their order; they are read twice."""
-    contents = [content_numbers(encoded(some).contents()) for some in fingerprinting.in_batches(texts, list)]
-    chosen = set(sample_of(np.concatenate([np.empty(0, np.uint64), *contents])).tolist())
-    return (text for place, text in enumerate(texts) if place in chosen)

@@ -39,7 +39,7 @@ from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
 from es_simhash.scheme.verdict.rarity import Rarity
-from es_simhash.scheme.verdict.verifier import Verifier
+from es_simhash.scheme.verdict.verifier import Verifier, table_for
 from es_simhash.sketches.minhash.common import VALUE_BITS
 
 # An id and a text; with a scope, an object with its values as well.
@@ -128,9 +128,9 @@ class Deduplication:
         rows = self._store.contents.columns(0, 2)
         for some in counted_arrays("Checking kept stages", rows, len(self._store), "documents"):
             self._read.update(np.ascontiguousarray(some).tobytes())
-        choices, rarity = self._choices, self._choices.rarity
+        choices, rarity = self._choices, self._rarity
         options: list[Any] = [__version__, to_json(self._settings), repr(self._criteria), repr(choices.scope)]
-        options += [choices.max_bucket, choices.common, rarity.to_json() if rarity else None]
+        options += [choices.max_bucket, choices.common, rarity.id if rarity else None]
         return {"documents": self._read.hexdigest(), "options": sha256(json.dumps(options).encode()).hexdigest()}
 
     def _exact(self, first: Integers, second: Integers, least: Similarities | float) -> PairMeasures:
@@ -145,11 +145,14 @@ class Deduplication:
     def _verifier(self) -> Verifier:
         choices = self._choices
         assert self._criteria.verification
-        return verifier(self._settings, self._criteria.verification, self._sample, choices.common, choices.rarity)
+        return verifier(self._settings, self._criteria.verification, choices.rarity, choices.common, self._sample)
 
+    @property
     def _rarity(self) -> Rarity | None:
-        weights = None if self._texts is None else self._verifier.weights
-        return weights if isinstance(weights, Rarity) else None
+        """The table that decides, where texts do."""
+        if self._texts is None:
+            return None
+        return table_for(self._settings, self._criteria.verification, self._choices.rarity)
 
     def _sample(self) -> list[str]:
         assert self._texts is not None

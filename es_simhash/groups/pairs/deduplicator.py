@@ -11,7 +11,16 @@ from es_simhash._core.json_paths import Json
 from es_simhash._core.stages import stage
 from es_simhash.errors import SchemeError
 from es_simhash.groups.pairs.condense import needed
-from es_simhash.groups.pairs.deduplication_steps import Choices, Deduplication, Documents, OnProgress, Rank
+from es_simhash.groups.pairs.deduplication_steps import (
+    Choices,
+    Deduplication,
+    Documents,
+    OnProgress,
+    Rank,
+    checked,
+    each_document,
+)
+from es_simhash.groups.pairs.learning import learn
 from es_simhash.groups.pairs.result import Duplicates
 from es_simhash.groups.pairs.spool import Spools
 from es_simhash.groups.pairs.stages import KeptStages
@@ -35,11 +44,12 @@ _SPOOL_SHARE = 32
 class Deduplicator:
     """Finds the near-duplicates among documents that are read once.
 
-    ``settings`` is a scheme; ``by``, ``distance`` and ``similarity`` define near-duplicates, as in a search. Texts,
-    which are stored for this, decide as the ``verification`` of the settings says. Without it, or with ``estimate``,
-    fingerprints do: distances are exact, similarities estimated. Features that more than the share ``common`` of
-    documents have do not count, which needs texts; ``rarity`` is what was learnt before, or its JSON form: the weights
-    of an index, say. If more than ``max_bucket`` documents share a key, only this many are compared.
+    ``settings`` is a scheme; ``by``, ``distance``, ``similarity`` and ``numbers`` define near-duplicates, as in a
+    search. Texts, which are stored for this, decide as the ``verification`` of the settings says. Without it, or with
+    ``estimate``, fingerprints do: distances are exact, similarities estimated. Features that more than the share
+    ``common`` of documents have do not count, which needs texts; ``rarity`` is what was learnt by `learn` or in an
+    index, or its JSON form; without it, the built-in table decides how rare features are. If more than ``max_bucket``
+    documents share a key, only this many are compared.
 
     A group has all documents that links connect, however far apart its ends are. Each of its documents is near the one
     that stands for it, or stands for itself.
@@ -60,6 +70,7 @@ class Deduplicator:
     by: By | None = None
     distance: int | None = None
     similarity: float | Level | None = None
+    numbers: float | None = None
     estimate: bool = False
     common: float | None = None
     rarity: Rarity | Json | None = None
@@ -87,8 +98,10 @@ class Deduplicator:
     def criteria(self) -> Criteria:
         """The criteria for near-duplicates."""
         needs_texts = self.common is not None
-        verification = verification_of(self.settings, estimate=self.estimate, needs_texts=needs_texts)
-        return Criteria.of(self.settings, self.by, self.distance, self.similarity, verification)
+        verification = verification_of(
+            self.settings, estimate=self.estimate, numbers=self.numbers, needs_texts=needs_texts
+        )
+        return Criteria.of(self.settings, self.by, self.distance, self.similarity, verification, self.numbers)
 
     @property
     def weighs_rarity(self) -> bool:
@@ -98,6 +111,11 @@ class Deduplicator:
     @cached_property
     def _rarity(self) -> Rarity | None:
         return Rarity.given(self.rarity)
+
+    def learn(self, documents: Documents) -> Rarity:
+        """Learn how rare features are among documents, given as to `run`, for other deduplicators of the settings."""
+        numbered = enumerate(each_document(documents, self.scope))
+        return learn(self.settings, (checked(document, place, self.scope)[1] for place, document in numbered))
 
     def run(self, documents: Documents, on_progress: OnProgress | None = None, rank: Rank | None = None) -> Duplicates:
         """Find the near-duplicates among documents: (id, text) pairs or a frame (see `Frame`), read as they are needed.

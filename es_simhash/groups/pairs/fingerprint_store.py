@@ -121,7 +121,7 @@ class FingerprintStore:
         return int((self._has_text & ~self.scopes.known).sum()) if self.scopes else 0
 
     def sample(self, numbers: Callable[[Rows], Codes]) -> Integers:
-        """Return the positions of the documents that rarity is learnt from, in ascending order.
+        """Return the positions of the documents with the lowest content hashes, in ascending order.
 
         ``numbers`` makes content hashes of the rows of ``contents``.
         """

@@ -75,6 +75,8 @@ class Duplicates(ArrowRows):
     They are a table of Arrow, too (``to_arrow()``): a row for each document of a group, each canonical one before its
     duplicates, with how near these are to it.
 
+    ``rarity`` is the table by which texts were compared; None if they were not.
+
     Ids and pairs may lie in temporary files: close it, or use it in a ``with`` statement. What is ``written`` for an id
     may be set, of a result whose ids are keys.
     """
@@ -88,12 +90,12 @@ class Duplicates(ArrowRows):
         standing: Groups,
         counts: Counts,
         nearness: Nearness,
-        rarity: Callable[[], Rarity | None],
+        rarity: Rarity | None,
         scopes: ScopeColumns | None = None,
     ) -> None:
         self._spools = spools
         self.scopes = scopes
-        self._rarity = rarity
+        self.rarity = rarity
         self.nearness = nearness
         self._ids = ids
         self._pairs = pairs
@@ -101,11 +103,6 @@ class Duplicates(ArrowRows):
         self.standing = standing
         self.counts = counts
         self.written: Callable[[str], str] = str
-
-    @property
-    def rarity(self) -> Rarity | None:
-        """How rare features are, by which texts are compared; None if they are not. Close the result afterwards."""
-        return self._rarity()
 
     @property
     def is_canonical(self) -> npt.NDArray[np.bool_]:

@@ -9,21 +9,20 @@ import numpy as np
 
 from es_simhash._core.arrays import Integers
 from es_simhash._core.bit_codes import Codes
-from es_simhash._core.stages import counted_each
 from es_simhash.groups.pairs.stored_strings import Strings
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
 from es_simhash.scheme.verdict.rarity import Rarity
 from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.scheme.verdict.verifier import Verifier, compared, is_by_rarity, plain, rarity_of
+from es_simhash.scheme.verdict.verifier import Verifier, compared, plain, table_for
 from es_simhash.sketches.set_cache import SetCache
 from es_simhash.text.features import FeatureBatch, distinct
 
 # The share of the memory for cached features of texts; those in use may take as much again.
 _SHARE = 4
 
-# The texts of the sample that rarity is learnt from (see `es_simhash.scheme.verdict.rarity`).
+# Texts drawn from all documents of a job, the same ones wherever they lie.
 Sample: TypeAlias = Callable[[], Sequence[str]]
 # What is measured of the pairs of documents at these positions; a similarity below the last is 0.
 CompareTexts: TypeAlias = Callable[[Integers, Integers, Similarities | float], PairMeasures]
@@ -32,22 +31,16 @@ CompareTexts: TypeAlias = Callable[[Integers, Integers, Similarities | float], P
 def verifier(
     settings: Settings,
     verification: Verification,
-    sample: Sample,
+    rarity: Rarity | None,
     common: float | None,
-    rarity: Rarity | None = None,
+    sample: Sample,
 ) -> Verifier:
-    """Make the verifier of texts.
+    """Make the verifier of texts, whose features weigh by what was learnt of their ``rarity``, if anything was.
 
-    Features that more than the share ``common`` of documents have do not count. ``rarity`` is what was learnt before;
-    without it, it is learnt from the sample.
+    Features that more than the share ``common`` of the sample have do not count.
     """
-    weighs_rarity = is_by_rarity(settings, verification)
-    texts = sample() if common is not None or (weighs_rarity and rarity is None) else ()
-    left_out = None if common is None else _common_features(compared(settings, verification), texts, common)
-    if weighs_rarity and rarity is None and texts:
-        read = counted_each("Learning how rare features are", texts, len(texts))
-        rarity = rarity_of(compared(settings, verification), read)
-    return Verifier(settings, verification, rarity if weighs_rarity else None, left_out)
+    left_out = None if common is None else _common_features(compared(settings, verification), sample(), common)
+    return Verifier(settings, verification, table_for(settings, verification, rarity), left_out)
 
 
 def _common_features(settings: Settings, texts: Sequence[str], share: float) -> Codes:

@@ -36,6 +36,7 @@ from es_simhash.integrations.mcp.answers import (
 )
 from es_simhash.integrations.mcp.filters import MOST_FIELD_CHARACTERS, literal
 from es_simhash.integrations.mcp.shown import differences, found, near, shortened
+from es_simhash.plans.find_options import FindOptions
 from es_simhash.plans.operations import Count
 from es_simhash.plans.reply_size import sampled
 from es_simhash.scheme.verdict.verification import Level
@@ -54,6 +55,15 @@ _Documents: TypeAlias = Annotated[
 _Similarity: TypeAlias = Annotated[
     float | Level | None,
     Field(description="Minimum similarity, up to 1, or copies, near or versions; by default as the index says"),
+]
+_Numbers: TypeAlias = Annotated[
+    float | None,
+    Field(
+        ge=0,
+        le=1,
+        description="Minimum share of the numbers in the text with fewer that the other has, where a number decides; "
+        "0 is none; by default as the index says",
+    ),
 ]
 _Filter: TypeAlias = Annotated[
     dict[str, Any] | None,
@@ -84,6 +94,7 @@ class Tools:
         text: _Text | None = None,
         id: _Id | None = None,
         similarity: _Similarity = None,
+        numbers: _Numbers = None,
         size: Annotated[int, Field(ge=1, le=MOST_DOCUMENTS)] = 10,
         filter: _Filter = None,
         fields: _Fields = None,
@@ -95,6 +106,7 @@ class Tools:
                 text,
                 id=id,
                 similarity=similarity,
+                numbers=numbers,
                 size=size,
                 filter=literal(filter),
                 scope_values=scope_values,
@@ -102,7 +114,7 @@ class Tools:
             )
             return found(matches)
 
-    def check(self, documents: _Documents, similarity: _Similarity = None) -> AllChecked:
+    def check(self, documents: _Documents, similarity: _Similarity = None, numbers: _Numbers = None) -> AllChecked:
         """Check which documents are new: whether near-duplicates are in the index, or earlier in the list.
 
         Nothing is written.
@@ -111,7 +123,8 @@ class Tools:
             _check_size(documents)
             rejected: list[Rejected] = []
             source = self._index.documents.fields
-            checking = self._index.check(documents, on_reject=rejected.append, similarity=similarity, source=source)
+            near_by: FindOptions = {"similarity": similarity, "numbers": numbers, "source": source}
+            checking = self._index.check(documents, on_reject=rejected.append, **near_by)
             answers = [
                 Checked(
                     position=each.position,
@@ -120,6 +133,7 @@ class Tools:
                     in_index=list(map(near, each.in_index)),
                     earlier=list(map(near, each.earlier)),
                     complete=each.in_index.complete,
+                    refused=each.refused,
                     status=each.status,
                     missing=list(each.missing),
                 )
@@ -127,10 +141,10 @@ class Tools:
             ]
             return AllChecked(documents=answers, rejected=_refused(rejected))
 
-    def explain(self, a: _Id, b: _Id, similarity: _Similarity = None) -> Explained:
+    def explain(self, a: _Id, b: _Id, similarity: _Similarity = None, numbers: _Numbers = None) -> Explained:
         """Explain why two documents of the index, given by their ids, are near-duplicates or not."""
         with self._alone():
-            explanation = self._index.explain(a, b, similarity=similarity)
+            explanation = self._index.explain(a, b, similarity=similarity, numbers=numbers)
             verdict, evidence = explanation.verdict, explanation.evidence
             first, second = (each.document.text for each in explanation.pair)
             return Explained(
@@ -151,6 +165,7 @@ class Tools:
         size: Annotated[int, Field(ge=1, le=50, description="Number of groups to show")] = 10,
         members: Annotated[int, Field(ge=1, le=20, description="Number of documents to show of each")] = 5,
         similarity: _Similarity = None,
+        numbers: _Numbers = None,
         filter: _Filter = None,
         fields: _Fields = None,
     ) -> Grouped:
@@ -158,13 +173,17 @@ class Tools:
 
         This reads the fingerprints of all these documents: a million take some twenty seconds. Nothing is written.
         """
-        with self._alone(), self._index.group(GroupOptions(similarity=similarity, filter=literal(filter))) as grouped:
+        with (
+            self._alone(),
+            self._index.group(GroupOptions(similarity=similarity, numbers=numbers, filter=literal(filter))) as grouped,
+        ):
             source = self._shown_fields(fields)
             counts = grouped.counts
             return Grouped(
                 documents=counts.documents,
                 groups=counts.groups,
                 duplicates=counts.duplicates,
+                refused=counts.refused,
                 without_fingerprint=grouped.others,
                 largest=[self._shown(grouped, group, members, source) for group in islice(grouped, size)],
             )
@@ -174,6 +193,7 @@ class Tools:
         size: Annotated[int, Field(ge=1, le=MOST_DOCUMENTS, description="Number of documents to draw")] = 50,
         pairs: Annotated[int, Field(ge=0, le=50, description="Number of pairs to show")] = 10,
         similarity: _Similarity = None,
+        numbers: _Numbers = None,
         filter: _Filter = None,
     ) -> Sampled:
         """Draw documents at random, and show which have near-duplicates, with the evidence of the least similar ones.
@@ -187,12 +207,13 @@ class Tools:
             source = list(documents.fields)
             hits = run(sampled(index.name, size, [*source, *scope], query), index.engine)
             drawn = [{name: hit[name] for name in ("_index", "_id", "_source")} for hit in hits]
-            matches = index.find_many(docs=drawn, similarity=similarity, source=source)
+            matches = list(index.find_many(docs=drawn, similarity=similarity, numbers=numbers, source=source))
             both = [(hit, each[-1]) for hit, each in zip(drawn, matches, strict=True) if each]
             return Sampled(
                 drawn=len(drawn),
                 with_near_duplicates=len(both),
                 documents=index.engine.perform(Count(index.name, query)),
+                refused=sum(each.refused for each in matches),
                 pairs=[
                     Pair(
                         a=hit["_id"],

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
-from pyspark.sql.types import BinaryType, DoubleType, StringType, StructField, StructType
+from pyspark.sql.types import BinaryType, DoubleType, StructField, StructType
 
 from es_simhash._core import digits
 from es_simhash._core.bit_codes import words_per_code
@@ -44,13 +44,10 @@ from es_simhash.scheme.fingerprint import STATUSES
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import Settings
-from es_simhash.scheme.verdict.rarity import SAMPLE
 from es_simhash.sketches.minhash.common import VALUE_BITS
 
 _CONTENT_WORDS = 2
 _EMPTY = STATUSES.index("empty")
-# About as many texts stay with their documents: enough to learn from, unless most documents repeat others.
-LOWEST = 4 * SAMPLE
 
 
 @dataclass(frozen=True)
@@ -166,22 +163,18 @@ class CondensedColumns:
         return rows_of(column, value_type(self.settings.minhash), self.settings.minhash.size)
 
 
-def of_texts(frame: DataFrame, documents: Documents, kept: CondensedColumns, total: int) -> DataFrame:
-    """Condense the texts of a DataFrame; those with the `LOWEST` hashes of this ``total`` stay in a column."""
+def of_texts(frame: DataFrame, documents: Documents, kept: CondensedColumns) -> DataFrame:
+    """Condense the texts of a DataFrame."""
     named = frame.select(*kept.read(frame), text_column(frame, documents.fields).alias(TEXT))
-    highest = min(LOWEST * (1 << 64) // max(total, 1), (1 << 64) - 1)
-    return named.mapInArrow(partial(_of_texts, kept, highest), kept.schema(frame).add(TEXT, StringType()))
+    return named.mapInArrow(partial(_of_texts, kept), kept.schema(frame))
 
 
-def _of_texts(kept: CondensedColumns, highest: int, batches: Iterator[Any]) -> Iterator[Any]:
+def _of_texts(kept: CondensedColumns, batches: Iterator[Any]) -> Iterator[Any]:
     for batch in batches:
         texts, places = texts_of(batch.column(TEXT)), kept.places(batch.drop_columns(TEXT))
         made, done = list[Any](), 0
         for condensed in fingerprinting.in_batches(texts, partial(_condense, kept.settings)):
-            is_high = condensed.contents[:, 0].byteswap() > np.uint64(highest)
-            low = pa.array(np.arange(done, done + len(condensed)), mask=is_high)
             some = kept.batch(places.slice(done, len(condensed)), condensed)
-            some = some.append_column(TEXT, batch.column(TEXT).take(low))
             made.append(some.filter(pa.array(condensed.statuses != _EMPTY)))
             done += len(condensed)
         if made:  # each batch takes Spark a while

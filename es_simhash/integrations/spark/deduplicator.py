@@ -16,7 +16,7 @@ from es_simhash.integrations.spark import condensing
 from es_simhash.integrations.spark.condensing import CondensedColumns
 from es_simhash.integrations.spark.frames import number_of, without_text
 from es_simhash.integrations.spark.job import SparkDuplicates, find
-from es_simhash.integrations.spark.texts import Texts
+from es_simhash.integrations.spark.texts import Texts, lowest_texts
 from es_simhash.scheme.query import By, Criteria
 from es_simhash.scheme.scope import Scope, combined
 from es_simhash.scheme.verdict.rarity import Rarity
@@ -28,11 +28,12 @@ from es_simhash.scheme.verdict.verifier import verification_of
 class SparkDeduplicator:
     """Finds near-duplicates among the documents of a DataFrame with a column ``id`` and optionally ``index``.
 
-    ``documents`` define how texts become fingerprints; ``by``, ``distance`` and ``similarity`` define near, as in a
-    search. Texts decide, as the scheme's verification says; with ``estimate``, or without a verification, fingerprints
-    do. ``rarity`` is what was learnt before, or its JSON form: the weights of an index, say. Without it, it is learnt
-    from the texts that `Deduplicator` learns it from; features that more than the share ``common`` of these have do not
-    count. Only pairs in the ``scope`` count, and in that of the index: its fields are columns, also inside structs.
+    ``documents`` define how texts become fingerprints; ``by``, ``distance``, ``similarity`` and ``numbers`` define
+    near, as in a search. Texts decide, as the scheme's verification says; with ``estimate``, or without a
+    verification, fingerprints do. ``rarity`` is what was learnt by `learn` or in an index, or its JSON form; without
+    it, the built-in table decides how rare features are. Features that more than the share ``common`` of documents have
+    do not count. Only pairs in the ``scope`` count, and in that of the index: its fields are columns, also inside
+    structs.
 
     ``canonical`` chooses the documents that stand for others, by columns (see `Canonical`).
     """
@@ -42,6 +43,7 @@ class SparkDeduplicator:
     by: By | None = None
     distance: int | None = None
     similarity: float | Level | None = None
+    numbers: float | None = None
     estimate: bool = False
     rarity: Rarity | Json | None = None
     scope: Scope | None = None
@@ -49,9 +51,13 @@ class SparkDeduplicator:
     common: float | None = None
 
     def __post_init__(self) -> None:
-        self._criteria(True)  # validates the arguments
+        self._criteria(self.estimate)  # validates the arguments
         self._rarity, self._scope  # noqa: B018 - and these
         Deduplicator(self.documents.scheme, estimate=self.estimate, common=self.common)  # and these
+
+    def learn(self, frame: DataFrame) -> Rarity:
+        """Learn how rare features are among the texts in the source fields, as `Deduplicator.learn` does."""
+        return lowest_texts(frame, self.documents).learnt(self.documents.scheme)
 
     def of_texts(self, frame: DataFrame) -> SparkDuplicates:
         """Find the near-duplicates among the texts in the source fields.
@@ -65,10 +71,9 @@ class SparkDeduplicator:
         texts = None
         if criteria.similarity is not None and criteria.verification:
             texts = Texts(frame, self.documents, self._rarity, self.common)
-        total = number_of(frame)
-        condensed = condensing.of_texts(frame, self.documents, kept, total)
+        condensed = condensing.of_texts(frame, self.documents, kept)
         lacking = without_text(frame, self.documents.fields)
-        return find(condensed, total, kept, criteria, lacking, texts)
+        return find(condensed, number_of(frame), kept, criteria, lacking, texts)
 
     def of_fields(self, frame: DataFrame) -> SparkDuplicates:
         """Find the near-duplicates among documents whose fields are in a column named by the prefix.
@@ -77,6 +82,8 @@ class SparkDeduplicator:
         """
         if self.common is not None:
             raise InputError("Without texts, no features can be left out. Use of_texts, or no `common`.")
+        if self.numbers:
+            raise InputError("Without texts, no numbers can be compared. Use of_texts, or no `numbers`.")
         criteria = self._criteria(True)
         kept = CondensedColumns.of_fields(self.documents.scheme, criteria, self._scope, self.canonical)
         condensed = condensing.of_fields(frame, self.documents, kept)
@@ -84,8 +91,10 @@ class SparkDeduplicator:
         return find(condensed, number_of(frame), kept, criteria, lacking)
 
     def _criteria(self, estimate: bool) -> Criteria:
-        verification = verification_of(self.documents.scheme, estimate=estimate, needs_texts=self.common is not None)
-        return Criteria.of(self.documents.scheme, self.by, self.distance, self.similarity, verification)
+        scheme, numbers = self.documents.scheme, self.numbers
+        needs_texts = self.common is not None
+        verification = verification_of(scheme, estimate=estimate, numbers=numbers, needs_texts=needs_texts)
+        return Criteria.of(scheme, self.by, self.distance, self.similarity, verification, numbers)
 
     @cached_property
     def _rarity(self) -> Rarity | None:

@@ -19,7 +19,7 @@ from es_simhash.integrations.spark.candidates import candidates, equal_texts, ma
 from es_simhash.integrations.spark.compare import Comparison, compared, near_by_distance, with_both
 from es_simhash.integrations.spark.components import components
 from es_simhash.integrations.spark.condensing import CondensedColumns
-from es_simhash.integrations.spark.frames import TEXT, few, materialized, observed, place_columns
+from es_simhash.integrations.spark.frames import few, materialized, observed, place_columns
 from es_simhash.integrations.spark.gathered import Gathering
 from es_simhash.integrations.spark.grouping import Grouping
 from es_simhash.integrations.spark.scoping import SCOPE, are_in_scope
@@ -45,7 +45,7 @@ class SparkDuplicates:
     ``index``, ``group_index``, ``canonical_index``, ``first_index`` and ``second_index``.
 
     In ``counts``, ``empty`` includes all documents that have nothing to compare; there is no ``valley``. With
-    ``estimate`` fingerprints alone decided; else ``rarity`` is how rare features are, if they weighed by it.
+    ``estimate`` fingerprints alone decided; else ``rarity`` is the table that features weighed by, if they did.
     """
 
     groups: DataFrame
@@ -93,11 +93,11 @@ def find(
     found, sums = _Compared.of(found, _is_asked(kept, criteria) if texts else sf.lit(False))
     measured, by = _with_estimates(found.filter("first >= 0").drop("others", "left_out"), criteria), None
     if texts:
-        by, asked = texts.verifier(condensed, total, criteria), _is_asked(kept, criteria)
+        by, asked = texts.verifier(criteria), _is_asked(kept, criteria)
         exact = texts.compared(by, measured.filter(asked), sums.verified, originals, criteria)
         measured = measured.filter(~asked).unionByName(exact.withColumn("is_exact", sf.lit(True)))
     measured, refused = _counting(measured, criteria), 0
-    if criteria.verification and criteria.verification.has_conditions:
+    if criteria.verification and criteria.verification.conditions:
         measured, tallied = observed(measured, refused=sf.count_if(~sf.col("meets")))
         refused = tallied["refused"]
     near, seen = observed(verdict.near(measured, kept, criteria), near=sf.count("*"))
@@ -198,7 +198,6 @@ def _numbered(condensed: DataFrame, scope: Scope | None) -> tuple[DataFrame, lis
     Return with them how many they are, and how many have a ``previous`` one.
     """
     known = condensed.filter(f"`{SCOPE}`.known") if scope else condensed
-    known = known.drop(TEXT)
     ordered = known.orderBy(*place_columns(known), "content")
     documents = materialized(_with_copies(ordered.withColumn("position", sf.monotonically_increasing_id()), scope))
     counts = "count(*)", "count(previous)"

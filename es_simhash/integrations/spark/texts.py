@@ -18,8 +18,8 @@ from pyspark.sql import functions as sf
 
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import InputError
+from es_simhash.groups.pairs.learning import LowestTexts
 from es_simhash.groups.pairs.text_similarity import verifier
-from es_simhash.integrations.spark import condensing
 from es_simhash.integrations.spark.compare import near_by_distance, types
 from es_simhash.integrations.spark.frames import (
     CHANGED,
@@ -31,7 +31,7 @@ from es_simhash.integrations.spark.frames import (
     texts_of,
 )
 from es_simhash.scheme.query import Criteria
-from es_simhash.scheme.verdict.rarity import SAMPLE, Rarity
+from es_simhash.scheme.verdict.rarity import Rarity
 from es_simhash.scheme.verdict.verifier import Verifier
 
 
@@ -39,8 +39,8 @@ from es_simhash.scheme.verdict.verifier import Verifier
 class Texts:
     """The texts of a DataFrame, which are read again for those documents whose texts are compared.
 
-    Features weigh by ``rarity``; without it, it is learnt from the documents that any machine learns it from. Features
-    that more than the share ``common`` of these have do not count.
+    Features weigh by ``rarity``, or else as the built-in table says; those that more than the share ``common`` of the
+    texts with the lowest content hashes have do not count.
     """
 
     frame: DataFrame
@@ -48,11 +48,10 @@ class Texts:
     rarity: Rarity | None
     common: float | None
 
-    def verifier(self, condensed: DataFrame, total: int, criteria: Criteria) -> Verifier:
+    def verifier(self, criteria: Criteria) -> Verifier:
         """Return what compares texts."""
-        scheme = self.documents.scheme
         assert criteria.verification
-        return verifier(scheme, criteria.verification, lambda: self._sample(condensed, total), self.common, self.rarity)
+        return verifier(self.documents.scheme, criteria.verification, self.rarity, self.common, self._sample)
 
     def compared(
         self, by: Verifier, pairs: DataFrame, count: int, originals: DataFrame, criteria: Criteria
@@ -82,16 +81,23 @@ class Texts:
         is_same = sf.startswith(sf.unhex(sf.sha2(sf.col(TEXT), 256)), sf.col("content"))
         return named.join(wanted, places).filter(is_same)
 
-    def _sample(self, condensed: DataFrame, total: int) -> list[str]:
-        """Return the texts with the lowest content hashes (see `es_simhash.scheme.verdict.rarity`)."""
-        found = _lowest(condensed.filter(sf.col(TEXT).isNotNull())).collect()
-        if len(found) < SAMPLE and total > condensing.LOWEST:  # there are few texts, which many documents have
-            found = self.of(few(_lowest(condensed).drop(TEXT), SAMPLE)).collect()
-        return list({bytes(row["content"]): row[TEXT] for row in found}.values())
+    def _sample(self) -> list[str]:
+        return list(lowest_texts(self.frame, self.documents).found().values())
 
 
-def _lowest(condensed: DataFrame) -> DataFrame:
-    return condensed.dropDuplicates(["content"]).orderBy("content").limit(SAMPLE)
+def lowest_texts(frame: DataFrame, documents: Documents) -> LowestTexts:
+    """Return the texts of a DataFrame with the lowest content hashes: those of each part, and of these the lowest."""
+    texts = frame.select(text_column(frame, documents.fields).alias(TEXT))
+    lowest = LowestTexts()
+    lowest.add([row[TEXT] for row in texts.mapInArrow(_lowest_of_part, f"{TEXT} string").collect()])
+    return lowest
+
+
+def _lowest_of_part(batches: Iterator[Any]) -> Iterator[Any]:
+    lowest = LowestTexts()
+    for batch in batches:
+        lowest.add(texts_of(batch.column(TEXT)))
+    yield pa.RecordBatch.from_pydict({TEXT: pa.array(lowest.found().values(), pa.string())})
 
 
 def _compare(by: Verifier, kept: list[str], batches: Iterator[Any]) -> Iterator[Any]:

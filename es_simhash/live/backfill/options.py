@@ -22,7 +22,7 @@ class BackfillOptions(UpdateOptions):
     a moment: ``("published", "2026-11-01")``. ``refresh_stale`` also reads documents that have a fingerprint, and
     replaces fingerprints of older texts. ``shard`` (its number from 0, and their count) is one machine's part.
 
-    In the end a run over everything learns how rare features are, if that was never done; with ``learn``, anew.
+    In the end a run over everything learns how rare features are, if that was never done.
 
     With ``in_cluster``, the server does what it can by itself, ``parallel`` and ``max_rate`` included.
 
@@ -33,7 +33,6 @@ class BackfillOptions(UpdateOptions):
     since: tuple[str, str] | None = None
     refresh_stale: bool = False
     shard: tuple[int, int] = (0, 1)
-    learn: bool = False
     without_refresh: bool = False
     without_replicas: bool = False
     in_cluster: bool = False

@@ -15,7 +15,7 @@ from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.live.backfill.plan import passes, settings_for
 from es_simhash.live.backfill.survey import survey
 from es_simhash.live.doctor.finding import Finding
-from es_simhash.live.learning import LowestContents, learn, learn_once, now
+from es_simhash.live.learning import LowestContents, learn_once, now
 from es_simhash.live.sweep.progress import OnProgress, Progress, Tally
 from es_simhash.live.sweep.runner import Runner
 from es_simhash.live.sweep.temporary_settings import all_set_back
@@ -92,10 +92,8 @@ class Backfill:
         return Runner(self._engine, work, self._options, tally, self._stop)
 
     def _learning(self, known: LowestContents) -> Plan[None]:
-        """Learn how rare features are: on request, or after a run over everything if that was never done."""
+        """Learn how rare features are, after a run over everything, if that was never done."""
         options = self._options
-        given = self._index, self._documents, now(), options.patience, known
-        if options.learn:
-            self.progress.learnt = yield from learn(*given)
-        elif options.is_alone and not options.filters:
+        if options.is_alone and not options.filters:
+            given = self._index, self._documents, now(), options.patience, known
             self.progress.learnt = yield from learn_once(*given)

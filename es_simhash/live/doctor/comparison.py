@@ -8,7 +8,7 @@ from dataclasses import replace
 from es_simhash.documents.documents import Documents
 from es_simhash.live.doctor.facts import Facts
 from es_simhash.live.doctor.finding import Finding
-from es_simhash.plans.index_rarity import noted_rarity
+from es_simhash.plans.index_rarity import noted_rarity, with_outdated_rarity
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
 from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.scheme import Scheme
@@ -21,7 +21,8 @@ _MUCH = 10
 # What the presets said before.
 _BY_FEATURES = Verification.of_fingerprints(0.55, weights="rarity")
 _FORMER = (_BY_FEATURES, replace(_BY_FEATURES, similarity=0.45, numbers=0.5), replace(_BY_FEATURES, similarity=0.4))
-_REMEDY = "Run es-simhash backfill --learn. Similarities will change a little."
+# Similarities change a little with the table, and so may verdicts near the minimum.
+_REMEDY = "Run: es-simhash learn {}. Then: es-simhash explain, for what it has changed of a pair."
 
 
 def check_rule(facts: Facts, documents: Documents) -> Iterator[Finding]:
@@ -46,20 +47,25 @@ def check_rule(facts: Facts, documents: Documents) -> Iterator[Finding]:
 
 
 def check_rarity(facts: Facts, documents: Documents) -> Iterator[Finding]:
-    """Check whether similarities are the same every time, and by what the documents are like now."""
+    """Check whether texts are compared by a table of rarity that fits what is compared, and the documents of now."""
     if not is_by_rarity(documents.scheme, documents.scheme.verification):
         return
-    learnt = noted_rarity({there.name: there.mapping for there in facts.indices}, documents)
-    now = sum(there.fingerprinted for there in facts.indices)
+    mappings = {there.name: there.mapping for there in facts.indices}
+    learnt, now = noted_rarity(mappings, documents), sum(there.fingerprinted for there in facts.indices)
+    remedy = _REMEDY.format(",".join(sorted(mappings)))
+    for name in with_outdated_rarity(mappings, documents):
+        message = f"The table of rarity in the index {name!r} is of other features than are compared now, and not used."
+        yield Finding("rarity", "warning", message, _REMEDY.format(name), name)
     if learnt is None:
         if now >= SAMPLE:
-            message = f"How rare features are was never learnt from the {now:,} documents with fingerprints, so each"
-            yield Finding("rarity", "note", f"{message} program compares texts by a sample of its own.", _REMEDY)
+            message = f"How rare features are was never learnt from the {now:,} documents with fingerprints, so texts"
+            yield Finding("rarity", "note", f"{message} are compared by the built-in table.", remedy)
         return
     then = learnt.among or learnt.rarity.documents
-    message = f"How rare features are was learnt on {learnt.day} from {learnt.rarity.documents:,} of {then:,} documents"
+    learnt_from = f"learnt on {learnt.day} from {learnt.rarity.documents:,} of {then:,} documents"
+    message = f"Texts are compared by the table of rarity {learnt.rarity.id}, {learnt_from}"
     if now > _MUCH * then:
-        yield Finding("rarity", "note", f"{message}, which are {now:,} by now.", _REMEDY)
+        yield Finding("rarity", "note", f"{message}, which are {now:,} by now.", remedy)
     else:
         yield Finding("rarity", "ok", f"{message}.")
 

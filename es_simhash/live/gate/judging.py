@@ -64,7 +64,7 @@ class Judge:
         So the caller can remember a document before the next one is judged.
         """
         if time.monotonic() >= self._looks_again:
-            self._verifier = yield from self._pending.seen.terms.verifier()
+            self._verifier = self._pending.seen.terms.verifier()
             self._looks_again = time.monotonic() + _FRESH
         terms, verifier = self._pending.seen.terms, self._verifier
         found = yield from find_fingerprinted(

@@ -29,7 +29,7 @@ class GateOptions:
     - ``syncs``: each yes is safe from the end of the machine, too, not only from that of the process.
     - ``patience``: seconds to wait for an engine that is away or overloaded.
     - ``find``: what makes a near-duplicate, as `Index.find` takes it: ``by``, ``distance``, ``similarity``,
-      ``estimate``, ``scope`` …
+      ``numbers``, ``estimate``, ``scope`` …
     """
 
     mode: Mode = "refuse"
@@ -47,7 +47,8 @@ class GateOptions:
             raise InputError("The mode divert, and no other, needs the name of another index. Give both or neither.")
         if not self.remember > 0 or self.most_pending < 1:
             raise InputError("A gate must remember what it accepts. Give a time and a number above 0.")
-        if unknown := sorted(set(self.find) - {"by", "distance", "similarity", "measure", "estimate", "idf", "scope"}):
+        known = {"by", "distance", "similarity", "numbers", "measure", "estimate", "idf", "scope"}
+        if unknown := sorted(set(self.find) - known):
             raise InputError(f"A gate cannot find by {', '.join(unknown)}. Leave it out.")
 
     def request(self, source: list[str]) -> FindRequest:

@@ -41,7 +41,7 @@ class SearchOptions(TypedDict, total=False):
 
     - ``distinct``: fold each hit under the first one shown that is its near-duplicate.
     - ``by_groups``: fold it under the first one that the same document stands for, as `Index.write_groups` wrote it.
-    - ``by``, ``distance``, ``similarity``: what a near-duplicate is, as for `FindRequest`.
+    - ``by``, ``distance``, ``similarity``, ``numbers``: what a near-duplicate is, as for `FindRequest`.
     - ``estimate``: decide by fingerprints alone. By default texts decide where ``_source`` brings them with the hits.
     - ``with_texts``: ask for the texts as well if it does not.
     - ``window``: how many hits are read at once; also the ``k`` and ``rank_window_size`` of a request without them.
@@ -56,6 +56,7 @@ class SearchOptions(TypedDict, total=False):
     by: By | None
     distance: int | None
     similarity: float | Level | None
+    numbers: float | None
     estimate: bool
     with_texts: bool
     window: int
@@ -73,6 +74,7 @@ class PageRequest:
     by: By | None = None
     distance: int | None = None
     similarity: float | Level | None = None
+    numbers: float | None = None
     estimate: bool = False
     with_texts: bool = False
     window: int = WINDOW
@@ -89,7 +91,8 @@ class PageRequest:
     @property
     def decides(self) -> list[object]:
         """What of it decides which hits are shown, and in which order."""
-        return [self.distinct, self.by_groups, self.by, self.distance, self.similarity, self.estimate, self.with_texts]
+        near = [self.by, self.distance, self.similarity, self.numbers, self.estimate]
+        return [self.distinct, self.by_groups, *near, self.with_texts]
 
     @property
     def is_of_several(self) -> bool:
@@ -103,6 +106,7 @@ class PageRequest:
             by=self.by,
             distance=self.distance,
             similarity=self.similarity,
+            numbers=self.numbers,
             estimate=self.estimate,
             scope=self.scope,
         )
@@ -169,7 +173,7 @@ def search_page(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> 
 
 
 def _page(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Plan[DistinctPage]:
-    rule = yield from _rule(terms, asked, request)
+    rule = _rule(terms, asked, request)
     folding = Folding(rule, terms.scope if rule else None)
     search = [terms.index, terms.documents.scheme.id, terms.documents.prefix, asked.list_body, *request.decides]
     if terms.scope:
@@ -221,7 +225,7 @@ def _check_pages(asked: SearchBody) -> None:
         raise InputError("A page of 0 hits leads to no other. Choose a size from 1, or leave out the cursor.")
 
 
-def _rule(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Plan[FoldingRule | GroupRule | None]:
+def _rule(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> FoldingRule | GroupRule | None:
     """Return when a hit is folded: by texts, if they decide and come with the hits."""
     if request.by_groups:
         return GroupRule(terms.documents.prefix)
@@ -229,8 +233,10 @@ def _rule(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Plan[F
         return None
     documents = terms.documents
     given = documents.scheme, documents.scheme.id, documents.prefix, terms.criteria_of_fingerprints
-    verifier = (yield from terms.verifier()) if asked.has_texts else None
+    verifier = terms.verifier() if asked.has_texts else None
     if verifier is None:
+        if request.numbers:
+            raise InputError("Numbers are in texts, which do not come with the hits. Ask for them by with_texts.")
         return FoldingRule(*given)
     return FoldingRule(*given, terms.criteria, verifier, partial(texts_of_hits, documents))
 

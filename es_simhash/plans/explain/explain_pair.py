@@ -26,8 +26,9 @@ def explain_pair(terms: SearchTerms, ids: tuple[str, str]) -> Plan[Explanation]:
     pair = yield from _read(terms, ids)
     first, second = (examine(documents.scheme, each) for each in pair)
     named = yield from _named_by_engine(index, documents, first, second)
-    compare = yield from terms.verifier()
-    return explain(documents.scheme, terms.criteria, (first, second), named, compare, terms.scope)
+    compare = terms.verifier()
+    previous = terms.rarity.previous
+    return explain(documents.scheme, terms.criteria, (first, second), named, compare, terms.scope, previous)
 
 
 def _read(terms: SearchTerms, ids: Sequence[str]) -> Plan[list[ComparedDocument]]:

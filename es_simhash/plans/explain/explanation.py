@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from es_simhash._core.json_paths import Json
+from es_simhash.plans.explain.changes import Changes, changes
+from es_simhash.plans.explain.compared_conditions import ComparedCondition, compare_conditions
 from es_simhash.plans.explain.field_states import ExaminedDocument
 from es_simhash.plans.explain.scope_of_pair import ScopeField, compare_scopes
 from es_simhash.plans.explain.shared_features import Features, compare_features
@@ -21,8 +23,18 @@ from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.verdict.plausible import lowest_estimate
+from es_simhash.scheme.verdict.rarity import Rarity
 from es_simhash.scheme.verdict.verifier import Verifier
 from es_simhash.sketches.tradeoffs import band_probability
+
+
+@dataclass(frozen=True)
+class Before:
+    """How a pair stood by the ``table`` of rarity that was learnt before the present one."""
+
+    table: str
+    similarity: float
+    are_duplicates: bool
 
 
 @dataclass(frozen=True)
@@ -30,7 +42,8 @@ class Explanation:
     """Why the two documents of a ``pair`` are near-duplicates under a scheme by these criteria, or why they are not.
 
     What the scheme lacks, or an empty text has not, is None. ``parts`` are the equal and the changed parts of both
-    texts. ``scope`` are the fields of the scope, if there is one.
+    texts. ``scope`` are the fields of the scope, if there is one. The texts were compared by the ``table`` of rarity
+    with this id; None if they were not. ``before`` is there if an index has learnt anew.
     """
 
     scheme: Scheme
@@ -41,6 +54,17 @@ class Explanation:
     parts: tuple[TextPart, ...]
     passages: SharedPassages
     scope: tuple[ScopeField, ...] = ()
+    table: str | None = None
+    before: Before | None = None
+
+    @property
+    def rarity(self) -> str | None:
+        """A sentence on the table of rarity before the one that decided; None if there was none."""
+        if self.before is None:
+            return None
+        similarity = f"the similarity was {self.before.similarity:.3f}"
+        verdict = "the same" if self.before.are_duplicates == self.verdict.are_duplicates else "another"
+        return f"By table {self.before.table}, before the index learnt anew, {similarity}, and the verdict {verdict}."
 
     def _repr_html_(self) -> str:
         from es_simhash.plans.results_html import explanation_html
@@ -55,38 +79,61 @@ def explain(
     named: Iterable[str] | None = None,
     verifier: Verifier | None = None,
     scope: Scope | None = None,
+    previous: Rarity | None = None,
 ) -> Explanation:
     """Compare two documents; ``named`` holds the names of the first one's keys that the engine found in the second.
 
     With a ``verifier`` the texts decide, as in a search that compares them. A pair that is not in the ``scope`` is
-    none.
+    none. ``previous`` is the table of rarity that the verifier's has replaced.
     """
     first, second = pair
     texts = first.document.text, second.document.text
     exact = exact_similarity(scheme, texts)
-    verified = verifier.measures(texts, np.array([[0], [1]])) if verifier else None
-
-    def complete(evidence: Evidence) -> Evidence:
-        similarity = evidence.similarity
-        if verified is not None:
-            known, meets = float(verified.similarities[0]), bool(verified.meets[0])
-            similarity = replace(similarity, verified=known, meets=meets)
-        return replace(evidence, similarity=similarity)
-
-    held = complete(_evidence(scheme, criteria, (first.held, second.held), exact, named))
-    made = complete(_evidence(scheme, criteria, (first.made, second.made), exact, None))
+    conditions: tuple[ComparedCondition, ...] = ()
+    if verifier:
+        conditions = compare_conditions(scheme, verifier.verification, texts, (first.name, second.name))
+    by_fields = [
+        replace(_evidence(scheme, criteria, fields, exact, keys), conditions=conditions)
+        for fields, keys in (((first.held, second.held), named), ((first.made, second.made), None))
+    ]
+    differing = changes(scheme, texts)
     fields = compare_scopes(scope, first.document.source, second.document.source) if scope else ()
-    verdict = judge(held, made, pair)
+
+    def judged(by: Verifier | None) -> tuple[Evidence, Verdict]:
+        held, made = (_with_texts(each, by, texts, differing) if by else each for each in by_fields)
+        verdict = judge(held, made, pair)
+        return held, verdict if all(each.is_met for each in fields) else out_of_scope(fields, verdict)
+
+    held, verdict = judged(verifier)
+    table = _table(verifier) if verifier else None
+    before = None
+    if verifier and table and previous:
+        then, former = judged(replace(verifier, weights=previous))
+        before = Before(previous.id, then.similarity.verified or 0.0, former.are_duplicates)
     return Explanation(
         scheme,
         pair,
-        verdict if all(each.is_met for each in fields) else out_of_scope(fields, verdict),
+        verdict,
         held,
         compare_features(verifier.compared if verifier else scheme, texts),
         difference(scheme, texts),
         shared_passages(scheme, texts),
         fields,
+        table,
+        before,
     )
+
+
+def _with_texts(evidence: Evidence, verifier: Verifier, texts: tuple[str, str], differing: Changes) -> Evidence:
+    """Add how similar the texts are, by which table, and what differs."""
+    measured = verifier.measures(texts, np.array([[0], [1]]))
+    known, meets = float(measured.similarities[0]), bool(measured.meets[0])
+    similarity = replace(evidence.similarity, verified=known, meets=meets)
+    return replace(evidence, similarity=similarity, table=_table(verifier), changes=differing)
+
+
+def _table(verifier: Verifier) -> str | None:
+    return verifier.weights.id if isinstance(verifier.weights, Rarity) else None
 
 
 def _evidence(

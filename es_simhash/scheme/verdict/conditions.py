@@ -38,9 +38,8 @@ _N = 3
 def are_met(settings: Settings, verification: Verification, texts: Sequence[str], pairs: Integers) -> Flags:
     """Return which pairs of texts, given as two rows of positions, meet all conditions that are on."""
     found = np.ones(pairs.shape[1], dtype=np.bool_)
-    for name in CONDITIONS:
-        if least := getattr(verification, name):
-            found &= condition_values(name, traits_of(settings, [name], texts)[name], pairs) >= least
+    for name, least in verification.conditions.items():
+        found &= condition_values(name, traits_of(settings, [name], texts)[name], pairs) >= least
     return found
 
 

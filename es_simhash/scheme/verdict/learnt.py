@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from es_simhash._core.json_paths import Json
@@ -14,19 +14,29 @@ from es_simhash.scheme.verdict.verifier import are_runs
 
 @dataclass(frozen=True)
 class LearntRarity:
-    """How rare features are, and ``when`` that was learnt, in ISO 8601; None if it is not kept anywhere.
+    """How rare features are, and ``when`` that was learnt, in ISO 8601.
 
-    ``among`` is the number of documents that the sample was drawn from, as far as that is known.
+    ``among`` is the number of documents that the sample was drawn from, as far as that is known. ``previous`` is the
+    table that this one replaced.
     """
 
     rarity: Rarity
     when: str | None
     among: int | None = None
+    previous: LearntRarity | None = None
+
+    def after(self, before: LearntRarity | None) -> LearntRarity:
+        """Return what was learnt now, with the last other table before it; of one before that nothing is kept."""
+        if before and before.rarity.id == self.rarity.id:
+            before = before.previous
+        return replace(self, previous=replace(before, previous=None) if before else None)
 
     def to_json(self, scheme: Scheme) -> Json:
         """Write what was learnt of the features that a scheme compares."""
-        of = {name: value for name, value in {**_of(scheme), "among": self.among}.items() if value}
-        return {**of, "when": self.when, "rarity": self.rarity.to_json()}
+        previous = self.previous.to_json(scheme) if self.previous else None
+        known = {**_of(scheme), "among": self.among, "previous": previous}
+        own = {name: value for name, value in known.items() if value}
+        return {**own, "when": self.when, "id": self.rarity.id, "rarity": self.rarity.to_json()}
 
     @classmethod
     def from_json(cls, form: Any, scheme: Scheme) -> LearntRarity:
@@ -37,7 +47,9 @@ class LearntRarity:
                 f"This is not what was learnt of the rarity of features for the scheme {scheme.id}, but for {known}. "
                 "Choose that scheme, or learn it anew in another place."
             )
-        return cls(Rarity.from_json(form.get("rarity")), form.get("when"), form.get("among"))
+        before = form.get("previous")
+        previous = cls.from_json(before, scheme) if is_of(before, scheme) else None
+        return cls(Rarity.from_json(form.get("rarity")), form.get("when"), form.get("among"), previous)
 
     @property
     def day(self) -> str:
@@ -49,6 +61,11 @@ def is_of(form: Any, scheme: Scheme) -> bool:
     """Return whether the form is of the features that a scheme compares."""
     of = _of(scheme)
     return isinstance(form, dict) and {name: form.get(name) for name in of} == of
+
+
+def is_of_scheme(form: Any, scheme: Scheme) -> bool:
+    """Return whether the form is of the scheme, maybe of other features than it compares."""
+    return isinstance(form, dict) and form.get("scheme") == scheme.id
 
 
 def _of(scheme: Scheme) -> Json:

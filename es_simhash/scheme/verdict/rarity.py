@@ -15,16 +15,21 @@ A feature is known by its key, the first 24 bits of its hash. Its number of docu
 n ≈ 2^(level / 1.5). So a table takes 34 kB, which a mapping can hold. Its bytes, in base64: for each level from 1 to 15
 the number of its features in 2 bytes, little-endian; then, level by level, their keys in ascending order, each as its
 difference from the key before it (from -1 for the first), in LEB128.
+
+Each table has an id, so that a verdict can name the table that it went by: a hash of all that it says, or the name that
+it was given.
 """
 
 from __future__ import annotations
 
 import binascii
+import json
 import math
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +52,7 @@ _LEVELS_A_DOUBLING = 1.5
 # More keys of documents are counted in a table of all that there can be, which takes 64 MB.
 _FEW = 1 << 21
 _OTHERS = 100  # assumed documents without any feature of the sample
+_ID_DIGITS = 8
 
 
 def sample_of(contents: Codes) -> Integers:
@@ -57,11 +63,15 @@ def sample_of(contents: Codes) -> Integers:
 
 @dataclass(frozen=True, eq=False)
 class Rarity:
-    """The keys of frequent features in ascending order, with the levels of their frequency among ``documents``."""
+    """The keys of frequent features in ascending order, with the levels of their frequency among ``documents``.
+
+    A table that comes with the library has a ``name``.
+    """
 
     documents: int
     keys: npt.NDArray[np.uint32]
     levels: npt.NDArray[np.uint8]
+    name: str | None = None
 
     @classmethod
     def learn(cls, batches: Iterable[FeatureBatch]) -> Rarity:
@@ -77,6 +87,22 @@ class Rarity:
         return cls(documents, keys[most], _level(frequencies[most]))
 
     @classmethod
+    def joined(cls, tables: Sequence[Rarity], most: int, name: str) -> Rarity:
+        """Join tables of several languages: a feature is as frequent as where it is the most frequent.
+
+        A page is in one language, so its features are not the rarer for the pages in others. The ``most`` frequent ones
+        are kept.
+        """
+        keys = np.unique(np.concatenate([table.keys for table in tables]))
+        shares = np.zeros(len(keys), dtype=np.float64)
+        for table in tables:
+            places = np.searchsorted(keys, table.keys)
+            own = 2.0 ** (table.levels / _LEVELS_A_DOUBLING) / table.documents
+            shares[places] = np.maximum(shares[places], own)
+        kept = np.sort(np.argsort(-shares, kind="stable")[:most])
+        return cls(SAMPLE, keys[kept], _level(np.minimum(shares[kept], 1.0) * SAMPLE), name)
+
+    @classmethod
     def given(cls, table: Rarity | Json | None) -> Rarity | None:
         """Return a table that is given, maybe by its JSON form."""
         return table if isinstance(table, Rarity | None) else cls.from_json(table)
@@ -89,6 +115,13 @@ class Rarity:
             places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
             levels = np.where(self.keys[places] == keys, self.levels[places], levels)
         return self.weights[levels]
+
+    @cached_property
+    def id(self) -> str:
+        """What names the table: equal tables have the same id wherever they were learnt."""
+        if self.name:
+            return self.name
+        return sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()[:_ID_DIGITS]
 
     @property
     def columns(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32], int]:
@@ -123,6 +156,7 @@ class Rarity:
         counts = np.array([len(keys) for keys in by_level], dtype="<u2").tobytes()
         differences = [np.diff(keys.astype(np.int64), prepend=-1) for keys in by_level]
         return {
+            **({"id": self.name} if self.name else {}),
             "documents": self.documents,
             "features": b64encode(counts + b"".join(map(_leb128, np.concatenate(differences).tolist()))).decode(),
         }
@@ -140,13 +174,14 @@ class Rarity:
             levels = np.repeat(np.arange(1, _LEVELS + 1, dtype=np.uint8), counts)
             order = np.argsort(keys)
             is_sound = len(differences) == counts.sum() and isinstance(documents, int) and documents >= 0
+            is_sound = is_sound and isinstance(form.get("id"), str | None)
             if not is_sound or np.any(np.diff(keys[order]) <= 0) or keys.max(initial=0) >> KEY_BITS:
                 raise ValueError
         except (KeyError, TypeError, ValueError, binascii.Error):
             raise FormatError(
-                "This is not a table of rarity, or a damaged one. Learn it again: es-simhash backfill --learn."
+                "This is not a table of rarity, or a damaged one. Learn it again: es-simhash learn."
             ) from None
-        return cls(documents, keys[order].astype(np.uint32), levels[order])
+        return cls(documents, keys[order].astype(np.uint32), levels[order], form.get("id"))
 
 
 def _keys(hashes: Codes) -> Codes:
@@ -184,7 +219,7 @@ class _Counts:
         return np.concatenate([np.empty(0, dtype=np.uint32), *waiting])
 
 
-def _level(counts: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint8]:
+def _level(counts: npt.NDArray[np.uint32] | npt.NDArray[np.float64]) -> npt.NDArray[np.uint8]:
     levels = np.round(_LEVELS_A_DOUBLING * np.log2(np.maximum(counts, 1)))
     return np.clip(levels, 1, _LEVELS).astype(np.uint8)
 

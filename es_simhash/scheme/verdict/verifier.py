@@ -15,6 +15,7 @@ from es_simhash._core.bit_codes import Codes
 from es_simhash.errors import SchemeError
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.settings import MinHash, Settings
+from es_simhash.scheme.verdict.builtin import builtin
 from es_simhash.scheme.verdict.compiled_verifier import CompiledVerifier, Wanted, compiled_verifier
 from es_simhash.scheme.verdict.conditions import are_met
 from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
@@ -52,17 +53,27 @@ def rarity_of(settings: Settings, texts: Iterable[str]) -> Rarity:
     return Rarity.learn(fingerprinting.in_batches(texts, lambda some: fingerprinting.features_of_texts(of, some)))
 
 
-def verification_of(settings: Settings, *, estimate: bool, needs_texts: bool = False) -> Verification | None:
-    """Return how texts are compared: as the scheme says; None where fingerprints decide.
+def verification_of(
+    settings: Settings, *, estimate: bool, numbers: float | None = None, needs_texts: bool = False
+) -> Verification | None:
+    """Return how texts are compared: as the scheme says, but for ``numbers``; None where fingerprints decide.
 
     They do if the caller asks for an ``estimate``, and in a scheme without a verification, unless the caller's wishes
     need texts: then these are compared by the features of the fingerprints.
     """
     if estimate:
+        check_estimate(numbers)
         return None
-    if settings.verification is None and needs_texts:
-        return Verification.of_fingerprints((settings.minhash or MinHash()).similarity)
-    return settings.verification
+    found = settings.verification
+    if found is None and (needs_texts or numbers):
+        found = Verification.of_fingerprints((settings.minhash or MinHash()).similarity)
+    return found if found is None or numbers is None else replace(found, numbers=numbers)
+
+
+def check_estimate(numbers: float | None) -> None:
+    """Refuse a condition on ``numbers`` where fingerprints decide."""
+    if numbers:
+        raise SchemeError("Numbers are in texts, and an estimate reads none. Leave out the numbers or the estimate.")
 
 
 def is_by_rarity(settings: Settings, verification: Verification | None) -> bool:
@@ -70,6 +81,14 @@ def is_by_rarity(settings: Settings, verification: Verification | None) -> bool:
     if verification is None or verification.weights != "rarity":
         return False
     return compared(settings, verification).weights == "set"
+
+
+def table_for(settings: Settings, verification: Verification | None, learnt: Rarity | None) -> Rarity | None:
+    """Return the table that features weigh by: what was ``learnt``, or else the built-in one.
+
+    It is None where features do not weigh by how rare they are.
+    """
+    return (learnt or builtin()) if is_by_rarity(settings, verification) else None
 
 
 def plain(settings: Settings) -> Settings:
@@ -193,7 +212,7 @@ class Verifier:
             found[open_] = self._at_most(cache.whole(rows), places)
         measured = _with_least(PairMeasures.of_similarities(found), least)
         alike = np.flatnonzero(measured.similarities)
-        if self.verification.has_conditions and len(alike):
+        if self.verification.conditions and len(alike):
             rows, places = _numbered(pairs[:, alike])
             texts = cache.texts(rows)
             measured.meets[alike] = are_met(self.settings, self.verification, texts, places)

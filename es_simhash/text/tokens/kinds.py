@@ -66,7 +66,7 @@ class Runs:
 
 @dataclass(frozen=True)
 class RunsAndNumbers:
-    """Runs without numbers, and the numbers, each as much as eight runs (see `es_simhash.text.tokens.numbers`)."""
+    """Runs without numbers, and the numbers, each as much as seven runs (see `es_simhash.text.tokens.numbers`)."""
 
     kind: ClassVar[str] = "runs-and-numbers"
 

@@ -48,7 +48,7 @@ from es_simhash.text.tokens.spans import Spans, spans_from_lists
 from es_simhash.text.units import TextBatch, Units
 
 # Runs that a number weighs as much as.
-WEIGHT = 8
+WEIGHT = 7
 
 _PREFIXES = [chr(place) for place in range(1, WEIGHT + 1)]
 _MASK = "0"

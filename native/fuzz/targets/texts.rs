@@ -48,7 +48,8 @@ fn all_settings() -> Vec<Settings> {
             normalisation: Steps { nfkc: !bit(0), casefold: !bit(1), whitespace: !bit(2) },
             tokens: match i >> 5 {
                 0 => Tokens::Chars(5),
-                1 if bit(4) => [Tokens::Runs, Tokens::RunsAndNumbers][i % 2],
+                1 if bit(4) && bit(1) => Tokens::RunsAndNumbers,
+                1 if bit(4) => Tokens::Runs,
                 1 => Tokens::Chars(1 + i % 3 * 4),
                 2 => Tokens::Words { n: 1, stop_words: StopWords::new(&[vec![97]]) },
                 _ => Tokens::Words { n: 2, stop_words: StopWords::new(&[]) },

@@ -63,9 +63,9 @@ def check(recorded: Recorded, *stages: str) -> None:
 
 def test_each_stage_of_a_deduplication_is_counted(recorded: Recorded, folder: Path) -> None:
     files = ("--output", "groups.jsonl", "--pairs", "pairs.jsonl", "--canonical-only", "unique.jsonl")
-    more = ("--report", "report.html", "--date", "date", "--rarity", "rarity.json")
+    more = ("--report", "report.html", "--date", "date")
     run("dedup", "news.jsonl", "--field", "body", *files, *more, "--state", "state", cwd=folder)
-    linking = ("Checking kept stages", "Finding equal texts", "Learning how rare features are", "Sorting keys")
+    linking = ("Checking kept stages", "Finding equal texts", "Sorting keys")
     groups = ("Comparing", "Linking", "Making groups", "Reading groups")
     written = ("Reading pairs", "Writing documents", "Measuring groups", "Reading examples")
     check(recorded, "Reading", *linking, *groups, *written)
@@ -80,8 +80,12 @@ def test_each_stage_of_the_verbs_on_indices_is_counted(recorded: Recorded, folde
     fields = ("--field", "title", "--field", "body")
     run("load", "news", "news.jsonl", *fields, cwd=folder)
     check(recorded, "Loading")
-    run("backfill", "news", "--learn", cwd=folder)
-    check(recorded, "Backfilling", "Choosing documents to learn from")
+    run("backfill", "news", cwd=folder)
+    check(recorded, "Backfilling")
+    run("learn", "news", cwd=folder)
+    check(recorded, "Choosing documents to learn from")
+    run("learn", "news.jsonl", "--field", "body", "--output", "rarity.json", cwd=folder)
+    check(recorded, "Reading", "Learning how rare features are")
     run("reindex", "news", "copy", *fields, cwd=folder)
     check(recorded, "Copying", "Verifying")
 

@@ -31,8 +31,9 @@ from es_simhash.plans.operations import (
     Refresh,
 )
 from es_simhash.scheme.query import By
+from es_simhash.scheme.verdict.builtin import builtin
 from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
+from es_simhash.scheme.verdict.verifier import Verifier
 from es_simhash.testing.corpus import corpus, edited
 from tests.support.meddling import Meddler, StopsEarly, once
 from tests.support.whole_indices import ENGINES, FIELDS, contents, create, delete, fill, fingerprinted, servers
@@ -460,7 +461,7 @@ def test_the_texts_may_decide(engine: Engine, index: Index) -> None:
         groups = list(grouped)
     assert {frozenset(member.id for member in group.members) for group in groups} == COPIES
     scheme, text_of = index.scheme, index.documents.text_of
-    verifier = Verifier(scheme, Verification(), rarity_of(scheme, map(text_of, DOCUMENTS.values())))
+    verifier = Verifier(scheme, Verification(), builtin())
     for group in groups:
         texts = [text_of(DOCUMENTS[member.id]) for member in group.members]
         expected = verifier.to_others(texts[0], texts)

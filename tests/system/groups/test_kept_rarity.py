@@ -12,7 +12,7 @@ import pytest
 from es_simhash import Deduplicator, GroupOptions, Scheme
 from es_simhash.engines.base import Engine
 from es_simhash.index import Index
-from es_simhash.live.backfill.options import BackfillOptions
+from es_simhash.scheme.verdict.builtin import NAME
 from es_simhash.testing.corpus import corpus, edited
 from tests.support.commands import lines, run
 
@@ -55,7 +55,7 @@ def test_files_go_by_the_table_of_an_index(
     index = Index(names(), engine, scheme=Scheme(), fields=["body"])
     index.init()
     index.add(({"_id": name, "body": text} for name, text in TEXTS.items()), refresh=True)
-    index.backfill(BackfillOptions(learn=True))
+    table = index.learn().rarity.id
     kept = tmp_path / "rarity.json"
     run("info", index.name, "--rarity", str(kept), cwd=tmp_path)
 
@@ -80,45 +80,88 @@ def test_files_go_by_the_table_of_an_index(
 
     files = write(tmp_path / "part.jsonl", PART)
     done = run("dedup", files, "--rarity", str(kept), "--pairs", str(pairs), cwd=tmp_path)
-    assert "from 50 of 50 documents" in done.err
+    assert f"Texts were compared by the table of rarity {table}." in done.err
     assert shown_in(pairs) == by_table
 
 
-def test_what_files_were_learnt_from_serves_other_files(tmp_path: Path) -> None:
+def test_what_is_learnt_of_files_serves_other_files_and_is_what_an_index_learns(tmp_path: Path) -> None:
     everything, part = write(tmp_path / "all.jsonl", TEXTS), write(tmp_path / "part.jsonl", PART)
     kept, pairs = tmp_path / "rarity.json", tmp_path / "pairs.jsonl"
 
     def found(*arguments: str) -> tuple[list[str], str]:
         done = run("dedup", *arguments, "--pairs", str(pairs), "--json", cwd=tmp_path)
-        assert "summary" in lines(done)[-1]
-        return [
-            line for line in sorted(pairs.read_text().splitlines()) if int(json.loads(line)["first"][1:]) < 6
-        ], done.err
+        rows = sorted(pairs.read_text().splitlines())
+        table: str = lines(done)[-1]["summary"]["table"]
+        return [row for row in rows if int(json.loads(row)["first"][1:]) < 6], table
 
-    of_all, err = found(everything, "--rarity", str(kept))
-    assert f"Learnt from 50 of 50 documents how rare features are; {kept} keeps it for other runs." in err
+    learnt = run("learn", everything, "-o", str(kept), "--json", cwd=tmp_path)
+    [shown] = lines(learnt)
+    assert (
+        f"Learnt from 50 of 50 documents how rare features are; {kept} keeps the table {shown['table']}." in learnt.err
+    )
     before = kept.read_bytes()
-    again, err = found(part, "--rarity", str(kept))
-    assert again == of_all != found(part)[0]
-    assert f"How rare features are is what {kept} says" in err
+    of_all, table = found(everything, "--rarity", str(kept))
+    assert table == shown["table"]
+    assert found(part, "--rarity", str(kept)) == (of_all, table)
+    assert found(part)[1] == NAME
+    assert found(part)[0] == found(everything)[0] != of_all
     assert kept.read_bytes() == before
+
+    run("load", "articles", everything, "--field", "body", cwd=tmp_path)
+    [in_index] = lines(run("learn", "articles", "--json", cwd=tmp_path))
+    assert in_index["table"] == shown["table"]
+    [info] = lines(run("info", "articles", "--json", cwd=tmp_path))
+    assert info["table"] == info["rarity"]["table"] == shown["table"]
 
 
 def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
     part, kept = write(tmp_path / "part.jsonl", PART), tmp_path / "rarity.json"
-    run("dedup", part, "--rarity", str(kept), cwd=tmp_path)
+    assert "does not exist" in run("dedup", part, "--rarity", str(kept), cwd=tmp_path, code=2).err
+    run("learn", part, "--output", str(kept), cwd=tmp_path)
     done = run("dedup", part, "--rarity", str(kept), "--scheme", "short", cwd=tmp_path, code=2)
     assert f"{kept} cannot be read: This is not what was learnt of the rarity" in done.err
     kept.write_text("[]")
     assert "for the scheme" in run("dedup", part, "--rarity", str(kept), cwd=tmp_path, code=2).err
     kept.write_text("{")
     assert "cannot be read" in run("dedup", part, "--rarity", str(kept), cwd=tmp_path, code=2).err
-    done = run("dedup", part, "--rarity", str(kept.with_name("new")), "--by", "simhash", cwd=tmp_path, code=2)
-    assert "Leave --rarity out." in done.err
+    done = run("dedup", part, "--rarity", str(kept), "--by", "simhash", cwd=tmp_path, code=2)
+    assert "cannot be read" in done.err
+
+
+def test_a_table_is_refused_where_nothing_asks_for_it(tmp_path: Path) -> None:
+    part, kept = write(tmp_path / "part.jsonl", PART), tmp_path / "rarity.json"
+    run("learn", part, "--output", str(kept), cwd=tmp_path)
+    by_bits = ("--rarity", str(kept), "--by", "simhash")
+    assert "Leave --rarity out." in run("dedup", part, *by_bits, cwd=tmp_path, code=2).err
+    run("load", "articles", part, "--field", "body", cwd=tmp_path)
+    labels = write(tmp_path / "labels.jsonl", {})
+    own = ("--rarity", str(kept))
+    done = run("evaluate", "--index", "articles", "--labels", labels, *own, cwd=tmp_path, code=2)
+    assert "An index has its own scheme, fields and table." in done.err
+    assert "An index has its own table" in run("explain", "articles", "o1", "c1", *own, cwd=tmp_path, code=2).err
+
+
+def test_what_to_learn_from_is_one_index_or_files_with_a_file_to_write(tmp_path: Path) -> None:
+    part = write(tmp_path / "part.jsonl", PART)
+    assert "give --output" in run("learn", part, part, cwd=tmp_path, code=2).err
+    assert "Drop --scheme and --field" in run("learn", part, "--field", "body", cwd=tmp_path, code=2).err
+    strict = ("--scheme", "strict", "-o", "rarity.json")
+    assert "nothing to learn for it" in run("learn", part, *strict, cwd=tmp_path, code=2).err
+
+
+def test_two_texts_are_explained_by_a_given_table_or_the_built_in_one(tmp_path: Path) -> None:
+    kept = tmp_path / "rarity.json"
+    run("learn", write(tmp_path / "all.jsonl", TEXTS), "--output", str(kept), cwd=tmp_path)
+    both = ("--text", TEXTS["o1"], "--text", TEXTS["c1"], "--json")
+    [built_in], [given] = (lines(run("explain", *both, *more, cwd=tmp_path)) for more in ((), ("--rarity", str(kept))))
+    assert (built_in["table"], built_in["before"]) == (NAME, None)
+    assert given["table"] not in (NAME, None)
+    assert built_in["similarity"]["verified"] != given["similarity"]["verified"]
 
 
 def test_an_index_that_nothing_was_learnt_of_has_no_table_to_write(tmp_path: Path) -> None:
     run("load", "articles", write(tmp_path / "part.jsonl", PART), "--field", "body", cwd=tmp_path)
     done = run("info", "articles", "--rarity", "rarity.json", cwd=tmp_path, code=4)
-    assert "es-simhash backfill --learn" in done.err
+    assert "es-simhash learn" in done.err
     assert not (tmp_path / "rarity.json").exists()
+    assert f"by the table {NAME}: none was learnt here" in run("info", "articles", cwd=tmp_path).out

@@ -18,8 +18,9 @@ from es_simhash.groups.pairs.candidates import positions
 from es_simhash.index import Index
 from es_simhash.quality.labels import Member
 from es_simhash.scheme.rerank import Match
+from es_simhash.scheme.verdict.builtin import builtin
 from es_simhash.scheme.verdict.rule import CLAUSES, Clause
-from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
+from es_simhash.scheme.verdict.verifier import Verifier
 from tests.support.random_corpus import corpus
 
 SCHEMES = {
@@ -96,7 +97,6 @@ def test_every_verb_comes_to_the_same_verdict(
     assert by_index == expected
     assert groups_of_index == groups_of_file
 
-    index.learn()
     nonempty = [id_ for id_, text in texts.items() if text]
     for id_, matches in zip(nonempty, index.find_many(ids=nonempty, size=1_000), strict=True):
         check_matches(texts[id_], matches, texts, expected)
@@ -104,8 +104,7 @@ def test_every_verb_comes_to_the_same_verdict(
         assert checked.id
         check_matches(texts[checked.id], checked.in_index, texts, expected)
 
-    distinct = list(dict.fromkeys(filter(None, made)))
-    verifier = Verifier(scheme, scheme.verification or Verification(), rarity_of(scheme, distinct))
+    verifier = Verifier(scheme, scheme.verification or Verification(), builtin())
     for id_ in nonempty[:10]:
         for match in index.find(id=id_, candidates="more_like_this", size=1_000):
             both = [texts[id_], texts[match.id]]

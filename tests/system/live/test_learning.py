@@ -28,7 +28,6 @@ from es_simhash.plans.operations import (
     PutMapping,
     ReadPage,
     Refresh,
-    Sample,
 )
 from es_simhash.scheme.verdict.learnt import LearntRarity
 from es_simhash.testing.corpus import corpus, edited
@@ -71,10 +70,10 @@ def test_a_backfill_learns_unless_that_was_done_before(engine: Engine, names: Ca
     put(engine, index.name, 30, first=100)
     assert index.backfill().learnt is None
     assert noted(engine, index.name) == learnt
-    again = index.backfill(BackfillOptions(learn=True)).learnt
-    assert isinstance(again, LearntRarity)
+    again = index.learn()
     assert again.among == 60
     assert again.rarity != learnt.rarity
+    assert again.previous == learnt
 
 
 def test_what_a_backfill_has_written_is_not_read_again_to_learn(engine: Engine, names: Callable[[], str]) -> None:
@@ -155,19 +154,6 @@ def test_the_first_search_reads_the_mapping_once(engine: Engine, names: Callable
         opened.find(corpus()[3]["body"])
     list(opened.check([corpus()[3]]))
     assert [type(each) for each in meddler.seen].count(GetMappings) == 1
-    assert not any(isinstance(each, Sample) for each in meddler.seen)
-
-
-def test_what_is_learnt_later_is_found_in_the_mapping(engine: Engine, names: Callable[[], str]) -> None:
-    index = filled(engine, names())
-    index.backfill(BackfillOptions(filter={"match_all": {}}))
-    meddler = Meddler(engine)
-    opened = Index(index.name, meddler)
-    opened.find(corpus()[3]["body"])
-    Index(index.name, engine).learn()
-    meddler.seen.clear()
-    opened.find(corpus()[3]["body"])
-    assert not any(isinstance(each, Sample) for each in meddler.seen)
 
 
 def test_commands_say_what_they_learnt(tmp_path: Path) -> None:
@@ -190,10 +176,10 @@ def test_commands_say_what_they_learnt(tmp_path: Path) -> None:
     assert done["learnt"] is None
     done, _ = call("backfill", "articles")
     assert done[-1]["learnt"] is None
-    done, _ = call("backfill", "articles", "--learn")
-    assert done[-1]["learnt"]["sample"] == 20
-    shown = run("backfill", "articles", "--learn", cwd=tmp_path, XDG_STATE_HOME=str(tmp_path))
-    assert "Learnt from 20 of 60 documents how rare features are" in shown.err
+    [done], _ = call("learn", "articles")
+    assert done["sample"] == 20
+    shown = run("learn", "articles", cwd=tmp_path, XDG_STATE_HOME=str(tmp_path))
+    assert f"similarities go by the table {done['table']} from now on" in shown.err
 
 
 def test_what_a_load_has_written_is_not_read_again_to_learn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,7 +211,7 @@ def test_a_table_that_cannot_be_kept_is_no_failure(
     meddler.before = refuse
     monkeypatch.setattr(Target, "connect", lambda *_: meddler)
     done = run("backfill", name, cwd=tmp_path, XDG_STATE_HOME=str(tmp_path))
-    assert "How rare features are could not be kept, so each program learns it anew: Not allowed." in done.err
+    assert "How rare features are could not be kept, so the built-in table stays: Not allowed." in done.err
 
 
 def rarity_findings(index: Index) -> list[tuple[str, str]]:
@@ -242,12 +228,13 @@ def test_the_doctor_and_info_show_the_age_of_what_was_learnt(
     index.backfill(everything)
     [(level, message)] = rarity_findings(index)
     assert (level, index.info().rarity) == ("note", None)
-    assert "never learnt from the 30 documents" in message
+    assert "compared by the built-in table" in message
 
     learnt = index.backfill().learnt
     assert isinstance(learnt, LearntRarity)
     assert index.info().rarity == learnt
-    expected = f"How rare features are was learnt on {learnt.day} from 20 of 30 documents"
+    table = f"Texts are compared by the table of rarity {learnt.rarity.id}"
+    expected = f"{table}, learnt on {learnt.day} from 20 of 30 documents"
     assert rarity_findings(index) == [("ok", f"{expected}.")]
     put(engine, index.name, 271, first=100)
     index.backfill()

@@ -241,7 +241,7 @@ def test_hits_are_folded_in_scope_only(
     index: Index, scoped: tuple[Index, Json], scope: Scope, window: int, source: Any
 ) -> None:
     opened, options = scoped
-    is_near = by_texts(index, lambda hit: DOCUMENTS[hit["_id"]], DOCUMENTS.values())
+    is_near = by_texts(index, lambda hit: DOCUMENTS[hit["_id"]])
     hits = [hit for hit in ranked(index, EVERYTHING) if DOCUMENTS[hit["_id"]]["body"]]
     expected = folded_by_hand(
         hits, lambda a, b: are_in_scope(scope, *(DOCUMENTS[each["_id"]] for each in (a, b))) and is_near(a, b)

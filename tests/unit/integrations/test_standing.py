@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from es_simhash import Deduplicator, Scheme, SchemeError
 from es_simhash.integrations.standing import deduplicator, metadata_of, standing
-from es_simhash.scheme.verdict.rarity import Rarity
 from es_simhash.testing.corpus import corpus, edited
 from tests.support.texts import batches
 
@@ -21,7 +20,7 @@ COPIES = [edited({"body": text}, 2)["body"] for text in STORIES]
 @given(st.permutations([*STORIES, *COPIES]))
 def test_the_first_of_each_pair_of_copies_is_kept_and_stands_for_the_other(texts: list[str]) -> None:
     stories = {text: number for copies in (STORIES, COPIES) for number, text in enumerate(copies)}
-    groups = standing("default", None, texts)
+    groups = standing("default", None, None, texts)
     assert [[stories[texts[place]] for place in group] for group in groups] == [
         [number] * 2 for number in dict.fromkeys(stories[text] for text in texts)
     ]
@@ -30,14 +29,14 @@ def test_the_first_of_each_pair_of_copies_is_kept_and_stands_for_the_other(texts
 
 @given(batches())
 def test_each_text_is_kept_or_stood_for_once_and_in_order(texts: list[str]) -> None:
-    groups = standing("default", None, texts)
+    groups = standing("default", None, None, texts)
     assert sorted(place for group in groups for place in group) == list(range(len(texts)))
     assert [group[0] for group in groups] == sorted(group[0] for group in groups)
 
 
 def test_texts_with_nothing_to_compare_are_all_kept() -> None:
-    assert standing("default", None, ["", " ", "", "…"]) == [[0], [1], [2], [3]]
-    assert standing("default", None, []) == []
+    assert standing("default", None, None, ["", " ", "", "…"]) == [[0], [1], [2], [3]]
+    assert standing("default", None, None, []) == []
 
 
 def test_each_removed_text_is_near_the_one_that_is_kept() -> None:
@@ -46,15 +45,14 @@ def test_each_removed_text_is_near_the_one_that_is_kept() -> None:
     chain = [" ".join(words[start : start + 40]) for start in range(0, 30, 6)]
     with Deduplicator(Scheme()).run((str(place), text) for place, text in enumerate(chain)) as found:
         assert list(found.groups) == [[0, 1, 2, 3, 4]]
-        rarity = found.rarity
-    assert not _are_near(chain[0], chain[-1], rarity)
-    groups = standing("default", None, chain)
+    assert not _are_near(chain[0], chain[-1])
+    groups = standing("default", None, None, chain)
     assert len(groups) > 1
-    assert all(_are_near(chain[group[0]], chain[place], rarity) for group in groups for place in group[1:])
+    assert all(_are_near(chain[group[0]], chain[place]) for group in groups for place in group[1:])
 
 
-def _are_near(a: str, b: str, rarity: Rarity | None) -> bool:
-    with Deduplicator(Scheme(), rarity=rarity).run([("a", a), ("b", b)]) as found:
+def _are_near(a: str, b: str) -> bool:
+    with Deduplicator(Scheme()).run([("a", a), ("b", b)]) as found:
         return len(found.groups) == 1
 
 
@@ -62,20 +60,20 @@ def test_calls_in_several_threads_do_not_disturb_one_another() -> None:
     """As asynchronous parts make them, with one deduplicator."""
     deduplicator.cache_clear()
     with ThreadPoolExecutor(8) as threads:
-        found = list(threads.map(lambda _: standing("default", None, [*STORIES, *COPIES]), range(40)))
+        found = list(threads.map(lambda _: standing("default", None, None, [*STORIES, *COPIES]), range(40)))
     assert found == [[[number, number + len(STORIES)] for number in range(len(STORIES))]] * 40
 
 
 def test_a_scheme_is_named_or_written_as_json() -> None:
     short = Scheme.preset("short")
-    assert deduplicator("short", "copies") == deduplicator(short.to_json(), "copies")
-    assert deduplicator("short", None).settings == short
+    assert deduplicator("short", "copies", None) == deduplicator(short.to_json(), "copies", None)
+    assert deduplicator("short", None, None).settings == short
 
 
 @pytest.mark.parametrize(("scheme", "similarity"), [("shrot", None), ("default", 1.5), ("strict", 0.5)])
 def test_wrong_options_are_refused(scheme: str, similarity: float | None) -> None:
     with pytest.raises(SchemeError):
-        deduplicator(scheme, similarity)
+        deduplicator(scheme, similarity, None)
 
 
 def test_metadata_of_a_kept_document_counts_what_it_stood_for_before() -> None:

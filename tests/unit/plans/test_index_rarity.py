@@ -34,7 +34,7 @@ def test_what_was_learnt_of_other_features_does_not_count() -> None:
 
 def test_notes_of_the_scheme_s_own_features_are_as_they_always_were() -> None:
     [note] = (each for name, each in mapping_of(BY_TOKENS)["_meta"]["es_simhash"].items() if "rarity" in name)
-    assert set(note) == {"scheme", "when", "rarity"}
+    assert set(note) == {"scheme", "when", "id", "rarity"}
 
 
 def test_notes_of_a_caller_s_own_tokens_name_no_runs() -> None:

@@ -11,7 +11,7 @@ import pytest
 from es_simhash import Documents, Index, Scheme
 from es_simhash._core.json_paths import Json
 from es_simhash.engines.embedded import EmbeddedEngine
-from es_simhash.plans.operations import GetDocuments, MultiSearch, Sample, Search
+from es_simhash.plans.operations import GetDocuments, MultiSearch, Search
 from es_simhash.plans.search_experience import Part, SearchExperience
 from es_simhash.scheme.rerank import Matches
 from es_simhash.testing.corpus import corpus
@@ -151,21 +151,17 @@ def test_texts_come_without_the_rest_of_long_documents(tmp_path: Path) -> None:
     assert asked(engine) == [OURS]
 
 
-def test_without_a_table_of_rarity_texts_are_read_once(tmp_path: Path) -> None:
+def test_without_a_learnt_table_only_candidates_are_read(tmp_path: Path) -> None:
     texts = corpus(50)
     engine = engine_with(tmp_path, texts)
     index = Index("texts", engine)
     index.find(texts[7]["body"])
-    engine.seen.clear()
-    index.find(texts[8]["body"])
-    kinds = Sample | Search | GetDocuments
-    assert [type(each) for each in engine.seen if isinstance(each, kinds)] == [Sample, Search]
-    engine.seen.clear()
-    # Of a document that is new, its text alone.
-    index.add([{"_id": "new", "body": "quite another text than all of the others before"}], refresh=True)
-    index.find(texts[8]["body"])
-    searches = [each.body["query"] for each in engine.seen if isinstance(each, Search)]
-    assert [query["ids"]["values"] for query in searches if "ids" in query] == [["new"]]
+    for number in (8, 9):
+        index.add([{"_id": f"new {number}", "body": f"another text than those before, {number}"}], refresh=True)
+        engine.seen.clear()
+        [match] = index.find(texts[number]["body"])
+        assert match.same_text
+        assert [type(each) for each in engine.seen] == [Search]
 
 
 def test_what_the_caller_asks_for_of_long_documents_is_read_of_matches_alone(tmp_path: Path) -> None:

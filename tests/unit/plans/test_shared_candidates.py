@@ -63,8 +63,7 @@ def test_matches_are_those_of_a_query_for_each(
 
     def found(candidates: FetchCandidates) -> tuple[list[list[tuple[Any, ...]]], int]:
         terms, before = SearchTerms("news", documents, FindRequest(**options)), engine.queries
-        verifier = run(terms.verifier(), engine)
-        results = run(find_fingerprinted(terms, wanted, made, verifier, candidates), engine)
+        results = run(find_fingerprinted(terms, wanted, made, terms.verifier(), candidates), engine)
         matches = [[(match.id, match.similarity, match.distance) for match in each.matches()] for each in results]
         return matches, engine.queries - before
 

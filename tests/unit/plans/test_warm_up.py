@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,11 +10,9 @@ import pytest
 from es_simhash import AsyncIndex, Index, Scheme
 from es_simhash.engines.connect import ThreadedEngine
 from es_simhash.engines.embedded import EmbeddedEngine
-from es_simhash.plans import index_rarity
 from es_simhash.plans.operations import Search
 from es_simhash.scheme.verdict import compiled_verifier
 from es_simhash.scheme.verdict.rarity import SAMPLE
-from es_simhash.scheme.verdict.verifier import rarity_of
 from es_simhash.testing.corpus import corpus
 from tests.support.meddling import Meddler
 
@@ -24,7 +21,7 @@ STORM = "A storm hit the coast last night, and trains stood still for hours."
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> EmbeddedEngine:
-    """An engine with an index of as many documents as a sample has."""
+    """An engine with an index of as many documents as rarity is learnt from."""
     engine = EmbeddedEngine(tmp_path_factory.mktemp("warm"))
     index = Index("news", engine, scheme=Scheme(), fields=["body"])
     index.init()
@@ -55,20 +52,3 @@ def test_an_asynchronous_index_warms_up_too(filled: EmbeddedEngine) -> None:
         return [type(each) for each in engine.seen]
 
     assert asyncio.run(found()) == [Search]
-
-
-def test_a_small_index_that_stays_as_it_is_is_learnt_from_once(tmp_path: Path, monkeypatch: Any) -> None:
-    index = Index("small", EmbeddedEngine(tmp_path), scheme=Scheme(), fields=["body"])
-    index.init()
-    index.add([{"_id": "1", "body": STORM}], refresh=True)
-    learnt = []
-
-    def counted(scheme: Scheme, texts: list[str]) -> Any:
-        learnt.append(len(texts))
-        return rarity_of(scheme, texts)
-
-    monkeypatch.setattr(index_rarity, "rarity_of", counted)
-    assert [len(index.find(STORM)) for _ in range(3)] == [1] * 3
-    index.add([{"_id": "2", "body": "It rains."}], refresh=True)
-    index.find(STORM)
-    assert learnt == [1, 2]

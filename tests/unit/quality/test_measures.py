@@ -15,8 +15,9 @@ from es_simhash.quality.predictions import first_positions
 from es_simhash.quality.similarity_histogram import histogram
 from es_simhash.quality.synthetic_pairs import synthetic_pairs
 from es_simhash.quality.tuning_json import histogram_json, marked
+from es_simhash.scheme.verdict.builtin import builtin
 from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
+from es_simhash.scheme.verdict.verifier import Verifier
 from tests.support.labelled import documents
 
 TEXTS = [text for _, text in documents()]
@@ -31,7 +32,7 @@ def test_similarities_are_those_that_texts_are_verified_by(tokens: Chars | Words
     pairs = np.stack(positions(found.pairs))
     for measure in MEASURES:
         by_rarity = Verification.of_fingerprints(1.0, measure, "rarity")
-        verifier = Verifier(settings, by_rarity, rarity_of(settings, sorted(set(TEXTS))))
+        verifier = Verifier(settings, by_rarity, builtin())
         assert found.similarities[measure] == pytest.approx(verifier.similarities(TEXTS, pairs))
     plain = Verifier(settings, Verification.of_fingerprints(1.0))
     assert found.jaccards == pytest.approx(plain.similarities(TEXTS, pairs))
@@ -43,7 +44,7 @@ def test_pairs_are_measured_by_the_features_that_the_scheme_compares() -> None:
     plain = measure_pairs(by_words, TEXTS, first_positions(TEXTS))
     assert (found.pairs.tolist(), found.jaccards.tolist()) == (plain.pairs.tolist(), plain.jaccards.tolist())
     runs, by_rarity = Scheme(tokens=Runs()), Verification.of_fingerprints(1.0, weights="rarity")
-    verifier = Verifier(runs, by_rarity, rarity_of(runs, sorted(set(TEXTS))))
+    verifier = Verifier(runs, by_rarity, builtin())
     similarities = verifier.similarities(TEXTS, np.stack(positions(found.pairs)))
     assert found.similarities["jaccard"] == pytest.approx(similarities)
 

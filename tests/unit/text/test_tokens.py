@@ -18,6 +18,7 @@ from es_simhash.text.tokens.kinds import (
     Custom,
     Keywords,
     Runs,
+    RunsAndNumbers,
     Words,
     tokens_from_json,
     tokens_to_json,
@@ -133,7 +134,15 @@ def test_what_is_no_token_is_refused(tokens: list[Any], error: type[Exception]) 
 
 
 @pytest.mark.parametrize(
-    "kind", [Chars(3), Runs(), Words(2, frozenset({"b", "a"})), Chinese("rjieba", 2), Keywords("textrank", 11)]
+    "kind",
+    [
+        Chars(3),
+        Runs(),
+        RunsAndNumbers(),
+        Words(2, frozenset({"b", "a"})),
+        Chinese("rjieba", 2),
+        Keywords("textrank", 11),
+    ],
 )
 def test_every_kind_has_a_json_form(kind: Any) -> None:
     assert tokens_from_json(tokens_to_json(kind), {}) == kind

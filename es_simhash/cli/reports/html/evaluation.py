@@ -10,6 +10,7 @@ from es_simhash._core.humanize import counted, with_error
 from es_simhash.cli.reports.html.largest_groups import pieces
 from es_simhash.cli.reports.html.page import page, section, style_of
 from es_simhash.cli.reports.html.threshold_chart import number, threshold_chart
+from es_simhash.cli.show.conditions import conditions_phrase
 from es_simhash.plans.explain.excerpts import changes
 from es_simhash.quality.bootstrap import Estimate
 from es_simhash.quality.curve import Curve
@@ -272,9 +273,5 @@ def _setup(evaluation: Evaluation) -> Html:
 def _measure(verification: Verification) -> str:
     """Describe the measure of similarity, and the conditions."""
     weights = "by rarity" if verification.weights == "rarity" else "as in the fingerprint"
-    conditions = {name: getattr(verification, name) for name in ("lengths", "numbers", "first_lines")}
-    asked = "".join(
-        f", {name.replace('_', ' ')} alike by at least {least:g}" for name, least in conditions.items() if least
-    )
     of = "runs and numbers" if verification.features == "text" else "features"
-    return f"{verification.measure} measure of the texts' {of}, weighted {weights}{asked}"
+    return f"{verification.measure} measure of the texts' {of}, weighted {weights}{conditions_phrase(verification)}"

@@ -16,6 +16,7 @@ from es_simhash.plans.explain.shared_passages import SharedPassages
 from es_simhash.plans.explain.simhash_bits import Bits
 from es_simhash.plans.explain.similarities import Similarity
 from es_simhash.plans.explain.text_differences import TextPart, rows
+from es_simhash.plans.explain.verdict import Evidence
 
 # The number of equal characters to show beside a change.
 _AROUND = 300
@@ -34,7 +35,8 @@ def _sections(explanation: Explanation) -> Iterator[Html]:
     yield section("Documents", _documents(explanation))
     if explanation.scope:
         yield section("Scope", table(*scope_table(explanation)))
-    yield section("Similarity", _similarity(evidence.similarity))
+    rarity = element("p", explanation.rarity, class_="faint") if explanation.rarity else ""
+    yield section("Similarity", _similarity(evidence.similarity), *_conditions(evidence), rarity)
     simhash = explanation.scheme.simhash
     if simhash and evidence.bits and evidence.blocks:
         yield section("SimHash", _bits(evidence.bits, simhash.layout.starts, evidence.blocks))
@@ -80,6 +82,11 @@ def _similarity(similarity: Similarity) -> list[Html]:
     if similarity.threshold is not None:
         shown.append(element("p", f"The line is the threshold: {similarity.threshold}.", class_="faint"))
     return shown
+
+
+def _conditions(evidence: Evidence) -> Iterator[Html]:
+    for each in evidence.conditions:
+        yield _gauge(f"{each.name.replace('_', ' ')} alike", each.value, each.least, f"{each.value:.3f}")
 
 
 def _gauge(name: str, value: float, threshold: float | None, text: str) -> Html:

@@ -13,6 +13,7 @@ from es_simhash.cli.reports.groups.timeline import Timeline, Unit
 from es_simhash.cli.reports.html.column_chart import Column, below, between, chart
 from es_simhash.cli.reports.html.largest_groups import groups, name_of, pieces
 from es_simhash.cli.reports.html.page import page, section, style_of
+from es_simhash.cli.show.conditions import conditions_phrase, refused_sentence
 from es_simhash.cli.show.groups import missing
 
 # The number of characters of an ISO 8601 date that name a period.
@@ -194,6 +195,8 @@ def _omissions(report: GroupReport) -> Iterator[str]:
         yield f"{counted(counts.empty, 'document')} without text to compare."
     if counts.unscoped:
         yield f"{counted(counts.unscoped, 'document')} without a value of the scope, or a readable date."
+    if counts.refused:
+        yield refused_sentence(counts.refused)
     if counts.left_out:
         yield (
             f"{counted(counts.left_out, 'comparison')} of documents with keys that very many share. {missing(counts)}"
@@ -230,7 +233,8 @@ def _settings(setup: Setup) -> Html:
 def _near(setup: Setup) -> str:
     """Describe the criteria of near pairs."""
     criteria, simhash = setup.criteria, setup.scheme.simhash
-    near = [f"a similarity of at least {criteria.similarity:g}"] if criteria.similarity is not None else []
+    asked = conditions_phrase(criteria.verification)
+    near = [f"a similarity of at least {criteria.similarity:g}{asked}"] if criteria.similarity is not None else []
     if criteria.distance is not None and simhash:
         near.append(f"a distance of up to {criteria.distance} of {simhash.bits} bits")
     return ", or ".join(near)

@@ -3,17 +3,17 @@
 use std::cmp::Ordering;
 
 use super::Refused;
-use super::digits::{self, is_digit_unit};
+use super::digits;
 use super::hashing::poly64::polynomial;
 use super::hashing::{Hash, Width};
 use super::weighted::Features;
 use crate::{for_each_cpu, stop};
 
 /// Runs that a number weighs as much as.
-pub const WEIGHT: usize = 8;
+pub const WEIGHT: usize = 7;
 
 /// What begins the tokens of a number.
-const PREFIXES: [u8; WEIGHT] = [1, 2, 3, 4, 5, 6, 7, 8];
+const PREFIXES: [u8; WEIGHT] = [1, 2, 3, 4, 5, 6, 7];
 const MASK: u16 = b'0' as u16;
 /// So many numbers that count up from 1 are left out.
 const COUNTED: usize = 3;
@@ -46,7 +46,7 @@ const LEAST: usize = 2;
 const MOST: usize = 16;
 
 /// Units that are looked through for numerals at once.
-const PART: usize = 1 << 7;
+const PART: usize = 1 << 8;
 
 /// A number, in ASCII digits without leading zeros; in the order of their values.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -153,7 +153,7 @@ fn distinct(mut numbers: Vec<Number>) -> Vec<Number> {
     stop::sort(&mut numbers);
     numbers.dedup();
     let one = numbers.iter().position(|number| number.digits() != b"0").unwrap_or_default();
-    let counts = numbers[one.min(numbers.len())..].iter().zip(1_usize..);
+    let counts = numbers[one..].iter().zip(1_usize..);
     let counted = counts.take_while(|(number, count)| number.digits() == count.to_string().as_bytes()).count();
     if counted >= COUNTED {
         numbers.drain(one..one + counted);
@@ -180,20 +180,31 @@ struct Search {
 impl Search {
     /// Return the next numeral. What precedes it may have changed since the last one.
     fn next(&mut self, units: &[u16]) -> Option<Numeral> {
+        while let Some(start) = self.candidate(units) {
+            if let Some(number) = self.number(units) {
+                return Some(Numeral { start, end: self.at, number });
+            }
+        }
+        None
+    }
+
+    /// Go on to the next unit that a numeral may begin with.
+    fn candidate(&mut self, units: &[u16]) -> Option<usize> {
         while self.at < units.len() {
             if self.at >= self.end {
                 stop::look();
                 self.end = units.len().min(self.at + PART);
-                // A numeral may begin with the last unit.
+                // A Chinese numeral may begin with the last unit of the part.
                 if !may_have_numerals(&units[self.at..units.len().min(self.end + 1)]) {
                     self.at = self.end;
                     continue;
                 }
             }
-            let start = self.at;
-            if let Some(number) = self.number(units) {
-                return Some(Numeral { start, end: self.at, number });
+            if let Some(place) = units[self.at..self.end].iter().position(|&unit| may_begin(unit)) {
+                self.at += place;
+                return Some(self.at);
             }
+            self.at = self.end;
         }
         None
     }
@@ -205,9 +216,8 @@ impl Search {
             return Some(Number::of(&self.digits));
         }
         let run = chinese_run(&units[self.at..]);
-        self.at += run.max(1);
-        let numeral = &units[self.at - run.max(1)..self.at];
-        (LEAST..=MOST).contains(&run).then(|| Number::of(chinese_value(numeral).to_string().as_bytes()))
+        self.at += run.len().max(1);
+        (LEAST..=MOST).contains(&run.len()).then(|| Number::of(chinese_value(run).to_string().as_bytes()))
     }
 }
 
@@ -257,14 +267,13 @@ fn is_high(unit: u16) -> bool {
     (0xD800..0xDC00).contains(&unit)
 }
 
-/// The number of units that are Chinese numerals, up to the first other one.
-fn chinese_run(units: &[u16]) -> usize {
-    units
-        .iter()
-        .enumerate()
-        .inspect(|&(place, _)| stop::look_at(place))
-        .take_while(|(_, unit)| is_chinese(**unit))
-        .count()
+/// The Chinese numerals that the units begin with.
+fn chinese_run(units: &[u16]) -> &[u16] {
+    let other = units.iter().enumerate().position(|(place, &unit)| {
+        stop::look_at(place);
+        !is_chinese(unit)
+    });
+    &units[..other.unwrap_or(units.len())]
 }
 
 /// Whether a unit is a Chinese numeral; without a branch.
@@ -293,35 +302,67 @@ fn chinese_value(numeral: &[u16]) -> u128 {
 }
 
 /// Where digits beyond those of ASCII stand, and the first halves of pairs: first and last of each range.
-const OTHER_DIGITS: [(u16, u16); 4] = [(0x660, 0x1C59), (0xA620, 0xABF9), (0xD800, 0xDBFF), (0xFF10, 0xFF19)];
+const OTHERS: [(u16, u16); 4] = [(0x660, 0x1C59), (0xA620, 0xABF9), (0xD800, 0xDBFF), (0xFF10, 0xFF19)];
 
 for_each_cpu! {
-    /// Whether there are numerals that begin with one of these units but the last, or pairs that may be digits.
+    /// Whether numerals may begin with these units but the last: not if there is no digit, nor two Chinese numerals.
     fn may_have_numerals(units: &[u16]) -> bool {
-        let most = units.iter().fold(0, |most, &unit| unit.max(most));
         if has_any(units, |unit| unit.wrapping_sub(0x30) < 10) {
             return true;
         }
-        if most < OTHER_DIGITS[0].0 {
+        if units.iter().fold(0, |most, &unit| unit.max(most)) < OTHERS[0].0 {
             return false;
         }
-        let is_other = |unit: u16| {
-            OTHER_DIGITS.iter().fold(false, |found, &(first, last)| found | (unit.wrapping_sub(first) <= last - first))
-        };
-        if has_any(units, is_other) && has_any(units, |unit| is_digit_unit(unit) | (unit.wrapping_sub(0xD800) < 0x400)) {
+        if has_any(units, is_other) && has_any(units, may_begin) {
             return true;
         }
-        let mut are_chinese = [false; PART + 1];
+        let mut are_chinese = [0; PART + 1];
         for (is, &unit) in are_chinese.iter_mut().zip(units) {
-            *is = is_chinese(unit);
+            *is = u16::from(is_chinese(unit));
         }
-        are_chinese[..PART].iter().zip(&are_chinese[1..]).fold(false, |found, (a, b)| found | (a & b))
+        are_chinese.iter().zip(&are_chinese[1..]).fold(0, |found, (a, b)| found | (a & b)) > 0
     }
 }
 
 #[inline(always)]
 fn has_any(units: &[u16], is: impl Fn(u16) -> bool) -> bool {
     units.iter().fold(false, |found, &unit| found | is(unit))
+}
+
+#[inline(always)]
+fn is_other(unit: u16) -> bool {
+    OTHERS.iter().fold(false, |found, &(first, last)| found | (unit.wrapping_sub(first) <= last - first))
+}
+
+/// Whether a unit is a Chinese numeral or a digit, or the first one of a pair that may be a digit; without a branch.
+#[inline(always)]
+fn may_begin(unit: u16) -> bool {
+    FIRSTS[usize::from(unit >> 6)] >> (unit & 63) & 1 == 1
+}
+
+/// A bit for each unit.
+static FIRSTS: [u64; 1 << 10] = {
+    let mut bits = [0; 1 << 10];
+    let mut i = 0;
+    while i < 10 * digits::UNITS.len() {
+        add(&mut bits, digits::UNITS[i / 10] + i as u16 % 10);
+        i += 1;
+    }
+    i = 0;
+    while i < digits::PAIRS.len() {
+        add(&mut bits, 0xD800 + ((digits::PAIRS[i] - 0x1_0000) >> 10) as u16);
+        i += 1;
+    }
+    i = 0;
+    while i < CHINESE.len() {
+        add(&mut bits, CHINESE[i].0);
+        i += 1;
+    }
+    bits
+};
+
+const fn add(bits: &mut [u64; 1 << 10], unit: u16) {
+    bits[unit as usize >> 6] |= 1 << (unit & 63);
 }
 
 #[cfg(test)]
@@ -372,6 +413,18 @@ mod tests {
         assert_read("0 1 2", "0 0 0", &["0", "1", "2"]);
         assert_read("0 1 2 3 5", "0 0 0 0 0", &["0", "5"]);
         assert_read("2 3 4", "0 0 0", &["2", "3", "4"]);
+    }
+
+    #[test]
+    fn every_digit_may_begin_a_numeral_and_has_its_value() {
+        let zeros = digits::UNITS.into_iter().map(u32::from).chain(digits::PAIRS);
+        for (zero, value) in zeros.flat_map(|zero| (0..10).map(move |value| (zero, value))) {
+            let digit = char::from_u32(zero + value).unwrap();
+            let units: Vec<u16> = digit.to_string().encode_utf16().collect();
+            assert!(may_begin(units[0]) && (units[0] < 0x80 || is_other(units[0])), "{digit}");
+            assert_read(&digit.to_string(), "0", &[&value.to_string()]);
+        }
+        assert!(CHINESE.iter().all(|&(unit, _)| may_begin(unit)));
     }
 
     #[test]

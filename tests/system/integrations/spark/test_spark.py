@@ -28,7 +28,6 @@ from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, Passages, SimHash
 from es_simhash.scheme.verdict.rule import CLAUSES
 from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.scheme.verdict.verifier import rarity_of
 from es_simhash.testing.corpus import corpus, edited
 from tests import ROOT
 from tests.support.documentation import read
@@ -49,7 +48,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from es_simhash.integrations.spark import blocks, candidates, components, condensing
+from es_simhash.integrations.spark import blocks, candidates, components
 from es_simhash.integrations.spark.deduplicator import SparkDeduplicator
 from es_simhash.integrations.spark.fields import add_fields
 from es_simhash.integrations.spark.frames import materialized, refused
@@ -189,17 +188,7 @@ def frame_of(spark: SparkSession, texts: dict[str, str]) -> DataFrame:
     return spark.createDataFrame(list(texts.items()), "id string, body string").repartition(3)
 
 
-@pytest.mark.parametrize(
-    "lowest",
-    [
-        pytest.param(condensing.LOWEST, id="texts kept"),
-        pytest.param(500, id="texts read again", marks=pytest.mark.nightly),
-    ],
-)
-def test_random_documents_are_judged_as_on_one_machine(
-    spark: SparkSession, many: dict[str, str], lowest: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(condensing, "LOWEST", lowest)  # of the texts that rarity may be learnt from
+def test_random_documents_are_judged_as_on_one_machine(spark: SparkSession, many: dict[str, str]) -> None:
     found = SparkDeduplicator(Documents(SCHEME, "body")).of_texts(frame_of(spark, many))
     groups, pairs, counts = found_here(SCHEME, many, {})
     assert pairs_of(found) == pairs
@@ -244,7 +233,8 @@ def test_documents_near_by_their_bits_show_what_their_texts_say(
 
 def test_what_was_learnt_before_weighs_features(spark: SparkSession, many: dict[str, str]) -> None:
     some = dict(list(many.items())[:60])
-    rarity = rarity_of(SCHEME, many.values())
+    rarity = SparkDeduplicator(Documents(SCHEME, "body")).learn(frame_of(spark, many))
+    assert rarity == Deduplicator(SCHEME).learn(many.items())
     found = SparkDeduplicator(Documents(SCHEME, "body"), rarity=rarity.to_json()).of_texts(frame_of(spark, some))
     _, pairs, _ = found_here(SCHEME, some, {"rarity": rarity})
     _, others, _ = found_here(SCHEME, some, {})

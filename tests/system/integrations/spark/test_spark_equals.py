@@ -12,12 +12,23 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from es_simhash import Canonical, Deduplicator, Documents, GroupOptions, Index, InputError, Scheme, Verification
+from es_simhash import (
+    Canonical,
+    Deduplicator,
+    Documents,
+    GroupOptions,
+    Index,
+    InputError,
+    Scheme,
+    SchemeError,
+    Verification,
+)
 from es_simhash._core.json_paths import Json
 from es_simhash.testing.corpus import corpus
 from tests.support import scoped
 from tests.support.chains import chain
 from tests.support.fuzzing import examples
+from tests.support.volumes import TEXTS as VOLUMES
 from tests.system.integrations.spark import test_spark as local
 from tests.system.integrations.spark.test_spark_scopes import COLUMNS, typed
 
@@ -47,7 +58,16 @@ TEXTS: dict[str, Any] = {
 }
 # What is drawn of all others is in one of these at most, as some exclude each other.
 WAYS = st.sampled_from(
-    [{}, {}, {"estimate": True}, {"common": 0.3}, {"similarity": 0.9}, {"distance": 5}, {"by": "simhash"}]
+    [
+        {},
+        {},
+        {"estimate": True},
+        {"common": 0.3},
+        {"similarity": 0.9},
+        {"numbers": 0.7},
+        {"distance": 5},
+        {"by": "simhash"},
+    ]
 )
 OF_TEXTS = given(st.integers(0, 10**6), st.sampled_from(SCHEMES), st.fixed_dictionaries(TEXTS), WAYS)
 # A failing example says enough; smaller ones would take many minutes.
@@ -132,6 +152,20 @@ def test_groups_of_an_index_are_those_of_group(
             found = members_on(of.of_texts(frame))
     # Distances are shown of documents of an index, whether they count or not.
     assert found == {name: [(*some, None, error) for *some, _, error in members] for name, members in here.items()}
+
+
+def test_volumes_of_a_series_are_apart_if_their_numbers_must_agree(spark: SparkSession) -> None:
+    frame = spark.createDataFrame(list(VOLUMES.items()), "id string, body string")
+    documents = Documents(Scheme(), "body")
+    for numbers, members, refused in ((None, 3, 0), (1.0, 2, 2)):
+        found = SparkDeduplicator(documents, numbers=numbers).of_texts(frame)
+        with Deduplicator(Scheme(), numbers=numbers).run(VOLUMES.items()) as here:
+            assert found.counts == here.counts
+        assert (found.groups.count(), found.counts.refused) == (members, refused)
+    with pytest.raises(InputError, match="no numbers can be compared"):
+        SparkDeduplicator(documents, numbers=1.0).of_fields(add_fields(frame, documents))
+    with pytest.raises(SchemeError, match="Leave out the numbers"):
+        SparkDeduplicator(documents, numbers=1.0, estimate=True)
 
 
 def test_with_times_in_a_column_the_newest_document_stands_for_its_group(spark: SparkSession) -> None:

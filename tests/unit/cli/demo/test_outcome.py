@@ -16,7 +16,7 @@ from es_simhash.scheme.scheme import Scheme
 
 SCHEME = Scheme()
 DOCUMENTS = make_corpus(150)
-VERIFIER = outcome.verifier(SCHEME, DOCUMENTS)
+VERIFIER = outcome.verifier(SCHEME)
 
 
 def document(id_: str, kind: str, family: str, body: str = "") -> CorpusDocument:

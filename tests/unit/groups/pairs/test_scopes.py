@@ -21,8 +21,9 @@ from es_simhash.groups.pairs.scope_columns import ScopeColumns
 from es_simhash.groups.pairs.scope_rows import ScopeRows
 from es_simhash.groups.pairs.scoped_linker import ScopedLinker
 from es_simhash.groups.pairs.spool import Spools
+from es_simhash.scheme.verdict.builtin import builtin
 from es_simhash.scheme.verdict.rule import CLAUSES
-from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
+from es_simhash.scheme.verdict.verifier import Verifier
 from tests.support.fuzzing import examples
 from tests.support.scoped import SCOPES, connected, documents, in_scope, stars
 
@@ -160,8 +161,7 @@ def near_by_texts(scope: Scope, known: list[Any]) -> dict[tuple[int, int], str]:
     keys = shares_a_key(SCHEME, texts)
     pairs = [(a, b) for a, b in sorted(in_scope(scope, known)) if keys[a] & keys[b] and texts[a] != texts[b]]
     verification = Verification()
-    distinct = list(dict.fromkeys(text for text, own in zip(texts, keys, strict=True) if own))
-    verifier = Verifier(SCHEME, verification, rarity_of(SCHEME, distinct))
+    verifier = Verifier(SCHEME, verification, builtin())
     found = verifier.similarities(texts, np.array(pairs, dtype=np.int64).reshape(-1, 2).T)
     return {pair: "similar" for pair, s in zip(pairs, found.tolist(), strict=True) if s >= verification.similarity}
 
@@ -185,10 +185,8 @@ def test_the_result_depends_neither_on_memory_nor_on_threads_nor_on_the_kernels(
 def test_the_rarity_of_features_is_learnt_from_all_documents() -> None:
     known = documents(3)
     assert any(SCOPES[0].values_of(own) is None for _, _, own in known)
-    with Deduplicator(SCHEME).run([each[:2] for each in known]) as found:
-        rarity = found.rarity
-    with Deduplicator(SCHEME, scope=SCOPES[0]).run(known) as found:
-        assert found.rarity == rarity
+    rarity = Deduplicator(SCHEME).learn([each[:2] for each in known])
+    assert Deduplicator(SCHEME, scope=SCOPES[0]).learn(known) == rarity
 
 
 def test_a_tenant_is_deduplicated_as_if_it_were_alone() -> None:

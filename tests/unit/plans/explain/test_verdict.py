@@ -2,14 +2,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from es_simhash.errors import SchemeError, WeightError
+from es_simhash.plans.explain.compared_conditions import ComparedCondition, ComparedNumbers, compare_conditions
 from es_simhash.plans.explain.explanation import Explanation, explain
 from es_simhash.plans.explain.field_states import ComparedDocument, examine
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import SimHash
+from es_simhash.scheme.verdict.conditions import are_met
+from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.sketches.tradeoffs import band_probability
 from es_simhash.text.tokens.kinds import Custom
 
@@ -182,3 +188,38 @@ def test_weights_below_0_have_no_jaccard_similarity() -> None:
     own = Custom("signed", lambda text: [(word, -1.0 if word == "no" else 1.0) for word in text.split()])
     with pytest.raises(WeightError, match="weights of 0 or more"):
         explained("no way", "a way", Scheme(tokens=own, weights="own", minhash=None, simhash=SimHash()))
+
+
+def conditions_of(a: str, b: str, **conditions: float) -> dict[str, ComparedCondition]:
+    verification = Verification(similarity=0.1, **conditions)
+    found = compare_conditions(SCHEME, verification, (a, b), ("a", "b"))
+    return {each.name: each for each in found}
+
+
+def test_the_numbers_that_only_one_text_has_are_named_first_of_the_text_with_fewer() -> None:
+    found = conditions_of("No 7, 12, 100, 2,023 and 31.", "No 8 and 31.", numbers=0.75)["numbers"]
+    assert found.numbers == ComparedNumbers(5, 2, ("7", "12", "100", "2023"), ("8",))
+    assert found.problem == (
+        "their numbers differ: 1 of 2 in 'b' is not in 'a' (8); 4 of 5 in 'a' are not in 'b' (7, 12, 100 …); "
+        "the share in both is 0.50, below 0.75"
+    )
+    assert (found.least, found.value) == (0.75, 0.5)
+
+
+def test_each_condition_that_fails_says_by_how_much() -> None:
+    found = conditions_of("One line", "Two lines, and longer ones", lengths=0.9, first_lines=0.8)
+    assert found["lengths"].problem == (
+        "their lengths differ: the shorter has a share of the longer one's characters of 0.31, below 0.9"
+    )
+    assert found["first_lines"].problem == (
+        f"their first lines differ: the similarity of these is {found['first_lines'].value:.2f}, below 0.8"
+    )
+
+
+@given(st.text(), st.text(), st.floats(0.01, 1))
+def test_a_condition_has_a_problem_unless_it_is_met(a: str, b: str, least: float) -> None:
+    asked = dict.fromkeys(("lengths", "numbers", "first_lines"), least)
+    found = conditions_of(a, b, **asked)
+    met = are_met(SCHEME, Verification(**asked), [a, b], np.array([[0], [1]]))
+    assert bool(met[0]) == all(each.problem is None for each in found.values())
+    assert conditions_of(a, b) == {}

@@ -60,6 +60,49 @@ def test_what_is_read_is_what_was_written(features: list[list[int]]) -> None:
     )
 
 
+@given(documents)
+@examples(40)
+def test_an_id_names_what_a_table_says_wherever_it_was_learnt(features: list[list[int]]) -> None:
+    table, other_order = Rarity.learn([batch(features)]), Rarity.learn([batch(features[:9]), batch(features[9:])])
+    assert table.id == other_order.id == Rarity.from_json(table.to_json()).id
+    assert len(table.id) == 8
+    one_more = Rarity(table.documents + 1, table.keys, table.levels)
+    assert one_more.id != table.id
+
+
+def test_a_table_with_a_name_has_it_for_an_id() -> None:
+    table = Rarity.learn([batch([[1 << 40], [1 << 40]])])
+    named = Rarity(table.documents, table.keys, table.levels, "general")
+    assert named.id == Rarity.from_json(named.to_json()).id == "general"
+    assert table.id != "general"
+
+
+def test_the_id_never_changes() -> None:
+    assert Rarity.from_json(GOLDEN).id == "c3115252"
+
+
+def table_of(shares: dict[int, float]) -> Rarity:
+    """A table of 1,000 documents in which keys have these shares."""
+    rows = [[key for key, share in shares.items() if number < 1000 * share] for number in range(1000)]
+    return Rarity.learn([batch([[key << 40 for key in [*row, 100 + place]] for place, row in enumerate(rows)])])
+
+
+def test_joined_tables_have_the_share_of_the_language_in_which_a_feature_is_most_frequent() -> None:
+    first, second = table_of({1: 1.0, 2: 0.3, 3: 0.1}), table_of({1: 0.1, 2: 0.3, 4: 0.5})
+    joined = Rarity.joined([first, second], 10, "both")
+    assert (joined.id, joined.documents, joined.keys.tolist()) == ("both", 1000, [1, 2, 3, 4])
+    levels = {key: level for table in (second, first) for key, level in zip(table.keys, table.levels, strict=True)}
+    assert joined.levels.tolist() == [levels[1], levels[2], levels[3], levels[4]]
+    assert Rarity.joined([second, first], 10, "both") == joined
+    assert Rarity.joined([first, second], 2, "both").keys.tolist() == [1, 4]
+
+
+def test_joined_tables_of_fewer_documents_count_as_much() -> None:
+    few = Rarity.learn([batch([[1 << 40]] * 50 + [[2 << 40]] * 50)])
+    joined = Rarity.joined([few, table_of({2: 0.1})], 10, "both")
+    assert abs(joined.levels.astype(int) - [13, 13]).max() <= 1
+
+
 def test_features_of_fewer_than_one_in_fifty_documents_all_weigh_the_same() -> None:
     features = [
         [1 << 40, *([2 << 40] if number < 10 else []), *([3 << 40] if number < 20 else [])] for number in range(500)
@@ -102,6 +145,7 @@ def test_the_form_never_changes() -> None:
         [],
         None,
         {"documents": 3},
+        {**GOLDEN, "id": 7},
         {"documents": "3", "features": "A" * 40},
         {"documents": 3, "features": "?"},
         {"documents": 3, "features": "AAAA"},
@@ -110,5 +154,5 @@ def test_the_form_never_changes() -> None:
     ],
 )
 def test_a_damaged_form_is_refused(form: Any) -> None:
-    with pytest.raises(FormatError, match="es-simhash backfill --learn"):
+    with pytest.raises(FormatError, match="es-simhash learn"):
         Rarity.from_json(form)

@@ -1,0 +1,94 @@
+"""``es-simhash learn``: how rare features are, in an index or in files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from es_simhash.cli.options.connection import EngineVerb
+from es_simhash.cli.options.files import Files, input_options, output_file
+from es_simhash.cli.options.index import prefix_option, scheme_option, scheme_or_default, texts_option
+from es_simhash.cli.options.target import Target
+from es_simhash.cli.show.exits import FINE, after
+from es_simhash.cli.show.learning import show_learnt, table_json
+from es_simhash.cli.show.output import Output
+
+if TYPE_CHECKING:
+    from es_simhash.scheme.scheme import Scheme
+
+
+@click.command(name="learn", cls=EngineVerb)
+@partial(input_options, metavar="INDEX|FILE...")
+@texts_option
+@scheme_option
+@prefix_option
+@output_file("--output", "-o", "rarity_file", help="Read files, and write the table to this one.")
+def command(
+    files: Files,
+    fields: tuple[str, ...],
+    scheme: str | None,
+    prefix: str,
+    rarity_file: str | None,
+    target: Target,
+    output: Output,
+) -> int:
+    """Learn anew how rare features are in INDEX, and note it there: its texts are compared by this table from now on.
+
+    With --output, learn from FILEs (- is standard input), for --rarity of dedup, evaluate and explain. The same texts
+    give the same table. Without any, texts are compared by a built-in table.
+
+    Example: es-simhash learn news.jsonl --field body --output rarity.json
+    """
+    if rarity_file:
+        return _learn_from_files(files, fields, scheme_or_default(scheme), rarity_file, output)
+    if fields or scheme:
+        raise click.UsageError("An index has its own scheme and fields. Drop --scheme and --field, or give --output.")
+    if len(files.paths) > 1:
+        raise click.UsageError("Name one index; or give --output, the file to write, to learn from files.")
+    _learn_in_index(files.paths[0], prefix, target, output)
+    return FINE
+
+
+def _learn_in_index(name: str, prefix: str, target: Target, output: Output) -> None:
+    from es_simhash.index import Index
+
+    with target.opened(output) as engine:
+        index = Index(name, engine, prefix=prefix)
+        _check_scheme(index.scheme)
+        learnt = index.learn()
+    show_learnt(output, learnt)
+    output.result(table_json(learnt))
+
+
+def _learn_from_files(files: Files, fields: tuple[str, ...], scheme: Scheme, path: str, output: Output) -> int:
+    from es_simhash.cli.jobs.file_texts import NamedFields, read_texts
+    from es_simhash.cli.jobs.rarity_file import write_rarity
+    from es_simhash.groups.pairs.learning import learn
+    from es_simhash.live.learning import now
+    from es_simhash.scheme.verdict.learnt import LearntRarity
+
+    _check_scheme(scheme)
+    named = NamedFields(fields)
+    with files.opened(output, "Reading") as (found, rejects, advance):
+
+        def texts() -> Iterator[str]:
+            for _, text in named.checked(read_texts(found, fields, rejects, named)):
+                yield text
+                advance(named.count, rejects.count)
+
+        learnt = LearntRarity(learn(scheme, texts()), now(), named.count)
+    write_rarity(path, learnt, scheme)
+    output.warn(named.warning)
+    show_learnt(output, learnt, path)
+    output.result(table_json(learnt))
+    return after(rejects.count, rejects.may_pass)
+
+
+def _check_scheme(scheme: Scheme) -> None:
+    from es_simhash.scheme.verdict.verifier import is_by_rarity
+
+    if not is_by_rarity(scheme, scheme.verification):
+        raise click.UsageError("This scheme does not ask how rare features are, so there is nothing to learn for it.")
