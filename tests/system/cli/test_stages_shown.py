@@ -66,7 +66,7 @@ def test_each_stage_of_a_deduplication_is_counted(recorded: Recorded, folder: Pa
     more = ("--report", "report.html", "--date", "date")
     run("dedup", "news.jsonl", "--field", "body", *files, *more, "--state", "state", cwd=folder)
     linking = ("Checking kept stages", "Finding equal texts", "Sorting keys")
-    groups = ("Comparing", "Counting similar texts", "Judging", "Linking", "Making groups", "Reading groups")
+    groups = ("Comparing", "Linking", "Making groups", "Reading groups")
     written = ("Reading pairs", "Writing documents", "Measuring groups", "Reading examples")
     check(recorded, "Reading", *linking, *groups, *written)
 

@@ -39,7 +39,7 @@ def stopped(self, doing, *given):
 Output.progress = stopped
 main(sys.argv[3:])
 """
-LINKING = ("Finding equal texts", "Sorting keys", "Comparing", "Counting similar texts", "Judging", "Linking")
+LINKING = ("Finding equal texts", "Sorting keys", "Comparing", "Linking")
 KEPT = ("--state", "state")
 
 

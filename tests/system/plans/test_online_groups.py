@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash import Policy, Scope, canonical_only, collapsed
+from es_simhash import Policy, Scheme, Scope, Verification, canonical_only, collapsed
 from es_simhash._core.json_paths import Json
 from es_simhash.engines.base import Engine
 from es_simhash.groups.of_index.options import GroupOptions
@@ -25,11 +25,14 @@ from es_simhash.plans.operations import (
     Search,
 )
 from es_simhash.testing.corpus import corpus, edited
+from tests.support.chains import chain
 from tests.support.meddling import Meddler, once
 from tests.support.whole_indices import ENGINES
 
 TEXTS = corpus(12)
 ONLINE = Policy(groups="online")
+# By its plain features, so that how far apart texts are is easily seen.
+PLAIN = Scheme(verification=Verification.of_fingerprints(0.6))
 
 
 @pytest.fixture
@@ -38,8 +41,8 @@ def index(engine: Engine, names: Callable[[], str]) -> Index:
     return made(engine, names)
 
 
-def made(engine: Any, names: Callable[[], str], policy: Policy = ONLINE) -> Index:
-    index = Index(names(), engine, fields=["title", "body"])
+def made(engine: Any, names: Callable[[], str], policy: Policy = ONLINE, scheme: Scheme | None = None) -> Index:
+    index = Index(names(), engine, fields=["title", "body"], scheme=scheme)
     index.init(policy=policy)
     return index
 
@@ -305,12 +308,12 @@ def test_writers_at_the_same_time_are_put_right(engine: Engine, index: Index) ->
 
 
 def test_a_document_that_joins_two_groups_is_put_right(engine: Engine, names: Callable[[], str]) -> None:
-    words = [f"word{i}" for i in range(100, 400)]
-    chain = {name: {"title": "", "body": " ".join(words[a:b])} for name, a, b in [("a", 0, 60), ("c", 30, 90)]}
-    middle = {"title": "", "body": " ".join(words[15:75])}
+    words = [f"word{i}" for i in range(300)]
+    ends = {name: {"title": "", "body": " ".join(words[a:b])} for name, a, b in [("a", 0, 60), ("c", 20, 80)]}
+    middle = {"title": "", "body": " ".join(words[10:70])}
     options = GroupOptions(incremental=True)
-    index = made(engine, names)
-    add(index, chain)
+    index = made(engine, names, scheme=PLAIN)
+    add(index, ends)
     assert groups(index, "a", "c") == sets("a", "c")
     reconcile(index)
     add(index, {"b": middle})
@@ -320,9 +323,11 @@ def test_a_document_that_joins_two_groups_is_put_right(engine: Engine, names: Ca
     assert groups(index, "a", "b", "c") == sets("a b c")
 
 
-def test_what_is_near_duplicates_of_another_only_stands_for_itself_in_their_group(index: Index) -> None:
-    words = [f"word{i}" for i in range(100, 400)]
-    add(index, {id_: {"title": "", "body": " ".join(words[12 * k : 12 * k + 60])} for k, id_ in enumerate("abcde")})
+def test_what_is_near_duplicates_only_stands_for_itself_in_their_group(
+    engine: Engine, names: Callable[[], str]
+) -> None:
+    index = made(engine, names, scheme=PLAIN)
+    add(index, {id_: {"title": "", "body": text} for id_, text in zip("abcde", chain(0, 5), strict=True)})
     found = own(index, *"abcde")
     assert len({each["group"] for each in found.values()}) == 1
     assert [found[id_]["canonical"] for id_ in "abcde"] == ["a", "a", "c", "c", "e"]

@@ -45,6 +45,7 @@ def test_each_removed_text_is_near_the_one_that_is_kept() -> None:
     chain = [" ".join(words[start : start + 40]) for start in range(0, 30, 6)]
     with Deduplicator(Scheme()).run((str(place), text) for place, text in enumerate(chain)) as found:
         assert list(found.groups) == [[0, 1, 2, 3, 4]]
+    assert not _are_near(chain[0], chain[-1])
     groups = standing("default", None, None, chain)
     assert len(groups) > 1
     assert all(_are_near(chain[group[0]], chain[place]) for group in groups for place in group[1:])
