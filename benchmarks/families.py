@@ -41,7 +41,7 @@ _SENTENCES = 9
 
 
 def family(code: str, characters: int, share: float, size: int, seed: int) -> list[str]:
-    """Return copies of one text of about so many characters, each stamped, with this share of its words changed."""
+    """Return copies of one text, about ``characters`` long, each stamped, with this share of its words changed."""
     chosen = random.Random(f"{code} {characters} {share} {size} {seed}")
     original, others = (_text(language(code), characters, chosen) for _ in range(2))
     return [_stamp(code, chosen) + _changed(language(code), original, others, share, chosen) for _ in range(size)]

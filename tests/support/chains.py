@@ -1,4 +1,4 @@
-"""Texts of which each is like the next, and those at the ends are unlike."""
+"""Chains of texts: each text is like the next, and those at the ends are unlike."""
 
 from __future__ import annotations
 

@@ -206,7 +206,7 @@ def _by_texts(evidence: Evidence) -> str:
     found, threshold = evidence.similarity.verified, evidence.similarity.threshold
     assert found is not None
     assert threshold is not None
-    # Where two digits would not tell them apart, more do.
+    # Where they agree in two digits, more are shown.
     digits = next(digits for digits in (2, 4, 17) if f"{found:.{digits}f}" != f"{threshold:.{digits}f}" or digits == 17)
     sign = "≥" if found >= threshold else "<"
     by = f" by table {evidence.table}" if evidence.table else ""

@@ -1,8 +1,8 @@
 """Runs of characters without their numbers, and the numbers: what texts are compared by.
 
-Two invoices of one form, or the news of two days, share nearly all of their runs, but are different documents: what
-tells them apart is their numbers. In these features a number weighs as much as `WEIGHT` runs, and is the same however
-it is written.
+Two invoices of one form, or the news of two days, share nearly all of their runs, but are different documents: they
+differ in their numbers. In these features a number weighs as much as `WEIGHT` runs, and is the same however it is
+written.
 
 A normalised text has numerals of two kinds. One is a run of decimal digits: those of Unicode 13.0, of any script. A run
 of one to three goes on over groups of thousands: a separator (``,``, ``'`` or ``’``, the same one throughout) and a run
