@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from es_simhash.cli.demo.outcome import Missed
 from es_simhash.cli.program import COMMANDS
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import AccessError
@@ -422,8 +423,9 @@ def test_the_documented_keys_of_json_are_those_printed_by_every_command(loaded: 
         "find": ["find", "news", "--id", "4"],
         "search": ["search", "news", "--query", '{"match_all": {}}', "--distinct"],
         "scripts": ["scripts", "news"],
-        "explain": ["explain", "news", "4", "copy", "--within", "title"],
+        "explain": ["explain", "news", "4", "copy", "--within", "title", "--numbers", "1"],
         "check": ["check", "news", str(news)],
+        "learn": ["learn", "news"],
         "group": ["group", "news", "--write"],
         "erase": ["erase", "copy", "--id", "copy", "--field", "title", "--field", "body", "--yes"],
         "dashboard": ["dashboard", "news", "--output", "news.ndjson"],
@@ -463,6 +465,8 @@ def test_the_documented_keys_of_json_are_those_printed_by_every_command(loaded: 
         explanation["simhash"],
         explanation["bands"],
         explanation["similarity"],
+        explanation["changes"],
+        explanation["conditions"][0],
         explanation["features"],
         explanation["features"]["only_a"],
         explanation["features"]["only_a"]["heaviest"][0],
@@ -500,7 +504,7 @@ def test_the_documented_keys_of_json_are_those_printed_by_every_command(loaded: 
         last["dedup"]["summary"],
         demo["loading"],
         demo["ways"][0],
-        demo["missed"][0],
+        Missed.__dataclass_fields__,  # So small a demo misses nothing.
         demo["examples"][0],
         demo["largest"][0],
     ]
