@@ -77,6 +77,7 @@ SECTIONS = {
     "million": Section(("tantivy", "elasticsearch"), ("elasticsearch",), DESIGN_PAGE),
     "growth": Section(("elasticsearch",), ("elasticsearch",)),
     "quality": Section(("datasketch", "elasticsearch"), ("elasticsearch",), QUALITY_PAGE),
+    "levels": Section(page=QUALITY_PAGE),
     "candidates": Section(page=DESIGN_PAGE),
 }
 TITLES = {

@@ -86,8 +86,9 @@ def _of_today(form: dict[str, Any]) -> dict[str, Any]:
     By runs of characters, the surroundings of texts counted, which the form may still have; and half of the numbers
     had to agree, where nobody said otherwise. The level near was another similarity.
     """
-    form = dict(form)
-    form.pop("crowding", None)
+    if form["features"] == "text":
+        return form
+    form = {name: value for name, value in form.items() if name != "crowding"}
     if form["features"] != "runs":
         return form
     numbers = 0.0 if form["numbers"] == _NUMBERS_BY_RUNS else form["numbers"]

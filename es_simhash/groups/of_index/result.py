@@ -318,7 +318,9 @@ class Grouped(ArrowRows):
             new = [each for each in ordered if before.get(each[0]) != set(each)]
             kept = list(chain.from_iterable(made))
             canonicals[kept] = self._canonicals[kept]
-            canonicals[list(chain.from_iterable(new))] = canonicals_of(new, found.nearness, are_linked=are_linked)
+            pairs = self.pairs if are_linked else None
+            standing = canonicals_of(new, found.nearness, are_linked=are_linked, pairs=pairs)
+            canonicals[list(chain.from_iterable(new))] = standing
             for each in ordered:
                 groups.append((-len(each), keys[each[0]][::-1], in_turn(each, canonicals[each].tolist())))
         return [positions for *_, positions in sorted(groups)], canonicals

@@ -29,6 +29,7 @@ from es_simhash.groups.pairs.result import Counts, Duplicates
 from es_simhash.groups.pairs.scope_rows import ScopeRows
 from es_simhash.groups.pairs.spool import Spools
 from es_simhash.groups.pairs.standing import canonicals_of
+from es_simhash.groups.pairs.stored_rows import Records
 from es_simhash.groups.pairs.stored_strings import Strings
 from es_simhash.groups.pairs.text_similarity import CompareTexts, text_comparer, verifier
 from es_simhash.groups.pairs.worker_pool import condense_all
@@ -166,7 +167,7 @@ class Deduplication:
         missing = None if links.is_whole else self._missed(groups)
         if rank:
             groups = Groups.of((_ranked(each, rank) for each in groups), len(self._store))
-        standing = Groups(self._canonicals(groups, rank))
+        standing = Groups(self._canonicals(groups, links.pairs, rank))
         counts = Counts(
             documents=len(self._store),
             empty=self._store.empty,
@@ -197,13 +198,13 @@ class Deduplication:
         exact = self._exact if self._texts is not None else None
         return Nearness(self._store, self._criteria, exact)
 
-    def _canonicals(self, groups: Groups, rank: Rank | None) -> Integers:
+    def _canonicals(self, groups: Groups, pairs: Records, rank: Rank | None) -> Integers:
         """Return the document that stands for each: itself, or another of its group."""
         found = np.arange(len(self._store), dtype=groups.firsts.dtype)
         batches = groups_in_batches(groups)
         for some in counted_arrays("Making groups", batches, len(groups), "groups"):
             ordered = [_ranked(each, rank) if rank else each for each in some]
-            found[np.concatenate(ordered)] = canonicals_of(ordered, self._nearness)
+            found[np.concatenate(ordered)] = canonicals_of(ordered, self._nearness, pairs=lambda: pairs)
         return found
 
 

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
+from es_simhash.groups.pairs.standing import MOST_CONNECTED
 from es_simhash.integrations.spark.frames import TEXT, materialized, observed, place_columns
 from es_simhash.integrations.spark.gathered import Gathering, heads_by_pairs
 from es_simhash.integrations.spark.ranking import RANK
 from es_simhash.integrations.spark.scoping import SCOPE
 from es_simhash.integrations.spark.texts import Texts
 
-# More connected documents than one process can compare with one another.
-MOST_CONNECTED = 100_000
 _PAIR = 2
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash._core.arrays import Integers
+from es_simhash.groups.pairs import standing
 from es_simhash.groups.pairs.standing import canonicals_by_pairs, canonicals_of, in_turn
 
 
@@ -116,3 +118,20 @@ def test_by_pairs_each_is_a_duplicate_of_the_first_that_stands_for_itself_and_is
         standing = [one for one in range(each) if expected[one] == one and frozenset((one, each)) in near]
         expected.append([*standing, each][0])
     assert canonicals_by_pairs(count, first, second).tolist() == expected
+
+
+@given(st.lists(connected, min_size=1, max_size=3), st.randoms(), st.integers(1, 6))
+def test_very_large_groups_are_decided_by_the_pairs_that_were_found(
+    all_numbers: list[list[int]], random: Any, most: int
+) -> None:
+    numbers = [each + 100 * place for place, own in enumerate(all_numbers) for each in own]
+    groups, start = list[list[int]](), 0
+    for own in all_numbers:
+        groups.append(random.sample(range(start, start + len(own)), len(own)))
+        start += len(own)
+    near = [(a, b) for a, b in combinations(range(len(numbers)), 2) if abs(numbers[a] - numbers[b]) <= 1]
+    pairs = np.array(near, dtype=[("first", "u4"), ("second", "u4")])
+    expected = canonicals(numbers, groups)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(standing, "MOST_CONNECTED", most)
+        assert canonicals(numbers, groups, pairs=lambda: [pairs[:3], pairs[3:]]) == expected

@@ -94,3 +94,20 @@ def test_a_histogram_has_the_valley_of_the_measure_of_the_scheme() -> None:
     assert 0.45 < found.valley < 0.85
     assert (found.threshold, found.near) == (0.8, 60)
     assert histogram(SCHEME, documents[::2], examples=0).valley is None
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.5, 0.8])
+def test_whoever_follows_the_hint_gets_what_it_promises(threshold: float) -> None:
+    """Copies are found, what shares a frame is not, and a minimum a little different changes hardly any pair."""
+    documents = [(str(place), text) for place, text in enumerate(texts_of_two_kinds())]
+    with Deduplicator(SCHEME, threads=1, similarity=threshold).run(documents) as found:
+        valley = found.counts.valley
+    assert valley is not None
+    near = {}
+    for least in (valley - 0.03, valley, valley + 0.03):
+        with Deduplicator(SCHEME, threads=1, similarity=least).run(documents) as found:
+            near[least] = found.counts.near
+            copies = {tuple(sorted(map(int, group))) for group in found.groups_of_ids()}
+        if least == valley:
+            assert copies == {(place, place + 1) for place in range(0, 120, 2)}
+    assert max(near.values()) - min(near.values()) <= 2
