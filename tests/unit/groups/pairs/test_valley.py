@@ -97,7 +97,7 @@ def test_a_histogram_has_the_valley_of_the_measure_of_the_scheme() -> None:
 
 
 @pytest.mark.parametrize("threshold", [0.3, 0.5, 0.8])
-def test_whoever_follows_the_hint_gets_what_it_promises(threshold: float) -> None:
+def test_following_the_hint_gives_what_it_promises(threshold: float) -> None:
     """Copies are found, what shares a frame is not, and a minimum a little different changes hardly any pair."""
     documents = [(str(place), text) for place, text in enumerate(texts_of_two_kinds())]
     with Deduplicator(SCHEME, threads=1, similarity=threshold).run(documents) as found:
