@@ -49,7 +49,7 @@ LIMITS = (
     Limit("jobs on an index", "views lost in turn", "live.sweep.reading", "MOST_LOSSES", "times", "the run ends with 3"),
     Limit("`dedup`, `group`", "memory (`--memory`)", "_core.environment", "MEMORY", "bytes", "temporary files"),
     Limit("`group --incremental`", "new documents", "groups.of_index.reading_new", "MOST_NEW", "share", "all are read"),
-    Limit("Spark", "documents that links connect, grouped by one task", "integrations.spark.grouping", "MOST_CONNECTED", "documents", "the job stops"),
+    Limit("`group`, `dedup`, Spark", "documents of a group that are compared with one another", "groups.pairs.standing", "MOST_CONNECTED", "documents", "only pairs that keys found count"),
     Limit("gate over HTTP", "a body, or a line of `/bulk` or standard input (`--max-body`)", "live.gate.limits", "BODY", "bytes", "413"),
     Limit("gate over HTTP", "documents of a list", "live.gate.limits", "DOCUMENTS", "documents", "413; send them to `/bulk`"),
     Limit("gate over HTTP", "values of a body or line", "live.gate.limits", "VALUES", "entries", "413"),
