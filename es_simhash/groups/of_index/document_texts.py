@@ -10,7 +10,6 @@ import numpy as np
 
 from es_simhash._core.arrays import Integers, distinct_numbers
 from es_simhash._core.json_paths import Json
-from es_simhash._core.stages import counted_each
 from es_simhash.documents.documents import Documents, unchanged_text
 from es_simhash.documents.sources import patterns
 from es_simhash.engines.base import Engine, run
@@ -81,12 +80,6 @@ class DocumentTexts:
         self._numbers = np.full(len(refs), _UNKNOWN, dtype=np.int64)
         self._strip = patterns(strip)
         self.gone = 0
-
-    def at(self, positions: Integers) -> list[str]:
-        """Read the texts of some documents, without those that are gone."""
-        read = self._reader.read(self._refs.take(positions.tolist()), self._source)
-        read = counted_each("Reading texts to learn from", read, len(positions))
-        return [text for text in map(self._text, read) if text is not None]
 
     def exact(self, verifier: Verifier) -> CompareTexts:
         """Return the function that computes exact similarities of pairs of documents."""
