@@ -58,8 +58,8 @@ class DocumentReader:
 class DocumentTexts:
     """The texts of documents by their positions, each read once; they may lie in temporary files.
 
-    ``gone`` counts documents that were deleted, or whose text has changed since it was fingerprinted: nothing is
-    similar to them. Matches of the regular expressions in ``strip`` are removed from texts.
+    Nothing is similar to documents that were deleted, or whose text has changed since it was fingerprinted. Matches of
+    the regular expressions in ``strip`` are removed from texts.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class DocumentTexts:
         refs: DocumentRefs,
         spools: Spools,
         memory: int,
-        strip: Sequence[str] = (),
+        strip: Sequence[str],
     ) -> None:
         self._reader = reader
         self._documents = documents
@@ -79,7 +79,6 @@ class DocumentTexts:
         self._memory = memory
         self._numbers = np.full(len(refs), _UNKNOWN, dtype=np.int64)
         self._strip = patterns(strip)
-        self.gone = 0
 
     def exact(self, verifier: Verifier) -> CompareTexts:
         """Return the function that computes exact similarities of pairs of documents."""
@@ -105,7 +104,6 @@ class DocumentTexts:
             for position, hit in zip(some, self._reader.read(self._refs.take(some), self._source), strict=True):
                 text = self._text(hit)
                 if text is None:
-                    self.gone += 1
                     self._numbers[position] = _USELESS
                 else:
                     self._texts.append(text)

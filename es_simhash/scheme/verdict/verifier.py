@@ -305,21 +305,12 @@ def similarities_to(
     return Verifier(settings, of_fingerprints, idf).to_others(text, others)
 
 
-def comparable_features(
-    settings: Settings, texts: Iterable[str], idf: IdfTable | None = None
-) -> Iterator[similarity.ArrayFeatures]:
+def comparable_features(settings: Settings, texts: Iterable[str]) -> Iterator[similarity.ArrayFeatures]:
     """Yield the features of each text, each once and in order, with their weights if they have any."""
     for features in fingerprinting.in_batches(texts, lambda batch: fingerprinting.features_of_texts(settings, batch)):
-        yield from _by_document(_weighted(settings, features, idf))
-
-
-def _weighted(settings: Settings, features: FeatureBatch, idf: IdfTable | None) -> FeatureBatch:
-    if idf is not None:
-        features = distinct(replace(features, weights=None))
-        return replace(features, weights=idf.weights_of(features.first_words))
-    if settings.weights == "tf":
-        features = replace(features, weights=np.ones(len(features.hashes), dtype=np.int64))
-    return distinct(features)
+        is_counted = settings.weights == "tf"
+        ones = np.ones(len(features.hashes), dtype=np.int64)
+        yield from _by_document(distinct(replace(features, weights=ones) if is_counted else features))
 
 
 def _by_document(features: FeatureBatch) -> Iterator[similarity.ArrayFeatures]:
