@@ -172,7 +172,6 @@ class Verifier:
         weights: tuple[_Words, npt.NDArray[np.uint32], int] | None,
         key_bits: int,
         counts: bool,
-        common: _Words | None,
         conditions: tuple[float, float, float],
     ) -> None: ...
     def measures(

@@ -131,7 +131,6 @@ def _options(index: Index, given: dict[str, Any], singles: bool | None) -> Group
         "numbers",
         "estimate",
         "strip",
-        "common",
         "max_bucket",
         "incremental",
         "state",

@@ -49,7 +49,6 @@ def group_options(first: str) -> Callable[[Command], Command]:
         ),
         estimate_option,
         click.option("--strip", multiple=True, metavar="REGEX", help="Remove matches from texts; repeatable."),
-        click.option("--common", type=float, metavar="SHARE", help="Ignore features of more than this share of texts."),
         click.option(
             "--max-bucket", type=click.IntRange(2), metavar="N", help="Compare at most N documents with the same key."
         ),

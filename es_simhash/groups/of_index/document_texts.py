@@ -10,7 +10,6 @@ import numpy as np
 
 from es_simhash._core.arrays import Integers, distinct_numbers
 from es_simhash._core.json_paths import Json
-from es_simhash._core.stages import counted_each
 from es_simhash.documents.documents import Documents, unchanged_text
 from es_simhash.documents.sources import patterns
 from es_simhash.engines.base import Engine, run
@@ -59,8 +58,8 @@ class DocumentReader:
 class DocumentTexts:
     """The texts of documents by their positions, each read once; they may lie in temporary files.
 
-    ``gone`` counts documents that were deleted, or whose text has changed since it was fingerprinted: nothing is
-    similar to them. Matches of the regular expressions in ``strip`` are removed from texts.
+    Nothing is similar to documents that were deleted, or whose text has changed since it was fingerprinted. Matches of
+    the regular expressions in ``strip`` are removed from texts.
     """
 
     def __init__(
@@ -70,7 +69,7 @@ class DocumentTexts:
         refs: DocumentRefs,
         spools: Spools,
         memory: int,
-        strip: Sequence[str] = (),
+        strip: Sequence[str],
     ) -> None:
         self._reader = reader
         self._documents = documents
@@ -80,13 +79,6 @@ class DocumentTexts:
         self._memory = memory
         self._numbers = np.full(len(refs), _UNKNOWN, dtype=np.int64)
         self._strip = patterns(strip)
-        self.gone = 0
-
-    def at(self, positions: Integers) -> list[str]:
-        """Read the texts of some documents, without those that are gone."""
-        read = self._reader.read(self._refs.take(positions.tolist()), self._source)
-        read = counted_each("Reading texts to learn from", read, len(positions))
-        return [text for text in map(self._text, read) if text is not None]
 
     def exact(self, verifier: Verifier) -> CompareTexts:
         """Return the function that computes exact similarities of pairs of documents."""
@@ -112,7 +104,6 @@ class DocumentTexts:
             for position, hit in zip(some, self._reader.read(self._refs.take(some), self._source), strict=True):
                 text = self._text(hit)
                 if text is None:
-                    self.gone += 1
                     self._numbers[position] = _USELESS
                 else:
                     self._texts.append(text)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -29,17 +28,17 @@ from es_simhash.groups.pairs.nearness import Nearness
 from es_simhash.groups.pairs.result import Counts
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.groups.pairs.spool import Spools
-from es_simhash.groups.pairs.text_similarity import CompareTexts, verifier
+from es_simhash.scheme.verdict.verifier import Verifier
 
 
 def grouped(
     engine: StoppableEngine, documents: Documents, options: GroupOptions, spools: Spools, read: IndexReading
 ) -> Grouped:
     """Link the documents that were read, and make groups."""
-    reader, texts, exact = DocumentReader(engine, options.patience), None, None
-    if read.criteria.verification:
+    reader, exact = DocumentReader(engine, options.patience), None
+    if verification := read.criteria.verification:
         texts = DocumentTexts(reader, documents, read.refs, spools, options.memory, options.strip)
-        exact = _exact(texts, documents, options, read)
+        exact = texts.exact(Verifier(documents.scheme, verification, read.table))
     comparison = _StoppableComparison(engine.stop, read.store, read.criteria, exact)
     joined, new = read.joined()
     if read.saved and not options.shard:
@@ -67,18 +66,8 @@ def _settled(options: GroupOptions, read: IndexReading, new: npt.NDArray[np.bool
     """Return all that decides which documents are linked, beside what was read: by it kept stages are known."""
     compared = None if new is None else np.packbits(new).tobytes().hex()
     table = read.table.id if read.table else None
-    settings = [options.max_bucket, list(options.strip), options.common, table, compared]
+    settings = [options.max_bucket, list(options.strip), table, compared]
     return {"settings": sha256(json.dumps(settings).encode()).hexdigest()}
-
-
-def _exact(texts: DocumentTexts, documents: Documents, options: GroupOptions, read: IndexReading) -> CompareTexts:
-    scheme, verification = documents.scheme, read.criteria.verification
-    assert verification
-    return texts.exact(verifier(scheme, verification, read.table, options.common, partial(_sample, texts, read.store)))
-
-
-def _sample(texts: DocumentTexts, store: FingerprintStore) -> list[str]:
-    return texts.at(store.sample(lambda contents: contents[:, 0]))
 
 
 class _StoppableComparison(Comparison):

@@ -30,9 +30,8 @@ class GroupOptions:
     itself and is near it, or stands for itself.
 
     Texts are read, and decide as the scheme's ``verification`` says. Without it, or with ``estimate``, the fields do:
-    their similarities are estimates. Matches of the regular expressions in ``strip`` are removed from texts, and
-    features that more than the share ``common`` of documents have do not count; both need texts. If more than
-    ``max_bucket`` documents share a key, only this many are compared.
+    their similarities are estimates. Matches of the regular expressions in ``strip`` are removed from texts. If
+    more than ``max_bucket`` documents share a key, only this many are compared.
 
     With ``incremental``, only documents added or changed since groups were last written with the same options are
     compared with the others, and join the existing groups. If few are new, only the groups that they may change are
@@ -56,7 +55,6 @@ class GroupOptions:
     canonical: Canonical = FIRST
     estimate: bool = False
     strip: Sequence[str] = ()
-    common: float | None = None
     max_bucket: int | None = None
     incremental: bool = False
     singles: bool | None = None
@@ -70,12 +68,10 @@ class GroupOptions:
     def __post_init__(self) -> None:
         if self.max_bucket is not None and self.max_bucket < 2:
             raise InputError(f"{self.max_bucket} documents of a key make no pair. Compare 2 or more.")
-        if self.estimate and self._needs_texts:
+        if self.estimate and self.strip:
             raise InputError("Estimates cannot leave parts of texts out. Let texts decide.")
         if self.estimate:
             check_estimate(self.numbers)
-        if self.common is not None and not 0 < self.common < 1:
-            raise InputError(f"{self.common} is not a share of documents. Choose one between 0 and 1.")
         if self.shard:
             check_shard(self.shard)
             if self.state is None or self.incremental:
@@ -85,13 +81,9 @@ class GroupOptions:
         if self.memory < _LEAST_MEMORY:
             raise InputError(f"{self.memory:,} bytes of memory are too few. Allow at least {_LEAST_MEMORY:,}.")
 
-    @property
-    def _needs_texts(self) -> bool:
-        return bool(self.strip) or self.common is not None
-
     def criteria(self, settings: Settings) -> Criteria:
         """Return the criteria for near-duplicates under a scheme."""
         verification = verification_of(
-            settings, estimate=self.estimate, numbers=self.numbers, needs_texts=self._needs_texts
+            settings, estimate=self.estimate, numbers=self.numbers, needs_texts=bool(self.strip)
         )
         return Criteria.of(settings, self.by, self.distance, self.similarity, verification, self.numbers)

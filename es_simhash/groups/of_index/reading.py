@@ -129,8 +129,8 @@ class IndexReading:
     def _needs_all(self, written: Mapping[str, Json]) -> bool:
         """Return whether what is new does not show which old documents it may change."""
         options, criteria, scheme = self._options, self.criteria, self._documents.scheme
-        # These count all documents of a key, or all features.
-        if options.max_bucket or options.common or options.state:
+        # The first counts all documents of a key; the other keeps all that was read.
+        if options.max_bucket or options.state:
             return True
         # Nothing shows which documents' values have changed.
         if self._scope and not all(note["changes"] for note in written.values()):

@@ -43,7 +43,7 @@ def pair_type(criteria: Criteria) -> np.dtype[np.void]:
 def identical_pairs(store: FingerprintStore, codes: Numbers, criteria: Criteria) -> Pairs:
     """Return the pairs with equal texts whose values agree."""
     rows = PairRows(codes)
-    same = _are_equal(store, rows)
+    same = rows.are_equal(store.contents)
     if store.scopes and (agree := store.scopes.agree(rows)) is not None:
         same &= agree
     return equal_pairs(*positions(codes[same]), criteria)
@@ -63,13 +63,6 @@ def first_of_each(pairs: Pairs) -> Pairs:
     is_new = np.ones(len(pairs), dtype=np.bool_)
     np.not_equal(pairs["second"][1:], pairs["second"][:-1], out=is_new[1:])
     return pairs[is_new]
-
-
-def _are_equal(store: FingerprintStore, rows: PairRows) -> npt.NDArray[np.bool_]:
-    """Return which pairs have equal texts."""
-    first, second = rows.of(store.contents)
-    same: npt.NDArray[np.bool_] = (first == second).all(axis=1)
-    return same
 
 
 class Comparison:
@@ -156,7 +149,7 @@ class Comparison:
             agree = scopes.agree(rows)
             asked[may_count] = True if agree is None else agree
             if scopes.by_pairs:
-                asked[may_count] &= ~_are_equal(self._store, rows)
+                asked[may_count] &= ~rows.are_equal(self._store.contents)
         return asked
 
     @property

@@ -18,7 +18,7 @@ from es_simhash._version import __version__
 from es_simhash.documents.arrow.frame import AnyFrame, frame_of
 from es_simhash.errors import DocumentError
 from es_simhash.groups.pairs.compare import Comparison
-from es_simhash.groups.pairs.condense import content_numbers, needed
+from es_simhash.groups.pairs.condense import needed
 from es_simhash.groups.pairs.document_links import Bounds, link
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.groups.pairs.group_batches import groups_in_batches
@@ -31,14 +31,13 @@ from es_simhash.groups.pairs.spool import Spools
 from es_simhash.groups.pairs.standing import canonicals_of
 from es_simhash.groups.pairs.stored_rows import Records
 from es_simhash.groups.pairs.stored_strings import Strings
-from es_simhash.groups.pairs.text_similarity import CompareTexts, text_comparer, verifier
+from es_simhash.groups.pairs.text_similarity import text_comparer
 from es_simhash.groups.pairs.worker_pool import condense_all
 from es_simhash.groups.union_find import Groups
 from es_simhash.scheme.json_form import to_json
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import Settings
-from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
 from es_simhash.scheme.verdict.rarity import Rarity
 from es_simhash.scheme.verdict.verifier import Verifier, table_for
 from es_simhash.sketches.minhash.common import VALUE_BITS
@@ -58,7 +57,6 @@ _NOTED_AT_ONCE = 1000
 class Choices:
     """Options of the comparison; see `Deduplicator`."""
 
-    common: float | None
     max_bucket: int | None
     rarity: Rarity | None
     scope: Scope | None
@@ -77,15 +75,19 @@ class Deduplication:
         self._memory = memory
         self._threads = threads
         self._ids = Strings(spools)
-        self._texts = Strings(spools) if criteria.similarity is not None and criteria.verification else None
+        self._texts = self._rarity = self._exact = None
+        if criteria.similarity is not None and criteria.verification:
+            self._texts = Strings(spools)
+            self._rarity = table_for(settings, criteria.verification, choices.rarity)
+            verifier = Verifier(settings, criteria.verification, self._rarity)
+            self._exact = text_comparer(verifier, self._texts, memory, threads)
         self._needed = needed(settings, criteria)
         minhash = self._needed.minhash
         bits = minhash.layout.value_bits if minhash else VALUE_BITS
         self._store = FingerprintStore(self._needed, spools, bits, choices.scope)
         self._unnoted: list[Mapping[str, Any]] = []
         self._read = sha256()
-        exact = self._exact if self._texts is not None else None
-        self._comparison = Comparison(self._store, criteria, exact, threads)
+        self._comparison = Comparison(self._store, criteria, self._exact, threads)
 
     def read(self, documents: Documents, on_progress: OnProgress) -> None:
         """Read and condense all documents."""
@@ -131,33 +133,8 @@ class Deduplication:
             self._read.update(np.ascontiguousarray(some).tobytes())
         choices, rarity = self._choices, self._rarity
         options: list[Any] = [__version__, to_json(self._settings), repr(self._criteria), repr(choices.scope)]
-        options += [choices.max_bucket, choices.common, rarity.id if rarity else None]
+        options += [choices.max_bucket, rarity.id if rarity else None]
         return {"documents": self._read.hexdigest(), "options": sha256(json.dumps(options).encode()).hexdigest()}
-
-    def _exact(self, first: Integers, second: Integers, least: Similarities | float) -> PairMeasures:
-        return self._by_texts(first, second, least)
-
-    @cached_property
-    def _by_texts(self) -> CompareTexts:
-        assert self._texts is not None
-        return text_comparer(self._verifier, self._texts, self._memory, self._threads)
-
-    @cached_property
-    def _verifier(self) -> Verifier:
-        choices = self._choices
-        assert self._criteria.verification
-        return verifier(self._settings, self._criteria.verification, choices.rarity, choices.common, self._sample)
-
-    @property
-    def _rarity(self) -> Rarity | None:
-        """The table that decides, where texts do."""
-        if self._texts is None:
-            return None
-        return table_for(self._settings, self._criteria.verification, self._choices.rarity)
-
-    def _sample(self) -> list[str]:
-        assert self._texts is not None
-        return list(self._texts.take(self._store.sample(content_numbers)))
 
     def result(self, rank: Rank | None = None) -> Duplicates:
         """Compare the documents, and make groups."""
@@ -195,8 +172,7 @@ class Deduplication:
 
     @cached_property
     def _nearness(self) -> Nearness:
-        exact = self._exact if self._texts is not None else None
-        return Nearness(self._store, self._criteria, exact)
+        return Nearness(self._store, self._criteria, self._exact)
 
     def _canonicals(self, groups: Groups, pairs: Records, rank: Rank | None) -> Integers:
         """Return the document that stands for each: itself, or another of its group."""

@@ -46,10 +46,9 @@ class Deduplicator:
 
     ``settings`` is a scheme; ``by``, ``distance``, ``similarity`` and ``numbers`` define near-duplicates, as in a
     search. Texts, which are stored for this, decide as the ``verification`` of the settings says. Without it, or with
-    ``estimate``, fingerprints do: distances are exact, similarities estimated. Features that more than the share
-    ``common`` of documents have do not count, which needs texts; ``rarity`` is what was learnt by `learn` or in an
-    index, or its JSON form; without it, the built-in table decides how rare features are. If more than ``max_bucket``
-    documents share a key, only this many are compared.
+    ``estimate``, fingerprints do: distances are exact, similarities estimated. ``rarity`` is what was learnt by
+    `learn` or in an index, or its JSON form; without it, the built-in table decides how rare features are. If more than
+    ``max_bucket`` documents share a key, only this many are compared.
 
     A group has all documents that links connect, however far apart its ends are. Each of its documents is near the one
     that stands for it, or stands for itself.
@@ -72,7 +71,6 @@ class Deduplicator:
     similarity: float | Level | None = None
     numbers: float | None = None
     estimate: bool = False
-    common: float | None = None
     rarity: Rarity | Json | None = None
     max_bucket: int | None = None
     memory: int = MEMORY
@@ -83,11 +81,6 @@ class Deduplicator:
 
     def __post_init__(self) -> None:
         needed(self.settings, self.criteria)  # checks the options
-        if self.common is not None and (self.estimate or not 0 < self.common < 1):
-            raise SchemeError(
-                f"Features cannot be left out from a share of {self.common} of texts on. "
-                "Choose a share between 0 and 1, and let texts decide."
-            )
         if not isinstance(self.memory, int) or self.memory < _LEAST_MEMORY:
             raise SchemeError(f"{self.memory!r} bytes of memory are too few. Allow at least {_LEAST_MEMORY:,}.")
         self._rarity  # noqa: B018 - validates it
@@ -97,10 +90,7 @@ class Deduplicator:
     @cached_property
     def criteria(self) -> Criteria:
         """The criteria for near-duplicates."""
-        needs_texts = self.common is not None
-        verification = verification_of(
-            self.settings, estimate=self.estimate, numbers=self.numbers, needs_texts=needs_texts
-        )
+        verification = verification_of(self.settings, estimate=self.estimate, numbers=self.numbers)
         return Criteria.of(self.settings, self.by, self.distance, self.similarity, verification, self.numbers)
 
     @property
@@ -128,7 +118,7 @@ class Deduplicator:
         kept = None if self.state is None else KeptStages(Path(self.state) / _KEPT)
         spools = Spools(self.memory // _SPOOL_SHARE, self.directory)
         try:
-            choices = Choices(self.common, self.max_bucket, self._rarity, self.scope)
+            choices = Choices(self.max_bucket, self._rarity, self.scope)
             threads = self.threads or default_threads()
             job = Deduplication(self.settings, self.criteria, choices, self.memory, threads, spools)
             with stage("read"):

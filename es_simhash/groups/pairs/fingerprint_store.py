@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.arrays import Integers
 from es_simhash._core.bit_codes import Codes, words_per_code
 from es_simhash.errors import InputError
 from es_simhash.groups.pairs import choose_keys
@@ -21,7 +20,6 @@ from es_simhash.scheme.fingerprint import STATUSES
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import Settings
-from es_simhash.scheme.verdict.rarity import sample_of
 from es_simhash.sketches.minhash.common import VALUE_BITS
 
 _EMPTY = STATUSES.index("empty")
@@ -119,15 +117,6 @@ class FingerprintStore:
     def unscoped(self) -> int:
         """The number of other documents whose scope is unknown."""
         return int((self._has_text & ~self.scopes.known).sum()) if self.scopes else 0
-
-    def sample(self, numbers: Callable[[Rows], Codes]) -> Integers:
-        """Return the positions of the documents with the lowest content hashes, in ascending order.
-
-        ``numbers`` makes content hashes of the rows of ``contents``.
-        """
-        kept = np.flatnonzero(self._has_text)
-        hashes = np.concatenate([np.empty(0, np.uint64), *map(numbers, self.contents.columns(0, 2))])
-        return np.sort(kept[sample_of(hashes[kept])])
 
     def by_content(self) -> Iterator[Numbers]:
         """Yield entries that, sorted, bring equal texts together."""

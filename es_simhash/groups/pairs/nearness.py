@@ -58,12 +58,7 @@ class _LoadedRows:
 class Nearness:
     """Distances and similarities by stored fingerprints, or with ``exact`` by texts; positions need not ascend."""
 
-    def __init__(
-        self,
-        store: FingerprintStore,
-        criteria: Criteria,
-        exact: CompareTexts | None = None,
-    ) -> None:
+    def __init__(self, store: FingerprintStore, criteria: Criteria, exact: CompareTexts | None) -> None:
         self._store = store
         self._criteria = criteria
         self._exact = exact
@@ -99,7 +94,7 @@ class Nearness:
         return rows.distances(self._simhashes).astype(np.int64) if self._simhashes else None
 
     def _measures(self, first: Integers, second: Integers, rows: PairRows) -> PairMeasures:
-        is_equal = self._are_equal(rows)
+        is_equal = rows.are_equal(self._contents)
         if not self._exact:
             assert self._values
             assert self._store.settings.minhash
@@ -110,12 +105,6 @@ class Nearness:
         measures = PairMeasures.of_similarities(np.ones(len(first), dtype=np.float64))
         measures.similarities[unequal], measures.meets[unequal] = exact.similarities, exact.meets
         return measures
-
-    def _are_equal(self, rows: PairRows) -> npt.NDArray[np.bool_]:
-        """Return which pairs have equal texts."""
-        first, second = rows.of(self._contents)
-        same: npt.NDArray[np.bool_] = (first == second).all(axis=1)
-        return same
 
     def errors(self, similarities: Similarities) -> Similarities | None:
         """Return the standard errors of estimated similarities; None if texts were compared."""
@@ -138,7 +127,7 @@ class Nearness:
         assert self._values
         minhash, bits = self._store.settings.minhash, self._store.value_bits
         assert minhash
-        are_equal = self._are_equal(rows)
+        are_equal = rows.are_equal(self._contents)
         estimates = rows.estimates(self._values, bits, minhash.layout.size)
         asked = ~are_equal & (estimates >= lowest_estimate(self._criteria, minhash, bits))
         measures = PairMeasures.of_similarities(are_equal.astype(np.float64))

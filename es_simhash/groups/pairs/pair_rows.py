@@ -44,6 +44,12 @@ class PairRows:
         taken = columns.take(self._documents)
         return taken[self._first], taken[self._second]
 
+    def are_equal(self, columns: HasRows) -> npt.NDArray[np.bool_]:
+        """Return which pairs have equal rows."""
+        first, second = self.of(columns)
+        found: npt.NDArray[np.bool_] = (first == second).all(axis=1)
+        return found
+
     def distances(self, simhashes: HasRows) -> Distances:
         """Compute the Hamming distances of the pairs."""
         first, second = self.of(simhashes)

@@ -144,11 +144,7 @@ class ScopeColumns:
 
     def agree(self, rows: PairRows) -> npt.NDArray[np.bool_] | None:
         """Return which pairs have the values that must agree; None if none must."""
-        if not self._scope.within:
-            return None
-        first, second = rows.of(self._within)
-        found: npt.NDArray[np.bool_] = (first == second).all(axis=1)
-        return found
+        return rows.are_equal(self._within) if self._scope.within else None
 
     def differ(self, codes: Numbers) -> Numbers:
         """Return those of the pairs that share no value which must differ."""

@@ -11,7 +11,6 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import InputError
 from es_simhash.groups.canonical import FIRST, Canonical
-from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.integrations.spark import condensing
 from es_simhash.integrations.spark.condensing import CondensedColumns
 from es_simhash.integrations.spark.frames import number_of, without_text
@@ -31,9 +30,8 @@ class SparkDeduplicator:
     ``documents`` define how texts become fingerprints; ``by``, ``distance``, ``similarity`` and ``numbers`` define
     near, as in a search. Texts decide, as the scheme's verification says; with ``estimate``, or without a
     verification, fingerprints do. ``rarity`` is what was learnt by `learn` or in an index, or its JSON form; without
-    it, the built-in table decides how rare features are. Features that more than the share ``common`` of documents
-    have do not count. Only pairs in the ``scope`` count, and in that of the index: its fields are columns, also inside
-    structs.
+    it, the built-in table decides how rare features are. Only pairs in the ``scope`` count, and in that of the index:
+    its fields are columns, also inside structs.
 
     ``canonical`` chooses the documents that stand for others, by columns (see `Canonical`).
     """
@@ -48,12 +46,10 @@ class SparkDeduplicator:
     rarity: Rarity | Json | None = None
     scope: Scope | None = None
     canonical: Canonical = FIRST
-    common: float | None = None
 
     def __post_init__(self) -> None:
         self._criteria(self.estimate)  # validates the arguments
         self._rarity, self._scope  # noqa: B018 - and these
-        Deduplicator(self.documents.scheme, estimate=self.estimate, common=self.common)  # and these
 
     def learn(self, frame: DataFrame) -> Rarity:
         """Learn how rare features are among the texts in the source fields, as `Deduplicator.learn` does."""
@@ -70,7 +66,7 @@ class SparkDeduplicator:
         kept = CondensedColumns.of_texts(scheme, criteria, self._scope, self.canonical)
         texts = None
         if criteria.similarity is not None and criteria.verification:
-            texts = Texts(frame, self.documents, self._rarity, self.common)
+            texts = Texts(frame, self.documents, self._rarity)
         condensed = condensing.of_texts(frame, self.documents, kept)
         lacking = without_text(frame, self.documents.fields)
         return find(condensed, number_of(frame), kept, criteria, lacking, texts)
@@ -80,8 +76,6 @@ class SparkDeduplicator:
 
         Without texts, fingerprints decide. The groups are those of `Index.group` by estimates.
         """
-        if self.common is not None:
-            raise InputError("Without texts, no features can be left out. Use of_texts, or no `common`.")
         if self.numbers:
             raise InputError("Without texts, no numbers can be compared. Use of_texts, or no `numbers`.")
         criteria = self._criteria(True)
@@ -92,8 +86,7 @@ class SparkDeduplicator:
 
     def _criteria(self, estimate: bool) -> Criteria:
         scheme, numbers = self.documents.scheme, self.numbers
-        needs_texts = self.common is not None
-        verification = verification_of(scheme, estimate=estimate, numbers=numbers, needs_texts=needs_texts)
+        verification = verification_of(scheme, estimate=estimate, numbers=numbers)
         return Criteria.of(scheme, self.by, self.distance, self.similarity, verification, numbers)
 
     @cached_property

@@ -40,9 +40,9 @@ class SparkDuplicates:
     ``groups`` has a row for every document of a group: its ``id``, the ``group`` (the id of the first document of it),
     the id of the ``canonical`` document that stands for it, and whether it ``is_canonical`` itself. ``pairs`` has the
     ids of both documents, ``first`` and ``second``, and the ``clause`` that decided; ``distance`` if SimHash counts;
-    and if MinHash counts ``similarity``, with its ``standard_error`` (0 if it ``is_exact``), and the ``agreement`` of
-    numbers and conditions (see `es_simhash.scheme.verdict.measures`). For documents with an ``index`` there are also
-    ``index``, ``group_index``, ``canonical_index``, ``first_index`` and ``second_index``.
+    and if MinHash counts ``similarity``, with its ``standard_error`` (0 if it ``is_exact``), and whether it
+    ``meets`` the conditions (see `es_simhash.scheme.verdict.conditions`). For documents with an ``index`` there are
+    also ``index``, ``group_index``, ``canonical_index``, ``first_index`` and ``second_index``.
 
     In ``counts``, ``empty`` includes all documents that have nothing to compare; there is no ``valley``. With
     ``estimate`` fingerprints alone decided; else ``rarity`` is the table that features weighed by, if they did.

@@ -19,7 +19,6 @@ from pyspark.sql import functions as sf
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import InputError
 from es_simhash.groups.pairs.learning import LowestTexts
-from es_simhash.groups.pairs.text_similarity import verifier
 from es_simhash.integrations.spark.compare import near_by_distance, types
 from es_simhash.integrations.spark.frames import (
     CHANGED,
@@ -32,31 +31,30 @@ from es_simhash.integrations.spark.frames import (
 )
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verdict.rarity import Rarity
-from es_simhash.scheme.verdict.verifier import Verifier
+from es_simhash.scheme.verdict.verifier import Verifier, table_for
 
 
 @dataclass(frozen=True)
 class Texts:
     """The texts of a DataFrame, which are read again for those documents whose texts are compared.
 
-    Features weigh by ``rarity``, or else as the built-in table says; those that more than the share ``common`` of the
-    texts with the lowest content hashes have do not count.
+    Features weigh by ``rarity``, or else as the built-in table says.
     """
 
     frame: DataFrame
     documents: Documents
     rarity: Rarity | None
-    common: float | None
 
     def verifier(self, criteria: Criteria) -> Verifier:
         """Return what compares texts."""
         assert criteria.verification
-        return verifier(self.documents.scheme, criteria.verification, self.rarity, self.common, self._sample)
+        scheme, verification = self.documents.scheme, criteria.verification
+        return Verifier(scheme, verification, table_for(scheme, verification, self.rarity))
 
     def compared(
         self, by: Verifier, pairs: DataFrame, count: int, originals: DataFrame, criteria: Criteria
     ) -> DataFrame:
-        """Replace the estimated ``similarity`` of ``count`` pairs by that of their texts; add how far these agree."""
+        """Put the similarity of their texts, and whether these meet conditions, in place of what ``count`` pairs have."""
         distance = ["distance"] if criteria.distance is not None else []
         least = sf.when(near_by_distance(criteria), 0.0).otherwise(criteria.least).alias("least")
         seconds = pairs.select(sf.col("second").alias("position"), "first", "second", *distance, least)
@@ -80,9 +78,6 @@ class Texts:
         # As a condition beside the join, the hash is computed only of the texts that are wanted.
         is_same = sf.startswith(sf.unhex(sf.sha2(sf.col(TEXT), 256)), sf.col("content"))
         return named.join(wanted, places).filter(is_same)
-
-    def _sample(self) -> list[str]:
-        return list(lowest_texts(self.frame, self.documents).found().values())
 
 
 def lowest_texts(frame: DataFrame, documents: Documents) -> LowestTexts:

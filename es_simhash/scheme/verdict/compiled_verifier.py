@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers, distinct_numbers
-from es_simhash._core.bit_codes import Codes
 from es_simhash._core.native import by_kernels
 from es_simhash.scheme.compiled import reads_texts
 from es_simhash.scheme.fingerprinting import stripped
@@ -70,7 +69,6 @@ def compiled_verifier(
     verification: Verification,
     weights: IdfTable | Rarity | None,
     counts: bool,
-    common: Codes | None,
 ) -> CompiledVerifier | None:
     """Return what compares as `es_simhash.scheme.verdict.verifier.Verifier`; None where numpy must.
 
@@ -85,7 +83,6 @@ def compiled_verifier(
             weights=_columns(weights),
             key_bits=KEY_BITS if isinstance(weights, Rarity) else 64,
             counts=counts,
-            common=common,
             conditions=(verification.lengths, verification.numbers, verification.first_lines),
         )
     )

@@ -34,7 +34,6 @@ from hashlib import sha256
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.arrays import Integers
 from es_simhash._core.bit_codes import Codes
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import FormatError
@@ -53,12 +52,6 @@ _LEVELS_A_DOUBLING = 1.5
 _FEW = 1 << 21
 _OTHERS = 100  # assumed documents without any feature of the sample
 _ID_DIGITS = 8
-
-
-def sample_of(contents: Codes) -> Integers:
-    """Return where the documents of the sample are, given the content hashes of all as numbers: in their order."""
-    _, firsts = np.unique(contents, return_index=True)
-    return firsts[:SAMPLE]
 
 
 @dataclass(frozen=True, eq=False)

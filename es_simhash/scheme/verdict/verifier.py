@@ -11,7 +11,6 @@ from typing import cast
 import numpy as np
 
 from es_simhash._core.arrays import Integers
-from es_simhash._core.bit_codes import Codes
 from es_simhash.errors import SchemeError
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.settings import MinHash, Settings
@@ -110,14 +109,12 @@ def are_runs(settings: Settings, verification: Verification | None) -> bool:
 class Verifier:
     """Compares pairs of texts as ``verification`` says, by default with features weighted as in the fingerprint.
 
-    ``weights`` replace the weights of features. Features that are ``common`` (in ascending order) do not count: texts
-    that have no others are not similar.
+    ``weights`` replace the weights of features.
     """
 
     settings: Settings
     verification: Verification
     weights: IdfTable | Rarity | None = None
-    common: Codes | None = None
 
     def similarities(self, texts: Sequence[str], pairs: Integers, least: Similarities | float = 0.0) -> Similarities:
         """Return the similarity of each pair of texts, given as two rows of positions.
@@ -194,7 +191,7 @@ class Verifier:
     def _compiled(self) -> CompiledVerifier | None:
         """What compares in the same way, but faster."""
         table = self.weights or self.compared.idf
-        return compiled_verifier(self.compared, self.verification, table, self._depends_on_texts, self.common)
+        return compiled_verifier(self.compared, self.verification, table, self._depends_on_texts)
 
     def _of_part(self, cache: SetCache, pairs: Integers, least: Similarities) -> PairMeasures:
         by_kernels = None if self._compiled is None else self._compiled.of_cached(cache, pairs, least)
@@ -228,7 +225,7 @@ class Verifier:
         else:
             shared = np.minimum(self._most_shared(texts, pairs), np.minimum(first, second))
             found = _OF_SHARED[self.verification.measure](shared, first, second)
-        found[(first == 0) & (second == 0)] = 1.0 if self.common is None else 0.0
+        found[(first == 0) & (second == 0)] = 1.0
         return found
 
     @staticmethod
@@ -253,8 +250,6 @@ class Verifier:
         for batch in fingerprinting.in_batches(texts, self._features):
             weights = np.ones(len(batch.hashes), dtype=np.int64) if table is None else table.weights_of(batch.hashes)
             heavy = weights >= (table.unseen * _HEAVY if table else 0)
-            if self.common is not None:
-                weights[np.isin(batch.hashes, self.common)] = 0
             if self.verification.measure == "cosine":
                 weights **= 2
             yield from weighted_sets(batch, weights, heavy)
@@ -267,9 +262,6 @@ class Verifier:
     def _counted(self, features: similarity.ArrayFeatures) -> WeightedSet:
         """Weigh features by weights of their own; the total only says whether there are any."""
         hashes, weights = features if isinstance(features, tuple) else (features, np.ones(len(features)))
-        if self.common is not None:
-            stays = ~np.isin(hashes, self.common)
-            hashes, weights = hashes[stays], weights[stays]
         return WeightedSet(hashes, weights, len(hashes), int(np.count_nonzero(weights)))
 
 
@@ -313,21 +305,12 @@ def similarities_to(
     return Verifier(settings, of_fingerprints, idf).to_others(text, others)
 
 
-def comparable_features(
-    settings: Settings, texts: Iterable[str], idf: IdfTable | None = None
-) -> Iterator[similarity.ArrayFeatures]:
+def comparable_features(settings: Settings, texts: Iterable[str]) -> Iterator[similarity.ArrayFeatures]:
     """Yield the features of each text, each once and in order, with their weights if they have any."""
     for features in fingerprinting.in_batches(texts, lambda batch: fingerprinting.features_of_texts(settings, batch)):
-        yield from _by_document(_weighted(settings, features, idf))
-
-
-def _weighted(settings: Settings, features: FeatureBatch, idf: IdfTable | None) -> FeatureBatch:
-    if idf is not None:
-        features = distinct(replace(features, weights=None))
-        return replace(features, weights=idf.weights_of(features.first_words))
-    if settings.weights == "tf":
-        features = replace(features, weights=np.ones(len(features.hashes), dtype=np.int64))
-    return distinct(features)
+        is_counted = settings.weights == "tf"
+        ones = np.ones(len(features.hashes), dtype=np.int64)
+        yield from _by_document(distinct(replace(features, weights=ones) if is_counted else features))
 
 
 def _by_document(features: FeatureBatch) -> Iterator[similarity.ArrayFeatures]:

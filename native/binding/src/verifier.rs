@@ -23,7 +23,6 @@ const PAIRS: usize = 1 << 10;
 /// So much longer a look-up takes than a character.
 const PASSES: usize = 16;
 
-type Hashes<'py> = PyReadonlyArray1<'py, u64>;
 type Numbers<'py> = PyReadonlyArray1<'py, i64>;
 type Floats<'py> = PyReadonlyArray1<'py, f64>;
 /// A text, others, and the similarity from which each counts.
@@ -39,11 +38,11 @@ pub struct Verifier {
 
 #[pymethods]
 impl Verifier {
-    /// `weights` are a table: keys of `key_bits` bits, with which hashes begin, their weights, and that of all others. `conditions` are the least
-    /// agreement of lengths, numbers and first lines.
+    /// `weights` are a table: keys of `key_bits` bits, with which hashes begin, their weights, and that of all others.
+    /// `conditions` are the least agreement of lengths, numbers and first lines.
     #[new]
     #[allow(clippy::too_many_arguments)]
-    #[pyo3(signature = (fingerprinter, *, measure, weights, key_bits, counts, common, conditions))]
+    #[pyo3(signature = (fingerprinter, *, measure, weights, key_bits, counts, conditions))]
     fn new(
         py: Python<'_>,
         fingerprinter: Py<Fingerprinter>,
@@ -51,15 +50,13 @@ impl Verifier {
         weights: Option<Idf<'_>>,
         key_bits: u32,
         counts: bool,
-        common: Option<Hashes<'_>>,
         conditions: (f64, f64, f64),
     ) -> PyResult<Self> {
         let measure = Measure::named(measure).ok_or_else(|| refused(Refused))?;
-        let of_empty = if common.is_none() { 1.0 } else { 0.0 };
         let (lengths, numbers, first_lines) = conditions;
         let conditions = Conditions { lengths, numbers, first_lines };
-        let weights = feature_weights(py, weights, key_bits, common)?;
-        Ok(Self { fingerprinter, comparer: Comparer { measure, weights, counts, of_empty, conditions } })
+        let weights = feature_weights(py, weights, key_bits)?;
+        Ok(Self { fingerprinter, comparer: Comparer { measure, weights, counts, conditions } })
     }
 
     /// Return the similarity of each pair of texts, given by their positions: 0 if it is below `least`; and
@@ -185,39 +182,17 @@ impl KeptTexts {
     }
 }
 
-/// Return what features weigh: as a table says by the keys of `key_bits` that begin their hashes, common ones nothing.
-fn feature_weights(
-    py: Python<'_>,
-    table: Option<Idf<'_>>,
-    key_bits: u32,
-    common: Option<Hashes<'_>>,
-) -> PyResult<FeatureWeights> {
+/// Return what features weigh: as a table says by the keys of `key_bits` that begin their hashes.
+fn feature_weights(py: Python<'_>, table: Option<Idf<'_>>, key_bits: u32) -> PyResult<FeatureWeights> {
     let shift = u64::BITS.checked_sub(key_bits).filter(|&shift| shift < u64::BITS).ok_or_else(|| refused(Refused))?;
-    let common = common.as_ref().map(|common| common.as_array());
-    let table = match &table {
-        Some((hashes, weights, unseen)) => Some((hashes.as_slice()?, weights.as_slice()?, *unseen)),
-        None => None,
-    };
-    let count = common.map_or(0, |common| common.len()) + table.map_or(0, |table| table.0.len());
-    work::run(py, count.saturating_mul(PASSES), || {
-        let table = table.map(|(hashes, weights, unseen)| {
-            let others = u32::try_from(unseen).map_err(|_| Refused)?;
-            Ok(filled(hashes, weights, others))
-        });
-        let common = common.map(|common| {
-            let mut hashes = common.to_vec();
-            stop::sort(&mut hashes);
-            hashes.dedup();
-            filled(&hashes, &vec![0; hashes.len()], 1)
-        });
-        Ok(FeatureWeights { table: table.transpose()?, shift, common })
+    let Some((hashes, weights, unseen)) = &table else { return Ok(FeatureWeights::default()) };
+    let (hashes, weights) = (hashes.as_slice()?, weights.as_slice()?);
+    let others = u32::try_from(*unseen).map_err(|_| refused(Refused))?;
+    work::run(py, hashes.len().saturating_mul(PASSES), || {
+        let mut table = WeightTable::default();
+        table.fill(hashes, weights, others);
+        Ok(FeatureWeights { table: Some(table), shift })
     })
-}
-
-fn filled(hashes: &[u64], weights: &[u32], others: u32) -> WeightTable {
-    let mut table = WeightTable::default();
-    table.fill(hashes, weights, others);
-    table
 }
 
 /// Return the end of a chunk of texts that signals can wait for.

@@ -190,7 +190,6 @@ def test_nothing_is_changed_without_write(tmp_path: Path, place: str, index: str
         (["--canonical", "tallest"], "first, longest, oldest:FIELD"),
         (["--canonical", "order:lang"], "first, longest, oldest:FIELD"),
         (["--strip", "a", "--estimate"], "Let texts decide"),
-        (["--common", "5"], "between 0 and 1"),
         (["--strip", "("], "not a regular expression"),
         (["--filter", "x"], "--filter"),
     ],

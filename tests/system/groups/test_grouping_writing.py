@@ -474,8 +474,7 @@ def framed(number: int) -> Json:
     return {"title": "", "body": f"{frame} own{number * 7919} text{number * 104729} of{number * 1299709} it. {frame}"}
 
 
-@pytest.mark.parametrize("options", [{"strip": [r"frame\d+\s?"]}, {"common": 0.5}])
-def test_what_all_texts_have_can_be_left_out(engine: Engine, names: Callable[[], str], options: dict[str, Any]) -> None:
+def test_what_all_texts_have_can_be_left_out(engine: Engine, names: Callable[[], str]) -> None:
     name = names()
     create(engine, name)
     index = Index(name, engine, fields=FIELDS)
@@ -484,7 +483,7 @@ def test_what_all_texts_have_can_be_left_out(engine: Engine, names: Callable[[],
     fill(engine, name, {id_: index.documents.add_fields(each) for id_, each in documents.items()})
     with index.group(GroupOptions()) as grouped:
         assert [len(group.members) for group in grouped] == [31]
-    with index.group(GroupOptions(**options)) as grouped:
+    with index.group(GroupOptions(strip=[r"frame\d+\s?"])) as grouped:
         assert [[member.id for member in group.members] for group in grouped] == [["7", "copy"]]
 
 

@@ -166,7 +166,6 @@ def test_a_report_shows_the_groups_and_their_texts(tmp_path: Path) -> None:
     [
         (["--canonical", "tallest"], "first, longest, oldest:FIELD"),
         (["--strip", "("], "not a regular expression"),
-        (["--common", "2"], "between 0 and 1"),
         (["--date", "published"], "Add --report or --window"),
         (["--window", "3d"], "Give both"),
         (["--pairs", "x", "--canonical-only", "x"], "--canonical-only and --pairs are the same file"),

@@ -53,7 +53,6 @@ SCHEMES = [
     Scheme(tokens=Runs(), weights="tf"),
     Scheme(tokens=Custom("blanks", str.split)),
 ]
-COMMON = np.unique(next(iter(PLAIN.features(["again in 1998"]))).hashes)
 CONDITIONS: list[dict[str, Any]] = [{}, {"lengths": 0.5}, {"numbers": 0.4}, {"first_lines": 0.3}]
 
 
@@ -103,15 +102,14 @@ def assert_same_to_others(verifier: Verifier, texts: Sequence[str]) -> None:
 
 
 def verifiers(measure: Any) -> st.SearchStrategy[Verifier]:
-    """Verifiers of all kinds of features, weights, features left out, and conditions."""
+    """Verifiers of all kinds of features, weights, and conditions."""
     tables = [None, rarity_of(PLAIN, CORPUS * 20), IdfTable.learn(PLAIN.features(CORPUS))]
     return st.builds(
-        lambda scheme, table, common, features, conditions: Verifier(
-            scheme, Verification(measure=measure, features=features, **conditions), table, common
+        lambda scheme, table, features, conditions: Verifier(
+            scheme, Verification(measure=measure, features=features, **conditions), table
         ),
         st.sampled_from(SCHEMES),
         st.sampled_from(tables),
-        st.sampled_from([None, COMMON, COMMON[:0]]),
         st.sampled_from(["scheme", "text"]),
         st.sampled_from(CONDITIONS),
     )

@@ -14,14 +14,15 @@ use crate::stop;
 use crate::text::weighted::Features;
 use crate::text::{Refused, Text};
 
+/// The similarity of two texts without any features.
+const OF_EMPTY: f64 = 1.0;
+
 /// How texts are compared.
 pub struct Comparer {
     pub measure: Measure,
     pub weights: FeatureWeights,
     /// Whether each occurrence of a feature adds to its weight.
     pub counts: bool,
-    /// The similarity of two texts without any features.
-    pub of_empty: f64,
     pub conditions: Conditions,
 }
 
@@ -142,7 +143,7 @@ impl Comparer {
     fn most_similar(&self, first: &Comparable, second: &Comparable) -> f64 {
         let (first, second) = (first.features.total, second.features.total);
         if first == 0 && second == 0 {
-            return self.of_empty;
+            return OF_EMPTY;
         }
         self.measure.similarity(self.measure.most_shared(first, second), first, second)
     }
@@ -150,7 +151,7 @@ impl Comparer {
     /// The similarity, given a table with the features of the held text.
     fn similarity(&self, table: &WeightTable, pair: &Pair<'_>, held: Held) -> f64 {
         match (pair.first.features.total, pair.second.features.total) {
-            (0, 0) => self.of_empty,
+            (0, 0) => OF_EMPTY,
             (a, b) => self.measure.similarity(self.measure.shared(table, &pair.looked_up(held).features), a, b),
         }
     }

@@ -1,4 +1,4 @@
-//! What each feature weighs: as a table says, or nothing if it is common.
+//! What each feature weighs, as a table says.
 
 use super::weight_table::WeightTable;
 use crate::text::Refused;
@@ -10,8 +10,6 @@ pub struct FeatureWeights {
     pub table: Option<WeightTable>,
     /// The bits of a hash that follow its key.
     pub shift: u32,
-    /// A table in which common features weigh 0 and all others 1.
-    pub common: Option<WeightTable>,
 }
 
 impl FeatureWeights {
@@ -23,31 +21,24 @@ impl FeatureWeights {
         keys: &mut Vec<u64>,
         factors: &mut Vec<u32>,
     ) -> Result<(), Refused> {
+        let Some(table) = &self.table else { return Ok(()) };
         for (hashes, counts) in stop::parts(hashes).zip(counts.chunks_mut(stop::FEW)) {
+            keys.clear();
+            keys.extend(hashes.iter().map(|hash| hash >> self.shift));
             factors.clear();
             factors.resize(hashes.len(), 0);
-            if let Some(table) = &self.table {
-                keys.clear();
-                keys.extend(hashes.iter().map(|hash| hash >> self.shift));
-                table.weights_of(keys, factors);
-                multiply(counts, factors)?;
-            }
-            if let Some(common) = &self.common {
-                common.weights_of(hashes, factors);
-                multiply(counts, factors)?;
+            table.weights_of(keys, factors);
+            if !multiply(counts, factors) {
+                return Err(Refused);
             }
         }
         Ok(())
     }
 }
 
-fn multiply(counts: &mut [u32], factors: &[u32]) -> Result<(), Refused> {
-    if multiply_all(counts, factors) { Ok(()) } else { Err(Refused) }
-}
-
 for_each_cpu! {
     /// Multiply each count, and return whether all products are below 2^32.
-    fn multiply_all(counts: &mut [u32], factors: &[u32]) -> bool {
+    fn multiply(counts: &mut [u32], factors: &[u32]) -> bool {
         let mut beyond = 0;
         for (count, &factor) in counts.iter_mut().zip(factors) {
             let product = u64::from(*count) * u64::from(factor);
@@ -69,17 +60,16 @@ mod tests {
     }
 
     #[test]
-    fn features_are_known_by_their_keys_and_common_ones_by_their_hashes() {
-        let weights = FeatureWeights { table: table(&[7], &[3], 5), shift: 40, common: table(&[7 << 40 | 1], &[0], 1) };
+    fn features_are_known_by_their_keys() {
+        let weights = FeatureWeights { table: table(&[7], &[3], 5), shift: 40 };
         let mut counts = [1, 2, 1];
         weights.multiply(&[7 << 40, 7 << 40 | 2, 8 << 40], &mut counts, &mut Vec::new(), &mut Vec::new()).unwrap();
         assert_eq!(counts, [3, 6, 5]);
-        weights.multiply(&[7 << 40 | 1], &mut counts[..1], &mut Vec::new(), &mut Vec::new()).unwrap();
-        assert_eq!(counts[0], 0);
     }
+
     #[test]
     fn weights_that_are_too_large_are_refused() {
-        let weights = FeatureWeights { table: table(&[7], &[1 << 31], 1), shift: 40, common: None };
+        let weights = FeatureWeights { table: table(&[7], &[1 << 31], 1), shift: 40 };
         let multiply =
             |counts: &mut [u32]| weights.multiply(&[7 << 40, 8 << 40], counts, &mut Vec::new(), &mut Vec::new());
         let mut counts = [1, u32::MAX];

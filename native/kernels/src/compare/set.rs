@@ -9,7 +9,7 @@ use crate::text::features::Distinct;
 /// Totals from here on are no longer exact as floats.
 const LIMIT: u128 = 1 << 53;
 
-/// The features of a text that weigh anything, each once, in any order.
+/// The features of a text, each once, in any order.
 #[derive(Default)]
 pub struct WeightedSet {
     pub hashes: Box<[u64]>,
@@ -44,9 +44,6 @@ impl WeightedSet {
             stop::extend(&mut scratch.weights, (0..kept).map(|_| 1));
         }
         weights.multiply(hashes, &mut scratch.weights, &mut scratch.keys, &mut scratch.factors)?;
-        if scratch.weights.contains(&0) {
-            drop_weightless(hashes, &mut scratch.weights);
-        }
         let total = measure.total(&scratch.weights);
         if total >= LIMIT {
             return Err(Refused);
@@ -66,14 +63,4 @@ fn count(hashes: &mut Vec<u64>, counts: &mut Vec<u32>) {
     counts.clear();
     counts.extend(hashes.chunk_by(|a, b| a == b).map(|run| run.len() as u32));
     hashes.dedup();
-}
-
-fn drop_weightless(hashes: &mut Vec<u64>, weights: &mut Vec<u32>) {
-    let mut kept = 0;
-    for i in 0..hashes.len() {
-        (hashes[kept], weights[kept]) = (hashes[i], weights[i]);
-        kept += usize::from(weights[i] != 0);
-    }
-    hashes.truncate(kept);
-    weights.truncate(kept);
 }

@@ -62,7 +62,6 @@ WAYS = st.sampled_from(
         {},
         {},
         {"estimate": True},
-        {"common": 0.3},
         {"similarity": 0.9},
         {"numbers": 0.7},
         {"distance": 5},
@@ -206,9 +205,3 @@ def test_very_many_connected_documents_are_decided_by_the_pairs_that_were_found(
         **{"e": "e", "d": "e", "d copy": "e", "c": "c", "b": "c", "a": "a", "a copy": "a"},
     }
     assert all(found[2, name] == found[100, name] for name in orders)
-
-
-def test_features_that_many_documents_have_need_texts(spark: SparkSession) -> None:
-    of = SparkDeduplicator(Documents(Scheme(), "body"), common=0.5)
-    with pytest.raises(InputError, match="Without texts"):
-        of.of_fields(spark.createDataFrame([("a",)], "id string"))

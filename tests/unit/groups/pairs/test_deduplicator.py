@@ -459,26 +459,12 @@ def test_the_document_of_the_least_rank_is_kept() -> None:
         assert found.is_canonical.tolist() == [False, True, False, True]
 
 
-def test_what_most_texts_have_can_be_left_out() -> None:
-    frame = " ".join(f"frame{word}" for word in range(80))
-    documents = [(str(i), f"{frame} own{i * 7919} text{i * 104729} it. {frame}") for i in range(40)]
-    documents.append(("copy", documents[7][1]))
-    assert [len(group) for group in groups_of(documents)] == [41]
-    assert groups_of(documents, common=0.5) == [["7", "copy"]]
-
-
 def test_of_a_key_no_more_than_the_largest_bucket_are_compared() -> None:
     text = chain(1)[0][1]
     documents = [(str(i), f"{text} {i}") for i in range(60)]
     with Deduplicator(Scheme(), max_bucket=5).run(documents) as found:
         assert found.counts.cut_off > 0
         assert found.counts.near < 60
-
-
-@pytest.mark.parametrize("options", [{"common": 0.5, "estimate": True}, {"common": 1.5}, {"common": 0.0}])
-def test_what_makes_no_group_is_refused(options: Any) -> None:
-    with pytest.raises(SchemeError, match="Choose"):
-        Deduplicator(Scheme(), **options)
 
 
 def test_where_texts_decide_by_another_measure_pairs_meet_from_the_similarity_of_the_minhash_on() -> None:
@@ -509,12 +495,3 @@ def test_texts_are_compared_by_runs_however_low_the_similarity_that_signatures_e
     for verification, found in ((by_runs, expected), (replace(by_runs, features="scheme"), set())):
         with run(texts, replace(SCHEME, minhash=minhash, verification=verification)) as result:
             assert set(pairs(result)) == found
-
-
-def test_what_most_texts_have_is_left_out_of_what_is_compared() -> None:
-    frame = "".join(ideographs(np.random.default_rng(1), 300))
-    documents = [(str(i), f"{frame} own{i * 7919} text{i * 104729} it. {frame}") for i in range(40)]
-    scheme = replace(SCHEME, tokens=Words(1), verification=Verification(features="text"))
-    documents.append(("copy", documents[7][1]))
-    with Deduplicator(scheme, common=0.5).run(documents) as found:
-        assert list(found.groups_of_ids()) == [["7", "copy"]]

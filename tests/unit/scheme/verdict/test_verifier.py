@@ -214,12 +214,6 @@ def test_an_unknown_measure_is_refused_with_those_there_are(name: str) -> None:
         similarities_to(PLAIN, "a", ["b"], name)
 
 
-def test_texts_that_have_only_common_features_are_not_similar() -> None:
-    common = np.unique(next(iter(PLAIN.features(["the"]))).hashes)
-    for scheme, _ in WEIGHTS.values():
-        assert Verifier(scheme, Verification(), common=common).to_others("the", ["the", "", "the dog"]) == [0, 0, 0]
-
-
 def test_each_pair_of_equal_texts_has_a_least_of_its_own() -> None:
     texts, pairs = [TEXTS[0], TEXTS[1], TEXTS[0], TEXTS[1]], np.array([[0, 2], [1, 3]])
     [similar, too_low] = Verifier(PLAIN, Verification()).similarities(texts, pairs, np.array([0.1, 0.99])).tolist()
@@ -261,18 +255,16 @@ def pairs_of(texts: list[str]) -> Integers:
 def test_similarities_below_the_minimum_are_0_and_the_others_unchanged(
     measure: Measure, least: float, table: IdfTable | None
 ) -> None:
-    for common in (None, np.unique(next(iter(PLAIN.features([FRAME]))).hashes)):
-        verifier = Verifier(PLAIN, Verification(measure=measure), table, common)
-        pairs = pairs_of(FRAMED)
-        everything = verifier.similarities(FRAMED, pairs)
-        assert (everything > 0).any()
-        expected = np.where(everything >= least, everything, 0.0)
-        assert verifier.similarities(FRAMED, pairs, least).tolist() == expected.tolist()
-        # Each pair may have a least of its own, and memory for as few texts as there can be.
-        mixed = np.where(np.arange(pairs.shape[1]) % 2 == 0, least, 0.0)
-        little = SetCache(verifier.prepared, lambda rows: [FRAMED[row] for row in rows.tolist()], np.ones_like, 1)
-        expected = np.where(everything >= mixed, everything, 0.0)
-        assert verifier.of_cached(little, pairs, mixed).similarities.tolist() == expected.tolist()
+    verifier, pairs = Verifier(PLAIN, Verification(measure=measure), table), pairs_of(FRAMED)
+    everything = verifier.similarities(FRAMED, pairs)
+    assert (everything > 0).any()
+    expected = np.where(everything >= least, everything, 0.0)
+    assert verifier.similarities(FRAMED, pairs, least).tolist() == expected.tolist()
+    # Each pair may have a least of its own, and memory for as few texts as there can be.
+    mixed = np.where(np.arange(pairs.shape[1]) % 2 == 0, least, 0.0)
+    little = SetCache(verifier.prepared, lambda rows: [FRAMED[row] for row in rows.tolist()], np.ones_like, 1)
+    expected = np.where(everything >= mixed, everything, 0.0)
+    assert verifier.of_cached(little, pairs, mixed).similarities.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize(
