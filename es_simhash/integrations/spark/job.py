@@ -98,7 +98,8 @@ def find(
         measured = measured.filter(~asked).unionByName(exact.withColumn("is_exact", sf.lit(True)))
     measured, refused = _counting(measured, criteria), 0
     if criteria.verification and criteria.verification.conditions:
-        measured, tallied = observed(measured, refused=sf.count_if(~sf.col("meets")))
+        are_refused = ~sf.col("meets") & ~near_by_distance(criteria)
+        measured, tallied = observed(measured, refused=sf.count_if(are_refused))
         refused = tallied["refused"]
     near, seen = observed(verdict.near(measured, kept, criteria), near=sf.count("*"))
     edges = near.select("first", "second")
