@@ -579,7 +579,7 @@ def test_the_output_of_dedup_can_be_its_input(tmp_path: Path, news: Path) -> Non
         "dedup", str(news), "--canonical-only", str(news), "-o", "groups.csv", "--output-format", "csv", cwd=tmp_path
     )
     assert done.out == ""
-    assert (tmp_path / "groups.csv").read_text(encoding="utf-8") == "group,id,keep\n0,4,1\n0,copy,0\n"
+    assert (tmp_path / "groups.csv").read_text(encoding="utf-8") == "group,id,keep,canonical\n0,4,1,4\n0,copy,0,4\n"
     assert [json.loads(line)["id"] for line in news.read_text(encoding="utf-8").splitlines()] == list("012345678")
 
 

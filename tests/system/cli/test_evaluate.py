@@ -128,7 +128,7 @@ def test_an_index_is_evaluated_as_its_documents_in_a_file_are(folder: Path, plac
     [
         ([], "one of both"),
         (["news.jsonl", "--index", "news"], "one of both"),
-        (["--index", "news", "--field", "body"], "Drop --scheme and --field"),
+        (["--index", "news", "--field", "body"], "Drop --scheme, --field and --rarity"),
         (["news.jsonl", "--filter", "{}"], "--filter is for an index"),
         (["news.jsonl", "--report", "a", "--pairs", "a"], "Name two"),
         (["news.jsonl", "--report", "missing/a"], "No such file"),

@@ -72,8 +72,8 @@ def test_the_page_says_what_similarity_is() -> None:
     scheme = Scheme(verification=Verification(0.5, first_lines=0.2))
     text = evaluation_page(evaluate(documents(), labels(), Deduplicator(scheme, threads=1), OPTIONS), "news.jsonl")
     for shown in (
-        "balanced measure of the texts&#x27; runs of characters, weighted by rarity",
-        "numbers alike by at least 0.5, first lines alike by at least 0.2, more in a crowd of like texts",
+        "balanced measure of the texts&#x27; runs and numbers, weighted by rarity",
+        "numbers alike by at least 0.5, first lines alike by at least 0.2",
     ):
         assert shown in text
 

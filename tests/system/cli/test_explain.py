@@ -72,11 +72,10 @@ def test_two_texts_need_no_index(folder: Path) -> None:
     found = explained("--file", "a.txt", "--file", "b.txt", cwd=folder)
     assert [each["name"] for each in found["documents"]] == ["a.txt", "b.txt"]
     indexed = explained("news", "0", "a/é 中", cwd=folder)
-    # Only an index knows how rare features are.
-    assert found["similarity"]["verified"] != indexed["similarity"].pop("verified")
+    assert found["similarity"]["verified"] == indexed["similarity"]["verified"]
     for key in ("simhash", "features"):
         assert found[key] == indexed[key]
-    assert found["similarity"].items() > indexed["similarity"].items()
+    assert found["similarity"].items() >= indexed["similarity"].items()
     text = (folder / "b.txt").read_text(encoding="utf-8")
     assert explained("--file", "a.txt", "--text", text, cwd=folder)["similarity"] == found["similarity"]
     assert explained("--file", "a.txt", "--file", "-", cwd=folder, stdin=text)["similarity"] == found["similarity"]

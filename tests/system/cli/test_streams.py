@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 from random import Random
 
@@ -36,7 +37,9 @@ sys.addaudithook(interrupt)
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    lines = [f'{{"id": "{i}", "body": "text number {i // 2} of this file"}}\n' for i in range(3_000)]
+    letters = str.maketrans("0123456789", "ghijklmnop")
+    bodies = (sha256(bytes([i // 512, i // 2 % 256])).hexdigest().translate(letters) for i in range(3_000))
+    lines = [f'{{"id": "{i}", "body": "{body}"}}\n' for i, body in enumerate(bodies)]
     (tmp_path / "news.jsonl").write_text("".join(lines), encoding="utf-8")
     return tmp_path
 

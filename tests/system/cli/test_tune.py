@@ -131,12 +131,14 @@ def test_unusable_labels_are_rejected_and_set_the_exit_code(folder: Path) -> Non
 
 def test_a_sample_is_shown_by_levels_with_differences(folder: Path) -> None:
     found = result(folder, "tune", "--histogram", "news.jsonl", "--field", "body", "--examples", "1")
-    assert (found["documents"], found["threshold"]) == (41, 0.65)
-    assert found["near"] == sum(level["pairs"] for level in found["levels"] if level["least"] > 0.65)
+    assert (found["documents"], found["threshold"]) == (41, 0.63)
+    from_each = [(level["least"], level["pairs"]) for level in found["levels"]]
+    above, reaching = (sum(pairs for least, pairs in from_each if least > bound) for bound in (0.63, 0.58))
+    assert above <= found["near"] <= reaching
     assert found["levels"][0]["pairs"] == 10
     done = run("tune", "news.jsonl", "--histogram", "--sample", "20", cwd=folder)
     assert "Comparing 20 of 41 documents" in done.err
-    assert "The scheme's threshold is 0.65" in done.out
+    assert "The scheme's threshold is 0.63" in done.out
     assert "[-" in run("tune", "news.jsonl", "--histogram", cwd=folder).out
 
 

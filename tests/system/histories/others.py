@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -22,13 +23,15 @@ SECRET = "secret"
 # A field of theirs that may lie in the object of ours.
 NOTE = "note"
 _FAMILIES = 4
+_LETTERS = str.maketrans("0123456789", "ghijklmnop")
 _MOMENT = "2026-01-01T00:00:00Z"
 
 
 def text(serial: int) -> str:
     """A text that there is once: like every fourth of them, and unlike the others."""
     family = serial % _FAMILIES
-    return " ".join([*(f"w{family}x{position * position}" for position in range(40)), f"only{serial}"])
+    words = (sha256(f"{family} {position}".encode()).hexdigest()[:6] for position in range(40))
+    return " ".join([" ".join(words).translate(_LETTERS), f"only{serial}"])
 
 
 def family_of(text: str) -> int:

@@ -137,7 +137,7 @@ def test_a_stale_fingerprint_is_the_reason_until_it_is_refreshed(engine: Engine,
     assert (verdict.code, verdict.are_duplicates) == ("stale", False)  # the texts are compared as they are now
     assert "No near-duplicates by what the index holds: '0' has the fingerprint of an older text." in verdict.sentence
     assert index.explain("0", "1").verdict.are_duplicates is False
-    assert index.explain("0", "1").verdict.notes[0].startswith("By the texts as they are now: Near-duplicates: 32 of")
+    assert index.explain("0", "1").verdict.notes[0].startswith("By the texts as they are now: Near-duplicates: 1.00 ≥")
 
 
 def test_a_missing_fingerprint_is_the_reason_until_a_backfill(engine: Engine, names: Callable[[], str]) -> None:

@@ -91,7 +91,7 @@ class Soak:
         Loader(self.scene).step(self._rng)
         Adder(self.scene).step(self._rng)
         backfilled(self.scene)
-        programs.done("backfill", place.index, "--learn")
+        programs.done("learn", place.index)
         stack.callback(self._finder.stop)
         for gate in (self._steady, self._killed) if place.node else ():
             stack.enter_context(_running(gate))
