@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -25,7 +26,7 @@ BODIES = {f"id{i}": {"title": f"number {i}", "body": f"a text of its own: {i * i
 def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How long was waited, which takes no time here."""
     seconds: list[float] = []
-    monkeypatch.setattr("es_simhash.engines.base.time.sleep", seconds.append)
+    monkeypatch.setattr("es_simhash.engines.base.time", SimpleNamespace(sleep=seconds.append))
     return seconds
 
 
