@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from itertools import count
 from pathlib import Path
 
@@ -28,6 +29,8 @@ LATER = {
     ("mcp --allow-write", "write"),
     ("backfill --in-cluster", "manage of the cluster"),
 }
+# Unlike what other documents have, which numbers alone would not be.
+_LETTERS = str.maketrans("0123456789", "ghijklmnop")
 _numbers = count()
 
 
@@ -115,7 +118,8 @@ def tried(node: Node, given: Rights, folder: Path) -> Run:
     everything = [*given.own, *given.copied, *given.cluster]
     grant(node, USER, *indices, cluster=[action for right in everything for action in names[right][1]])
     prepare(node, given.command)
-    document = f'{{"_id": "new-{number}", "body": "{number} ships of the {number}th fleet came home."}}\n'
+    letters = sha256(str(number).encode()).hexdigest().translate(_LETTERS)
+    document = f'{{"_id": "new-{number}", "body": "The ship {letters} came home."}}\n'
     (folder / "new.jsonl").write_text(document, encoding="utf-8")
     # What adds fields does so under a prefix that is not there yet.
     line = re.sub("--prefix (?!gone)", f"--prefix p{number}", LINES[given.command])
