@@ -22,6 +22,7 @@ from es_simhash.plans.explain.verdict import Evidence, Verdict, judge, out_of_sc
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.scope import Scope
+from es_simhash.scheme.verdict.measures import PairMeasures
 from es_simhash.scheme.verdict.plausible import lowest_estimate
 from es_simhash.scheme.verdict.rarity import Rarity
 from es_simhash.scheme.verdict.verifier import Verifier
@@ -100,7 +101,8 @@ def explain(
     fields = compare_scopes(scope, first.document.source, second.document.source) if scope else ()
 
     def judged(by: Verifier | None) -> tuple[Evidence, Verdict]:
-        held, made = (_with_texts(each, by, texts, differing) if by else each for each in by_fields)
+        measured = by.measures(texts, np.array([[0], [1]])) if by else None
+        held, made = (_with_texts(each, by, measured, differing) if by and measured else each for each in by_fields)
         verdict = judge(held, made, pair)
         return held, verdict if all(each.is_met for each in fields) else out_of_scope(fields, verdict)
 
@@ -124,9 +126,8 @@ def explain(
     )
 
 
-def _with_texts(evidence: Evidence, verifier: Verifier, texts: tuple[str, str], differing: Changes) -> Evidence:
+def _with_texts(evidence: Evidence, verifier: Verifier, measured: PairMeasures, differing: Changes) -> Evidence:
     """Add how similar the texts are, by which table, and what differs."""
-    measured = verifier.measures(texts, np.array([[0], [1]]))
     known, meets = float(measured.similarities[0]), bool(measured.meets[0])
     similarity = replace(evidence.similarity, verified=known, meets=meets)
     return replace(evidence, similarity=similarity, table=_table(verifier), changes=differing)

@@ -8,7 +8,7 @@ A normalised text has numerals of two kinds. One is a run of decimal digits: tho
 of one to three goes on over groups of thousands: a separator (``,``, ``'`` or ``’``, the same one throughout) and a run
 of exactly three digits. So ``12,500`` is one numeral; ``2024,123`` and ``3.14`` are two, ``1,2,3`` and ``2024-03-14``
 three. The other kind is a run of 2 to 16 Chinese numerals, 〇零一二三四五六七八九十百千万亿 or the traditional 萬億; a
-longer run, or one of them alone, is no numeral.
+longer run, or one of them alone, is not a numeral.
 
 The number of a numeral is its value, in ASCII digits without leading zeros. A Chinese numeral without a unit (十百千万
 亿) is read digit by digit: 二〇二四 is 2024. In another one, 三万五千 say, each character changes one of three sums::
