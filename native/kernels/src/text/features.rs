@@ -12,6 +12,8 @@ const PLACES_A_FEATURE: [usize; 2] = [2, 8];
 const FEWEST_PLACES: usize = 1024;
 /// Rounds in which hashes that shared a place are given another one; what is left then is sorted.
 const ROUNDS: usize = 16;
+/// More features than these are sorted: a table would not stay in any cache, and would take much more memory than they.
+const MOST: usize = 1 << 20;
 
 /// Tables to find repeated hashes in, used for one text after the other.
 ///
@@ -27,6 +29,11 @@ pub struct Distinct {
 impl Distinct {
     /// Leave one hash of each value, in any order, and return how many there are.
     pub fn keep_first(&mut self, hashes: &mut Vec<u64>) -> usize {
+        if hashes.len() > MOST {
+            stop::sort(hashes);
+            hashes.dedup();
+            return hashes.len();
+        }
         let Self { tables, left } = self;
         stop::resize(left, hashes.len().max(left.len()));
         let (all, others) = (cells(hashes), cells(left));
@@ -157,6 +164,7 @@ fn settle_each(table: &mut [u64], round: &mut Round, hashes: &[Cell<u64>], kept:
 
 #[cfg(test)]
 mod tests {
+    use super::super::hashing::poly64::fmix64;
     use super::*;
     use crate::tried;
 
@@ -178,6 +186,15 @@ mod tests {
             assert_distinct(&mut table, &hashes);
             assert_distinct(&mut table, &vec![7; count as usize]);
         }
+    }
+
+    #[test]
+    #[cfg(not(miri))]
+    fn a_text_of_very_many_features_takes_no_table() {
+        let mut table = Distinct::default();
+        let hashes: Vec<u64> = (0..=MOST as u64).map(|i| fmix64(i / 2)).collect();
+        assert_distinct(&mut table, &hashes);
+        assert!(table.tables.is_empty() && table.left.is_empty());
     }
 
     #[test]
