@@ -170,9 +170,12 @@ def _describe_threshold(threshold: ThresholdChoice) -> str:
     best, own, nearest = threshold.best, threshold.own, threshold.nearest
     beside = f"that of the scheme's {own.similarity:g} is {own.scores.f1.value:.3f}"
     others = "it is the scheme's own" if best is own else beside
+    level = f"The level nearest to it is {nearest.level}, {nearest.similarity:g}."
+    if nearest is best:
+        level = f"It is the level {nearest.level}."
     return (
         f"The similarity {best.similarity:g} fits these labels best, with an F1 of {best.scores.f1.value:.3f}; "
-        f"{others}. The level nearest to it is {nearest.level}, {nearest.similarity:g}."
+        f"{others}. {level}"
     )
 
 

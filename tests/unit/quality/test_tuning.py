@@ -103,7 +103,7 @@ def test_the_schemes_own_threshold_stays_where_none_is_better() -> None:
     assert tuned.threshold
     assert tuned.threshold.best is tuned.threshold.own
     assert tuned.threshold.best.scores.f1.value == 1
-    assert "it is the scheme's own" in tuned.why
+    assert "it is the scheme's own. It is the level near." in tuned.why
 
 
 def test_a_tuned_scheme_is_read_back_from_its_file(by_labels: Tuned) -> None:
