@@ -48,17 +48,6 @@ def test_pairs_are_measured_by_the_features_that_the_scheme_compares() -> None:
     assert found.similarities["jaccard"] == pytest.approx(similarities)
 
 
-def test_of_too_many_pairs_the_nearest_are_measured() -> None:
-    whole = measure_pairs(Scheme(), TEXTS, first_positions(TEXTS))
-    for share in (2, 3, 10):  # of a tenth, pairs are dropped while others are counted
-        some = measure_pairs(Scheme(), TEXTS, first_positions(TEXTS), most=len(whole.pairs) // share)
-        assert len(some.pairs) == len(whole.pairs) // share
-        kept = np.isin(whole.pairs, some.pairs)
-        assert whole.jaccards[kept].min() >= whole.jaccards[~kept].max()
-        assert some.similarities["balanced"].tolist() == whole.similarities["balanced"][kept].tolist()
-    assert len(measure_pairs(Scheme(), TEXTS, first_positions(TEXTS), most=len(whole.pairs)).pairs) == len(whole.pairs)
-
-
 def test_nothing_is_similar_among_no_texts() -> None:
     found = measure_pairs(Scheme(), [], first_positions([]))
     assert len(found.pairs) == len(found.similarities["overlap"]) == 0
