@@ -66,13 +66,14 @@ def is_form(settings: Settings, texts: Sequence[str]) -> bool:
     """Tell whether texts look like a form that was filled in; only which of them is the first makes a difference."""
     if len(texts) < _LEAST_TEXTS:
         return False
-    first, *others = (_words(text) for text in _cut(settings, texts))
+    cut = (settings.normalisation(text[:_MOST_CHARACTERS]) for text in stripped(settings, texts))
+    first, *others = (words(text)[:_MOST_WORDS] for text in cut)
     fillings = [_filling(first, other) for other in others]
     slots = [place for place in range(len(first)) if _is_slot([each.get(place) for each in fillings])]
     filled = sum(map(len, fillings))
     inside = sum(place in each for each in fillings for place in slots)
     parted = _places(slots)
-    wordy = sum(not all(_is_number(first[place]) for place in each) for each in parted)
+    wordy = sum(any(not _is_number(first[place]) for place in each) for each in parted)
     return len(parted) >= PLACES and wordy >= WORDY and len(slots) >= SHARE * len(first) and 2 * inside >= filled
 
 
@@ -80,14 +81,6 @@ def _sample(distinct: Integers) -> list[int]:
     """Choose documents at even distances, the first among them."""
     last, count = len(distinct) - 1, min(len(distinct), _MOST_TEXTS)
     return [int(distinct[place * last // (count - 1)]) for place in range(count)] if last else []
-
-
-def _cut(settings: Settings, texts: Sequence[str]) -> list[str]:
-    return [settings.normalisation(text[:_MOST_CHARACTERS]) for text in stripped(settings, texts)]
-
-
-def _words(text: str) -> list[str]:
-    return words(text)[:_MOST_WORDS]
 
 
 def _filling(first: Sequence[str], other: Sequence[str]) -> dict[int, tuple[str, ...]]:

@@ -57,9 +57,7 @@ def test_what_is_the_same_in_all_others_is_an_edit_of_the_first() -> None:
         "The office in Mill Street opens at eight, the one in Church Street at nine, and the library not at all today."
     )
     new = old.replace("Mill", "Bridge").replace("nine", "ten").replace("library", "museum")
-    others = [f"{new} {word}" for word in ("once", "twice", "thrice", "again")]
-    assert not is_form(SCHEME, [old, *others])
-    assert not is_form(SCHEME, [new, *(f"{old} {word}" for word in ("once", "twice", "thrice", "again"))])
+    assert not is_form(SCHEME, [old, *(f"{new} {word}" for word in ("once", "twice", "thrice", "again"))])
 
 
 @given(st.integers(0, 3), st.permutations(range(8)))
@@ -74,14 +72,10 @@ def test_any_texts_can_be_asked_about(texts: list[str]) -> None:
     assert not is_form(SCHEME, texts[:1] * 9)
 
 
-def test_three_texts_are_too_few() -> None:
-    texts = filled("en", 0, 4)
+def test_huge_texts_are_looked_at_in_part_and_three_are_too_few() -> None:
+    texts = [f"{text}\n" * 10_000 for text in filled("en", 0, 4)]
     assert is_form(SCHEME, texts)
     assert not is_form(SCHEME, texts[:3])
-
-
-def test_huge_texts_are_looked_at_in_part() -> None:
-    assert is_form(SCHEME, [f"{text}\n" * 10_000 for text in filled("en", 0, 4)])
 
 
 def test_equal_texts_count_once() -> None:
