@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from types import TracebackType
 from typing import Any, ClassVar
@@ -13,6 +14,7 @@ import numpy.typing as npt
 
 from es_simhash._core.arrow_tables import ArrowRows
 from es_simhash._core.stages import counted_arrays
+from es_simhash.groups.forms import FindForms
 from es_simhash.groups.pairs.compare import Pairs
 from es_simhash.groups.pairs.group_batches import groups_in_batches
 from es_simhash.groups.pairs.missed import Missed
@@ -78,7 +80,7 @@ class Duplicates(ArrowRows):
     ``rarity`` is the table by which texts were compared; None if they were not.
 
     Ids and pairs may lie in temporary files: close it, or use it in a ``with`` statement. What is ``written`` for an id
-    may be set, of a result whose ids are keys.
+    may be set, of a result whose ids are keys. ``find_forms`` is set where texts were compared.
     """
 
     def __init__(
@@ -103,11 +105,21 @@ class Duplicates(ArrowRows):
         self.standing = standing
         self.counts = counts
         self.written: Callable[[str], str] = str
+        self.find_forms: FindForms | None = None
 
     @property
     def is_canonical(self) -> npt.NDArray[np.bool_]:
         """Whether each document stands for itself: it is near none that does, or in no group."""
         return self.standing.is_first
+
+    @cached_property
+    def forms(self) -> tuple[str, ...]:
+        """The ids of the first documents of groups that look like forms (see `es_simhash.groups.forms`).
+
+        There are none where no texts were compared.
+        """
+        self._spools.check_open()
+        return tuple(self.ids_of(self.find_forms(self.groups))) if self.find_forms else ()
 
     def pairs(self) -> Iterator[Pairs]:
         """Yield the pairs in batches, the identical ones first.
