@@ -131,7 +131,7 @@ def test_the_exact_similarity_of_all_pairs_is_the_ceiling(evaluation: Evaluation
 
 
 def test_the_curve_uses_the_measure_that_the_scheme_verifies_by() -> None:
-    verification = replace(Verification.of_fingerprints(0.5), first_lines=1.0)
+    verification = replace(Verification.of_fingerprints(0.5), numbers=1.0)
     scheme = replace(SCHEME, verification=verification)
     found = evaluate(DOCUMENTS, labels(), Deduplicator(scheme, threads=1), OPTIONS)
     plain = evaluated(similarity=0.5)
