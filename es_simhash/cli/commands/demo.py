@@ -144,7 +144,7 @@ def _next(documents: Sequence[CorpusDocument], place: _Place) -> list[list[str]]
         ["info", *where],
         [*find, "--id", first["edited"].id],
         [*find, "--id", first["template"].id, "--similarity", "0.8"],
-        [*find, "--text", passage, "--preview", "--similarity", "0.3"],
+        [*find, "--text", passage, "--preview"],
     ]
 
 
