@@ -24,7 +24,7 @@ from es_simhash.scheme.verdict.verification import Measure, Verification
 from es_simhash.scheme.verdict.verifier import compared, is_by_rarity
 from es_simhash.sketches.weighted_sets import WeightedSet, shared_weights
 
-MEASURES: tuple[Measure, ...] = ("jaccard", "overlap", "balanced")
+MEASURES: tuple[Measure, ...] = ("jaccard", "balanced")
 # The number of features of each text that are always held, however many texts there are.
 _OF_EACH = 320
 
@@ -59,18 +59,11 @@ class MeasuredPairs:
 def measured_by(settings: Settings) -> Verification | None:
     """Return what a scheme verifies by, if pairs are measured by that: with weights by rarity."""
     verification = settings.verification
-    if verification is None or verification.measure not in MEASURES or not is_by_rarity(settings, verification):
-        return None
-    return verification
+    return verification if is_by_rarity(settings, verification) else None
 
 
 def jaccard_of(measure: Measure, similarity: float) -> float:
-    """Return the Jaccard similarity of two texts of one length that have this similarity by a measure.
-
-    With the Jaccard similarity j they overlap by 2 j / (1 + j).
-    """
-    if measure == "overlap":
-        return similarity / (2 - similarity)
+    """Return the Jaccard similarity of two texts of one length that have this similarity by a measure."""
     square = similarity**2
     return (square + math.sqrt(square**2 + 8 * square)) / 4 if measure == "balanced" else similarity
 
@@ -115,7 +108,7 @@ class RarityMeasure:
         shared = shared_weights(self._sets, first, second)
         a, b = self._samples.totals_of(self._totals, first, second)
         jaccards, overlaps = _share(shared, a + b - shared), _share(shared, np.minimum(a, b))
-        return {"jaccard": jaccards, "overlap": overlaps, "balanced": np.sqrt(jaccards * overlaps)}
+        return {"jaccard": jaccards, "balanced": np.sqrt(jaccards * overlaps)}
 
 
 def _samples_of(settings: Settings, texts: Iterable[str], originals: Integers) -> FeatureSamples:

@@ -49,8 +49,8 @@ class Level:
 class Histogram:
     """The pairs among ``documents`` by their similarity: the scheme's, or Jaccard's if it does not weigh by rarity.
 
-    ``threshold`` is the scheme's, None if it has another measure; ``near`` counts the pairs at or above it, whatever
-    its other conditions. The similarities of unequal texts part at ``valley``, if they clearly do.
+    ``threshold`` is the scheme's, None if it does not; ``near`` counts the pairs at or above it, whatever numbers they
+    share. The similarities of unequal texts part at ``valley``, if they clearly do.
     """
 
     documents: int

@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from es_simhash._core.humanize import counted
-from es_simhash.cli.show.conditions import note_refused
 from es_simhash.cli.show.forms import forms_json, forms_sentences
 from es_simhash.cli.show.output import Output
+from es_simhash.cli.show.refused import note_refused
 
 if TYPE_CHECKING:
     from es_simhash.documents.text_sought import WithoutText

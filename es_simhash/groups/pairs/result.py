@@ -43,13 +43,12 @@ class Counts:
 
     ``empty`` documents have no features and are in no pair. ``identical`` pairs have equal texts: each such text,
     except the first, is paired with the one before it, and compared with no other; but with any in scope, where values
-    must differ or dates be near. ``near`` counts all other pairs.
-    Among ``compared`` candidates, ``verified`` were decided by their texts, and ``refused`` were similar enough but did
-    not meet the conditions that are switched on. Keys shared by very many documents would
-    have made ``left_out`` more comparisons, counted once for each key of a pair. ``cut_off`` counts documents that were
-    not compared because too many have a key, once for each key. ``duplicates`` are the documents that another one
-    stands for. ``unscoped`` documents lack a value of the scope, and
-    are in no pair. Texts part at the similarity ``valley``, unless that is not clear (see
+    must differ or dates be near. ``near`` counts all other pairs. Among ``compared`` candidates, ``verified`` were
+    decided by their texts, and ``refused`` were similar enough but shared too few of their numbers. Keys shared by very
+    many documents would have made ``left_out`` more comparisons, counted once for each key of a pair. ``cut_off``
+    counts documents that were not compared because too many have a key, once for each key. ``duplicates`` are the
+    documents that another one stands for. ``unscoped`` documents lack a value of the scope, and are in no pair. Texts
+    part at the similarity ``valley``, unless that is not clear (see
     `es_simhash.groups.pairs.valley`). What was left out may have ``missed`` near-duplicates, which is estimated.
     """
 
