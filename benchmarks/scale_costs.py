@@ -72,7 +72,6 @@ def costs(numbers: Numbers) -> str:
   at random places of {found.key_bytes:,.0f} bytes a document: these should fit the page cache.
 - **A search** takes {finding.request:.1f} ms, {1000 * finding.candidate:.0f} µs per candidate to fetch and compare it,
   and {1000 * finding.text:.0f} µs to read its text; keys decide how many there are.
-- **A backfill** of yours, on nodes that fail, is simulated by [`es-simhash plan backfill INDEX`](backfill.md#before).
 - **Groups**: if more than {ALL} documents share a key, each further document is compared with {FEW} only; `left_out`
   counts the others. A run over {SIZES[-1]:,} documents with the default fields finds
   {last["found of 0.6"]} of the pairs of similarity .6 and {last["found of 0.8"]} of those of .8 (simulated).

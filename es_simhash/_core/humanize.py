@@ -18,6 +18,12 @@ def rounded(value: float) -> str:
     return f"{float(f'{value:.2g}'):,g}"
 
 
+def lasting(seconds: float) -> str:
+    """Write a time: ``3.2 h``, ``12 min``, ``0.4 s``."""
+    unit, length = next(((unit, length) for unit, length in (("h", 3600), ("min", 60)) if seconds >= length), ("s", 1))
+    return f"{rounded(seconds / length)} {unit}"
+
+
 def with_unit(size: int) -> str:
     """Write a number of bytes: ``1.5 GB``."""
     for unit, power in (("GB", 30), ("MB", 20), ("kB", 10)):

@@ -16,7 +16,6 @@ COMMANDS = {
     "init": "Add the fingerprint fields to an index, or create one.",
     "load": "Write the documents of files, with their fingerprints.",
     "doctor": "Check what would go wrong with a backfill, before it begins.",
-    "plan": "Say what a backfill will take: hours, disk, heap and slices.",
     "backfill": "Add fingerprints to the documents of an index.",
     "reindex": "Copy an index, with fingerprints, and move an alias to the copy.",
     "remove": "Remove the fingerprint fields from the documents of an index.",

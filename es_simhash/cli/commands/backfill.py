@@ -72,7 +72,7 @@ def command(
         documents = wanted_documents(engine, index, known)
         report = BackfillOutput(output, _totals_file(target, index, documents, options))
         backfill = Backfill(engine, index, documents, options, brings_fields=bool(known["fields"]))
-        report.begin(backfill.survey, dry_run)
+        report.begin(backfill.survey, backfill.trial() if dry_run else None, dry_run)
         if dry_run:
             return SOME_FAILED if backfill.survey.left_out else FINE
         backfill.survey.check()

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from es_simhash._core.humanize import counted
+from es_simhash._core.humanize import counted, lasting, rounded
 from es_simhash.cli.show.learning import learnt_as_json, show_learnt
 from es_simhash.cli.show.output import Output
 from es_simhash.cli.show.progress import (
@@ -22,6 +22,7 @@ from es_simhash.cli.show.progress import (
 
 if TYPE_CHECKING:
     from es_simhash.live.backfill.totals_file import TotalsFile
+    from es_simhash.live.backfill.trial import Trial
     from es_simhash.live.sweep.progress import Progress
     from es_simhash.live.sweep.survey import Survey
 
@@ -33,15 +34,22 @@ class BackfillOutput:
     output: Output
     totals_file: TotalsFile
 
-    def begin(self, survey: Survey, dry_run: bool) -> None:
-        """Print the doctor's findings, the indices, and the number of documents to process in each.
+    def begin(self, survey: Survey, trial: Trial | None, dry_run: bool) -> None:
+        """Print the doctor's findings, the indices, the number of documents to process in each, and a trial of some.
 
         With ``dry_run``, --quiet does not hide them.
         """
         show_findings(self.output, survey.findings)
-        self.output.result({"event": "plan", **planned(survey), "run": self.totals_file.before.runs})
+        self.output.result(
+            {"event": "plan", **planned(survey), "run": self.totals_file.before.runs, "trial": trial and asdict(trial)}
+        )
         if dry_run or not self.output.quiet:
             show_parts(self.output, survey.parts)
+        if trial:
+            self.output.line(
+                f"All takes about {lasting(trial.seconds)} at {rounded(trial.documents_per_second)} documents/s, as "
+                f"{counted(trial.documents, 'document')} were read and fingerprinted; writing comes on top."
+            )
         before = self.totals_file.before
         if before.written:
             self.output.note(

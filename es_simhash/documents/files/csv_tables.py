@@ -20,6 +20,7 @@ _SEPARATORS = {";", "\t", "|", ","}
 # after what they may drop: spaces, and what shows nothing. Signs have full-width and small forms.
 _FORMULA = re.compile(rf"(?:'*[\t\r\n]|[\s'{UNSEEN}]*[=+\-@＝＋－＠﹢﹣﹦﹫−]).", re.DOTALL)
 _QUOTED = re.compile(r'[",\r\n]')
+_REMEDY = "Put a cell with quotes or line ends in quotes, and double the quotes in it."
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
@@ -88,8 +89,7 @@ def _problem_of_header(names: Sequence[str], delimiter: str) -> str | None:
 def _rows(file: DataFile, lines: Iterator[tuple[int, bytes]], delimiter: str) -> Iterator[tuple[int, list[str] | None]]:
     """Yield the rows: empty for a blank line, and None for one that was rejected.
 
-    When quotes are broken, the row is rejected and reading resumes with the line after its first: so a quote that is
-    never closed costs one row, not the rest of the file.
+    Broken quotes are an error, as nothing shows where the next row begins.
     """
     # The limit is of the process. It is only ever raised: the length of a whole row is bounded here.
     csv.field_size_limit(max(csv.field_size_limit(), file.options.max_line))
@@ -102,67 +102,36 @@ def _rows(file: DataFile, lines: Iterator[tuple[int, bytes]], delimiter: str) ->
         except StopIteration:
             return
         except csv.Error as error:
-            reason = f"The quotes of the row are broken ({error}). Close them, and double each quote inside quotes."
-            file.reject(feed.first_line, reason, feed.excerpt)
-            yield feed.first_line, None
-            feed.go_back()
-            reader = csv.reader(feed, delimiter=delimiter, strict=True)
-            continue
+            reason = f"The row that begins there is broken ({error}). {_REMEDY}"
+            raise file.broken(feed.first_line, reason) from None
         if feed.problem is not None:
             file.reject(feed.first_line, feed.problem, feed.excerpt)
         yield feed.first_line, row if feed.problem is None else None
 
 
 class _Feed:
-    """Lines of text for a csv reader; those of the current row are kept, to be read again if it is broken.
-
-    They are kept as one array of bytes: a row of millions of short lines would take many times that as objects. The
-    reader gets the rest of a row only once its quote is known to be closed, since it takes four bytes a character.
-    """
+    """Lines of text for a csv reader; of the current row, the first line and the problem, if any."""
 
     def __init__(self, file: DataFile, lines: Iterator[tuple[int, bytes]]) -> None:
         self._options = file.options
         self._lines = lines
-        self._kept = bytearray()
-        self._at = 0
-        self._number = self._last = 0  # of the line that was given last, and of the last one that is kept
-        self._pending: tuple[int, bytes] | None = None
+        self._number = 0
         self.begin_row()
 
     def begin_row(self) -> None:
-        if self._at == len(self._kept) or self._at > self._options.max_line:
-            del self._kept[: self._at]
-            self._at = 0
-        self._start = self._at
-        self.first_line = 0
-        self.lines_read = 0
+        self._length = self.first_line = 0
+        self.excerpt = b""
         self.problem: str | None = None
-
-    @property
-    def excerpt(self) -> bytes:
-        return bytes(self._kept[self._start : self._second])
-
-    def go_back(self) -> None:
-        """Read the lines of the row again, except the first."""
-        self._at = self._second
-        self._number = self.first_line
 
     def __iter__(self) -> _Feed:
         return self
 
     def __next__(self) -> str:
-        if self.lines_read == 1:
-            self._find_closing_quote()
-        elif self._at == len(self._kept):
-            self._keep_line()
-        end = self._end_of_line(self._at)
-        line = bytes(self._kept[self._at : end])
-        self._at = end
-        self._number = self._number + 1 if end < len(self._kept) else self._last
-        self.lines_read += 1
-        if self.lines_read == 1:
-            self.first_line = self._number
-            self._second = self._at
+        number, line = self._next_line()
+        self._number = number
+        self._length += len(line)
+        if not self.first_line:
+            self.first_line, self.excerpt = number, line
         try:
             return decoded(line, self._options)
         except RecordError as bad:
@@ -170,30 +139,15 @@ class _Feed:
             self.problem = self.problem or str(bad)
             return line.decode(self._options.line_encoding, errors="replace").replace("\0", "")
 
-    def _find_closing_quote(self) -> None:
-        """Keep lines up to the one that closes the open quote: the first with an odd number of quotes."""
-        at = self._at
-        while True:
-            if at == len(self._kept):
-                try:
-                    self._keep_line()
-                except StopIteration:
-                    raise csv.Error("a quote is still open at the end of the file") from None
-            end = self._end_of_line(at)
-            if end - self._start > self._options.max_line:
-                raise csv.Error(f"a quote is still open after {self._options.max_line:,} bytes")
-            if self._kept.count(b'"', at, end) % 2:
-                return
-            at = end
-
-    def _keep_line(self) -> None:
-        number, line = self._pending or next(self._lines)
-        self._pending = None
-        if self.lines_read and number != self._last + 1:
-            self._pending = number, line
+    def _next_line(self) -> tuple[int, bytes]:
+        """Return the next line; within a row, it must be there, and not make the row too long."""
+        if not self.first_line:
+            return next(self._lines)
+        number, line = next(self._lines, (0, b""))
+        if not number:
+            raise csv.Error("a quote is still open at the end of the file")
+        if number != self._number + 1:
             raise csv.Error("a line inside its quotes is too long")
-        self._last = number
-        self._kept += line
-
-    def _end_of_line(self, at: int) -> int:
-        return self._kept.find(b"\n", at) + 1 or len(self._kept)
+        if self._length + len(line) > self._options.max_line:
+            raise csv.Error(f"a quote is still open after {self._options.max_line:,} bytes")
+        return number, line

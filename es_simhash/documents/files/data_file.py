@@ -15,6 +15,7 @@ from es_simhash._core.json_paths import Json, value_at
 from es_simhash.documents.files.records import FileDocument, JsonLine, Record, as_object, without_names
 from es_simhash.documents.rejected import OnReject, Rejected, decoded_excerpt
 from es_simhash.documents.sources import as_id
+from es_simhash.errors import InputError
 
 Numbered: TypeAlias = "tuple[int, Record]"
 
@@ -71,6 +72,10 @@ class DataFile:
         elif isinstance(excerpt, dict):
             excerpt = json.dumps(excerpt, ensure_ascii=False, default=str)
         self.options.on_reject(Rejected(file=self.name, line=line, reason=reason, excerpt=excerpt))
+
+    def broken(self, line: int, reason: str) -> InputError:
+        """Make the error of a file that is broken at a line."""
+        return InputError(f"{self.name!r} is broken at line {line:,}. {reason}")
 
     def documents(self, records: Iterable[Numbered]) -> Iterator[FileDocument]:
         """Yield the documents of records; reject one without a usable id."""

@@ -11,6 +11,7 @@ from es_simhash.documents.files.data_file import DataFile, Numbered, RecordError
 from es_simhash.documents.files.encodings import BYTE_ORDER_MARK, new_decoder
 from es_simhash.documents.files.json_values import parse_object
 from es_simhash.documents.files.jsonl import read_jsonl
+from es_simhash.errors import InputError
 
 _BLOCK = 1 << 16
 _SPACE = re.compile(r"[ \t\r\n\ufeff]*")
@@ -18,7 +19,6 @@ _SPACE = re.compile(r"[ \t\r\n\ufeff]*")
 _LITERAL = 16
 # This decoder only finds where a value ends, so the numbers themselves do not matter.
 _ANY = json.JSONDecoder(strict=False, parse_int=len, parse_float=len)
-_REMEDY = "Correct it; the rest of the file is not read."
 
 
 def read_json(file: DataFile, stream: Stream) -> Iterator[Numbered]:
@@ -30,42 +30,33 @@ def read_json(file: DataFile, stream: Stream) -> Iterator[Numbered]:
 def read_array(file: DataFile, stream: Stream) -> Iterator[Numbered]:
     """Yield the elements of an array, each with the line that it begins on.
 
-    Where the array is broken, reading ends, as nothing shows where the next element begins.
+    A broken array is an error, as nothing shows where the next element begins.
     """
-    window = _Window(stream, file.options.line_encoding, file.options.max_line)
-    elements = _elements(window)
-    while True:
+    for line, text in _elements(_Window(file, stream)):
         try:
-            line, text = next(elements)
-        except StopIteration:
-            return
-        except _BrokenArrayError as broken:
-            file.reject(window.line, str(broken), window.text[window.at : window.at + 1000])
-            return
-        try:
-            record = parse_object(_valid(_short_enough(text, file.options.max_line), file.options.encoding))
+            record = parse_object(_valid(text, file.options.encoding))
         except RecordError as bad:
             file.reject(line, str(bad), text[:1000])
         else:
             yield line, record
 
 
-class _BrokenArrayError(Exception):
-    """The array cannot be read beyond the place of the window."""
-
-
 class _Window:
-    """The part of a text being parsed: from ``at`` on, which is on line ``line``."""
+    """The part of a text being parsed: from ``at`` on, which is on line ``line``, in an ``element`` counted from 1."""
 
-    def __init__(self, stream: Stream, encoding: str, longest: int) -> None:
+    def __init__(self, file: DataFile, stream: Stream) -> None:
         self.text = ""
         self.at = 0
         self.line = 1
+        self.element = 1
         self._ended = False
         self._damage: str | None = None
+        self._file = file
         self._stream = stream
-        self._longest = longest
-        self._decoder = new_decoder(encoding)
+        self._decoder = new_decoder(file.options.line_encoding)
+
+    def broken(self, reason: str) -> InputError:
+        return self._file.broken(self.line, reason)
 
     def advance(self, to: int) -> None:
         self.line += self.text.count("\n", self.at, to)
@@ -86,28 +77,32 @@ class _Window:
             except json.JSONDecodeError as error:
                 may_go_on = error.msg.startswith("Unterminated string") or error.pos + _LITERAL > len(self.text)
                 if not (may_go_on and self._grow()):
-                    place = error.pos - self.at + 1
-                    raise _BrokenArrayError(
-                        f"The element that begins here is not JSON ({error.msg} at its character {place}). {_REMEDY}"
-                    ) from None
+                    problem = f"not JSON ({error.msg} at its character {error.pos - self.at + 1})"
+                    raise self._bad_element(f"is {problem}. Correct it.") from None
             except RecursionError:
-                raise _BrokenArrayError(f"The element that begins here is nested too deeply. {_REMEDY}") from None
+                raise self._bad_element("is nested too deeply. Flatten it.") from None
             else:
                 # A number at the end of the text might go on.
                 if end < len(self.text) or not self._grow():
+                    self._check_length(end - self.at)
                     return end
+
+    def _check_length(self, length: int) -> None:
+        longest = self._file.options.max_line
+        if length > longest:
+            raise self._bad_element(f"has more than {longest:,} characters. Split it, or allow longer lines.")
+
+    def _bad_element(self, problem: str) -> InputError:
+        return self.broken(f"Element {self.element:,} of the array, which begins there, {problem}")
 
     def _grow(self) -> bool:
         """Read as much again as is left, so that a long element is parsed few times; return False at the end."""
         if self._damage is not None:
-            raise _BrokenArrayError(self._damage)
+            raise self.broken(self._damage)
         if self._ended:
             return False
         left = len(self.text) - self.at
-        if left > self._longest:
-            raise _BrokenArrayError(
-                f"The element that begins here has more than {self._longest:,} characters. {_REMEDY}"
-            )
+        self._check_length(left)
         parts = [self.text[self.at :]]
         wanted = max(left, _BLOCK)
         try:
@@ -136,21 +131,15 @@ def _elements(window: _Window) -> Iterator[tuple[int, str]]:
         separator = window.next_character()
         if separator not in {",", "]"}:
             found = repr(separator) if separator else "the end of the file"
-            raise _BrokenArrayError(f"A comma or the end of the array should be here, but it is {found}. {_REMEDY}")
+            raise window.broken(f"After element {window.element:,} of the array comes {found}. Put a comma or ] there.")
         more = separator == ","
         if more:
+            window.element += 1
             window.advance(window.at + 1)
             window.next_character()
     window.advance(window.at + 1)
     if window.next_character():
-        raise _BrokenArrayError(f"There is more after the end of the array. {_REMEDY}")
-
-
-def _short_enough(text: str, longest: int) -> str:
-    """Return the text if it is no longer than a line may be; a block that is read at once may hold a longer one."""
-    if len(text) > longest:
-        raise RecordError(f"The element has more than {longest:,} characters. Split it, or allow longer lines.")
-    return text
+        raise window.broken("There is more after the end of the array. Take it out, or make it a file of its own.")
 
 
 def _valid(text: str, encoding: str) -> str:

@@ -67,8 +67,9 @@ def read_documents(
     """Yield the documents of files, one by one; ``-`` is standard input, JSON lines by default.
 
     All paths are checked before anything is read; a problem with one of them raises an `InputError`.
-    Later, what cannot be read is passed to ``on_reject`` with its file and line, and the rest is read. No line, row or
-    element of over ``max_line`` bytes is kept in memory.
+    Later, what cannot be read is passed to ``on_reject`` with its file and line, and the rest is read; where nothing
+    shows how a table or a JSON array goes on, an `InputError` names the place. No line, row or element of over
+    ``max_line`` bytes is kept in memory.
 
     The ``format`` is one of `FORMATS`; by default, the name of each file shows it. The id of a document is the string
     or number at the dotted path ``id_field``; without ``id_field``, the value of ``_id`` or ``id``; without either, it

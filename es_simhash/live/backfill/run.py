@@ -14,6 +14,7 @@ from es_simhash.live.backfill.in_cluster import remove_left_pipeline
 from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.live.backfill.plan import passes, settings_for
 from es_simhash.live.backfill.survey import survey
+from es_simhash.live.backfill.trial import Trial, try_some
 from es_simhash.live.doctor.finding import Finding
 from es_simhash.live.learning import LowestContents, learn_once, now
 from es_simhash.live.sweep.progress import OnProgress, Progress, Tally
@@ -57,6 +58,12 @@ class Backfill:
     def findings(self) -> list[Finding]:
         """The doctor's findings about the indices that have documents to do."""
         return self.survey.findings
+
+    def trial(self) -> Trial | None:
+        """Try how fast some documents are read and fingerprinted; nothing is written."""
+        return run(
+            try_some(self.survey.parts, self._documents, self._options), StoppableEngine(self._engine, self._stop)
+        )
 
     def run(self, on_progress: OnProgress | None = None, on_reject: OnReject | None = None) -> Progress:
         """Do it, and return the counts. A finding that stops it is raised."""

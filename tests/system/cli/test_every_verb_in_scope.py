@@ -248,7 +248,6 @@ REFUSES = ("scripts", "scripts --install")
 READS_NONE = (
     "init",
     "doctor",
-    "plan",
     "remove",
     "dashboard",
     "info",

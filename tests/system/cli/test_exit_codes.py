@@ -67,7 +67,6 @@ def every_verb(index: str, news: str) -> list[list[str]]:
         ["info", index],
         ["doctor", index],
         ["backfill", index, *AT_ONCE],
-        ["plan", "backfill", index],
         ["find", index, "--id", "0"],
         ["search", index, "--query", "storm"],
         ["check", index, news],

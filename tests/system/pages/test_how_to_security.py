@@ -49,7 +49,6 @@ LINES = {
     "backfill": f"backfill {INDEX}",
     "init": f"init {INDEX} --field body --prefix one",
     "doctor": f"doctor {INDEX} --field body --prefix two",
-    "plan": f"plan backfill {INDEX} --field body --prefix two",
     "backfill --field": f"backfill {INDEX} --field body --prefix three",
     "backfill --in-cluster": f"backfill {INDEX} --in-cluster --field body --prefix four",
     "remove": f"remove {INDEX} --prefix gone --yes",

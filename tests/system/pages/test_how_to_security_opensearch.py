@@ -140,5 +140,5 @@ def prepare(node: Node, command: str) -> None:
     elif command == "group --write":
         with engine_of(node) as engine, Index(INDEX, engine) as index:
             index.add([{"_id": f"copy-{next(_numbers)}", "body": STORM}], refresh=True)
-    elif re.match("erase|backfill|doctor|plan", command):
+    elif re.match("erase|backfill|doctor", command):
         node.request("PUT", f"/{INDEX}/_doc/3?refresh=true", {"body": "A new bridge over the river was opened."})

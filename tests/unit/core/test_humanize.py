@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from es_simhash._core.humanize import counted, with_error, with_unit
+from es_simhash._core.humanize import counted, lasting, with_error, with_unit
 
 
 def test_one_thing_is_not_many() -> None:
@@ -26,3 +26,10 @@ def test_what_is_estimated_says_how_far_off_it_may_be() -> None:
 )
 def test_sizes_are_shown_with_a_unit(size: int, words: str) -> None:
     assert with_unit(size) == words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0.042, "0.042 s"), (59, "59 s"), (60, "1 min"), (754, "13 min"), (11_000, "3.1 h")]
+)
+def test_times_are_shown_with_a_unit(seconds: float, words: str) -> None:
+    assert lasting(seconds) == words

@@ -117,26 +117,22 @@ print(count, len(rejected), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss -
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the unit of the peak differs")
-@pytest.mark.parametrize("kind", ["lines", "one line", "array", "open quote"])
+@pytest.mark.parametrize("kind", ["lines", "one line", "array"])
 def test_memory_does_not_grow_with_the_file(tmp_path: Path, kind: str) -> None:
     """200 MB (100 MB of an array) in a small gzip file, with a limit of 1 MiB a line, stay within 30 MiB."""
     line = b'{"text": "' + b"word " * 10_000 + b'"}'
-    path = tmp_path / {"array": "a.json.gz", "open quote": "a.csv.gz"}.get(kind, "a.jsonl.gz")
+    path = tmp_path / ("a.json.gz" if kind == "array" else "a.jsonl.gz")
     with gzip.open(path, "wb", compresslevel=1) as packed:
         if kind == "array":
             packed.write(b"[" + line)
             for _ in range(20):
                 packed.write((b",\n" + line) * 100)
             packed.write(b"]")
-        elif kind == "open quote":
-            packed.write(b'id,text\n1,"open\n')
-            for _ in range(100):
-                packed.write(b"2,good\n" * 1500)
         else:
             for _ in range(40):
                 packed.write((line + (b"\n" if kind == "lines" else b"")) * 100)
     done = subprocess.run([sys.executable, "-c", PEAK, str(path)], capture_output=True, text=True, check=True)
     count, rejected, peak = map(int, done.stdout.split())
-    expected = {"lines": (4000, 0), "one line": (0, 1), "array": (2001, 0), "open quote": (150_000, 1)}
+    expected = {"lines": (4000, 0), "one line": (0, 1), "array": (2001, 0)}
     assert (count, rejected) == expected[kind]
     assert peak < 30 * 1024

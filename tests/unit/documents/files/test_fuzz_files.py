@@ -1,4 +1,4 @@
-"""Files of any content are read without an exception; what cannot be used is rejected, and the rest is there."""
+"""Files of any content are read, or refused by name; what cannot be used is rejected, and the rest is there."""
 
 from __future__ import annotations
 
@@ -72,7 +72,12 @@ def test_any_bytes_are_read_or_rejected(data: st.DataObject, format: str, encodi
     content = data.draw(st.binary(max_size=60) | damaged_bytes(VALID[format]) | damaged_bytes(BULK))
     (tmp_path / "file").write_bytes(content)
     longest = data.draw(st.integers(1, 300))
-    found, rejected = read(tmp_path / "file", format=format, encoding=encoding, max_line=longest)
+    try:
+        found, rejected = read(tmp_path / "file", format=format, encoding=encoding, max_line=longest)
+    except InputError as error:
+        assert format in {"json", "csv", "tsv"}
+        assert_says(error, "is broken at line")
+        return
     assert all(len(json.dumps(each.document)) < 20 * longest + 100 for each in found)
     assert found or rejected or format != "text"
 
@@ -127,13 +132,12 @@ def test_a_table_that_python_writes_is_read_as_it_was(rows: list[list[str]], tmp
     ]
 
 
-@pytest.mark.parametrize("format", ["json", "jsonl"])
-def test_what_is_nested_too_deeply_is_rejected(format: str, tmp_path: Path) -> None:
+def test_what_is_nested_too_deeply_is_rejected(tmp_path: Path) -> None:
     deep = "[" * 100_000 + "]" * 100_000
-    (tmp_path / "file").write_text(f'[{{"a": {deep}}}]' if format == "json" else f'{{"a": {deep}}}\n{{"b": 1}}\n')
-    found, [rejected] = read(tmp_path / "file", format=format)
+    (tmp_path / "file").write_text(f'{{"a": {deep}}}\n{{"b": 1}}\n')
+    found, [rejected] = read(tmp_path / "file", format="jsonl")
     assert "nested too deeply" in rejected.reason
-    assert [each.document for each in found] == ([] if format == "json" else [{"b": 1}])
+    assert [each.document for each in found] == [{"b": 1}]
 
 
 @fuzzed_in_a_directory

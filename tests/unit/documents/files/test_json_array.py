@@ -9,9 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from es_simhash.documents.files import json_array
+from es_simhash.documents.files import FileDocument, json_array, read_documents
+from es_simhash.errors import InputError
 from tests.support.fuzzing import examples
-from tests.support.reading import COMPRESS, read_bytes
+from tests.support.reading import COMPRESS, never, read_bytes
 from tests.unit.documents.files.test_jsonl import documents
 
 
@@ -75,51 +76,42 @@ def test_an_element_that_cannot_be_used_is_rejected_and_the_others_are_read(
         (b",\n{", "not JSON"),
         (b",\n]", "not JSON"),
         (b",\n", "not JSON"),
-        (b'\n{"id": 2}]', "a comma or the end of the array"),
-        (b"\n", "the end of the file"),
+        (b'\n{"id": 2}]', "After element 1 of the array comes '{'. Put a comma or ] there."),
+        (b"\n", "After element 1 of the array comes the end of the file"),
         (b"]\n[]", "more after the end of the array"),
         (b",\n" + b"[" * 200_000, "nested too deeply"),
     ],
 )
-def test_the_place_where_an_array_breaks_is_rejected_and_what_comes_before_is_read(
+def test_a_broken_array_is_an_error_that_names_the_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rest: bytes, reason: str, small: bool
 ) -> None:
     if small and len(rest) < 1000:
         monkeypatch.setattr(json_array, "_BLOCK", 1)
-    read, rejected = read_bytes(tmp_path, "a.json", b'[{"id": 1}' + rest)
-    assert [found.id for found in read] == ["1"]
-    assert [bad.line for bad in rejected] == [2]
-    assert reason.lower() in rejected[0].reason.lower()
+    with pytest.raises(InputError) as caught:
+        read_bytes(tmp_path, "a.json", b'[{"id": 1}' + rest)
+    assert str(caught.value).startswith(f"'{tmp_path}/a.json' is broken at line 2. ")
+    assert reason in str(caught.value)
 
 
-def test_an_element_that_is_too_long_is_not_kept_in_memory(tmp_path: Path) -> None:
-    content = b'[{"id": 1},\n{"a": "' + b"x" * 1_000_000 + b'"}]'
-    read, rejected = read_bytes(tmp_path, "a.json", content, max_line=100_000)
-    assert [found.id for found in read] == ["1"]
-    assert [bad.line for bad in rejected] == [2]
-    assert "more than 100,000 characters" in rejected[0].reason
-
-
-def test_an_element_that_is_too_long_is_rejected_where_its_end_is_seen_and_the_next_is_read(tmp_path: Path) -> None:
-    read, rejected = read_bytes(
-        tmp_path, "a.json", b'[{"id": 1},\n{"a": "' + b"x" * 90 + b'"}, {"id": 3}]', max_line=80
-    )
-    assert [found.id for found in read] == ["1", "3"]
-    [bad] = rejected
-    assert (bad.line, bad.reason) == (
-        2,
-        "The element has more than 80 characters. Split it, or allow longer lines.",
-    )
+@pytest.mark.parametrize("length", [90, 1_000_000])
+def test_an_element_that_is_too_long_is_an_error(tmp_path: Path, length: int) -> None:
+    content = b'[{"id": 1},\n{"a": "' + b"x" * length + b'"}, {"id": 3}]'
+    with pytest.raises(
+        InputError, match=r"line 2\. Element 2 of the array, .*, has more than 80 characters\. Split it"
+    ):
+        read_bytes(tmp_path, "a.json", content, max_line=80)
 
 
 def test_all_elements_before_a_damaged_place_are_read(tmp_path: Path) -> None:
     whole = [{"id": number, "text": str(number) * 50} for number in range(10_000)]
     packed = gzip.compress(json.dumps(whole, indent=0).encode())
-    read, rejected = read_bytes(tmp_path, "a.json.gz", packed[: len(packed) // 2])
+    (tmp_path / "a.json.gz").write_bytes(packed[: len(packed) // 2])
+    read: list[FileDocument] = []
+    with pytest.raises(InputError, match=r"line ([\d,]+)\. The file breaks off here") as caught:
+        read.extend(read_documents(tmp_path / "a.json.gz", on_reject=never))
     assert 1000 < len(read) < 10_000
     assert [found.document for found in read] == whole[: len(read)]
-    assert [bad.line for bad in rejected] == [read[-1].line + 4]
-    assert "breaks off" in rejected[0].reason
+    assert f"line {read[-1].line + 4:,}. " in str(caught.value)
 
 
 def test_json_lines_in_a_file_named_json_are_read(tmp_path: Path) -> None:
