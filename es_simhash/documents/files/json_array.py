@@ -6,7 +6,8 @@ import json
 import re
 from collections.abc import Iterator
 
-from es_simhash.documents.files.compression import Stream, breaks_off, reading_errors
+from es_simhash._core.arrow import one_line
+from es_simhash.documents.files.compression import Stream, reading_errors
 from es_simhash.documents.files.data_file import DataFile, Numbered, RecordError
 from es_simhash.documents.files.encodings import BYTE_ORDER_MARK, new_decoder
 from es_simhash.documents.files.json_values import parse_object
@@ -113,7 +114,7 @@ class _Window:
                 wanted -= len(block)
         except reading_errors() as error:
             # What comes before is read first.
-            self._damage = breaks_off(error)
+            self._damage = f"The file breaks off there ({one_line(error)}). Fetch it again."
         self.text = "".join(parts)
         self.at = 0
         return True

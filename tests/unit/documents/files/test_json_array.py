@@ -107,7 +107,7 @@ def test_all_elements_before_a_damaged_place_are_read(tmp_path: Path) -> None:
     packed = gzip.compress(json.dumps(whole, indent=0).encode())
     (tmp_path / "a.json.gz").write_bytes(packed[: len(packed) // 2])
     read: list[FileDocument] = []
-    with pytest.raises(InputError, match=r"line ([\d,]+)\. The file breaks off here") as caught:
+    with pytest.raises(InputError, match=r"line ([\d,]+)\. The file breaks off there") as caught:
         read.extend(read_documents(tmp_path / "a.json.gz", on_reject=never))
     assert 1000 < len(read) < 10_000
     assert [found.document for found in read] == whole[: len(read)]
