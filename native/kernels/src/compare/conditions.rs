@@ -143,8 +143,14 @@ fn is_line_end(point: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::normalise::Folding;
 
-    const STEPS: Steps = Steps { nfkc: true, casefold: true, whitespace: true };
+    const STEPS: Steps = Steps {
+        nfkc: true,
+        casefold: true,
+        whitespace: true,
+        folding: Folding { han: false, kana: false, accents: false },
+    };
     const ALL: Conditions = Conditions { lengths: 0.8, numbers: 0.5, first_lines: 0.5 };
 
     fn of(text: &str) -> Traits {
