@@ -3,7 +3,7 @@
 {documents:,} texts of 400 words in English, Chinese and Japanese, two fifths of them within one of {frames} frames of
 {frame} words; and {pairs} planted pairs a kind and language. 1% to 5% of the words that both have are replaced,
 inserted or deleted, except in chunks. What contains the inner text is searched for, and what the outer one contains.
-MinHash is the preset `default` with `measure="containment"`; `more_like_this` finds what is among its first ten hits.
+`more_like_this` finds what is among its first ten hits.
 Passages have {english} words, and {others} in Chinese and Japanese. Elasticsearch.
 """
 
@@ -99,17 +99,16 @@ def _sides(planted: Planted) -> Iterator[tuple[str, str]]:
 
 def _found(server: Server, language: Language, indices: dict[str, Index], planted: Sequence[Planted]) -> Table:
     """Return the share of the pairs of each kind that are found, in each direction."""
-    ways = ("", "MinHash, ", "more_like_this, ", "candidates, ")
+    ways = ("", "more_like_this, ", "candidates, ")
     columns = ["", *(f"{way}{relation}" for way in ways for relation in RELATIONS)]
     table = Table(f"Pairs found, {language.name}", columns)
     for kind in dict.fromkeys(each.kind for each in planted):
         pairs = [each for each in planted if each.kind == kind]
         found = {name: [_searched(indices["passages"], each, name) for each in pairs] for name in RELATIONS}
-        by_minhash = [mean(_by_minhash(indices[PLAIN], each, name) for each in pairs) for name in RELATIONS]
         alike = [mean(_alike(server, indices[PLAIN].name, each, name) for each in pairs) for name in RELATIONS]
         recalls = [mean(is_found for is_found, _ in found[name]) for name in RELATIONS]
         candidates = [mean(matches.candidates for _, matches in found[name]) for name in RELATIONS]
-        shares = [f"{recall:.3f}" for recall in (*recalls, *by_minhash, *alike)]
+        shares = [f"{recall:.3f}" for recall in (*recalls, *alike)]
         table.add(kind, *shares, *(f"{count:.1f}" for count in candidates))
     return table
 
@@ -124,11 +123,6 @@ def _searched(index: Index, planted: Planted, relation: Relation) -> tuple[bool,
     asked, wanted = _asked(planted, relation)
     matches = index.find(id=asked, relation=relation, size=100)
     return any(match.id == wanted for match in matches), matches
-
-
-def _by_minhash(index: Index, planted: Planted, relation: Relation) -> bool:
-    asked, wanted = _asked(planted, relation)
-    return any(match.id == wanted for match in index.find(id=asked, measure="containment", size=100))
 
 
 def _alike(server: Server, index: str, planted: Planted, relation: Relation) -> bool:

@@ -172,7 +172,7 @@ class Verifier:
         weights: tuple[_Words, npt.NDArray[np.uint32], int] | None,
         key_bits: int,
         counts: bool,
-        conditions: tuple[float, float, float],
+        numbers: float,
     ) -> None: ...
     def measures(
         self,

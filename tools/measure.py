@@ -39,7 +39,7 @@ def numbers() -> Iterator[Number]:
     yield from (Number(f"doors: {way}", len(doors(way)), most[way]) for way in WAYS)
     yield from _shape()
     yield Number("words of the README", _words([ROOT / "README.md"]), 1_000)
-    yield Number("words of docs, but of generated pages", _words(_written_pages()), 33_200)
+    yield Number("words of docs, but of generated pages", _words(_written_pages()), 32_700)
     verbs = [app.get_command(click.Context(app), verb) for verb in COMMANDS]
     slots = [len(verb.params) for verb in verbs if verb]
     yield Number("verbs", len(slots), 26)
@@ -50,7 +50,7 @@ def numbers() -> Iterator[Number]:
 
 def _written_pages() -> Iterator[Path]:
     docs = ROOT / "docs"
-    generated = {docs / name for name in ("benchmarks.md", "cli.md", "reference/limits.md", "soak.md")}
+    generated = {docs / name for name in ("benchmarks.md", "cli.md", "quality.md", "reference/limits.md", "soak.md")}
     return (page for page in docs.rglob("*.md") if page not in generated)
 
 

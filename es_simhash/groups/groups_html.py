@@ -60,5 +60,5 @@ def _html(counts: Counts, columns: list[str], rows: Iterator[list[str]] | tuple[
     if counts.unscoped:
         notes.append(f"Without a value of the scope: {counted(counts.unscoped, 'document')}.")
     if counts.refused:
-        notes.append(f"Similar enough, but refused by a condition: {counted(counts.refused, 'pair')}.")
+        notes.append(f"Similar enough, but with other numbers: {counted(counts.refused, 'pair')}.")
     return in_notebook(", ".join(parts), columns, rows, 0 if is_closed else counts.groups, *notes)

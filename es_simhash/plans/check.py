@@ -57,7 +57,7 @@ class Checked:
 
     @property
     def refused(self) -> int:
-        """How many documents are similar enough, but do not meet the conditions."""
+        """How many documents are similar enough, but share too few numbers."""
         return self.in_index.refused + self.earlier.refused
 
     @property

@@ -10,8 +10,8 @@ from es_simhash.errors import InputError
 from es_simhash.scheme.query import By, Criteria, Filter, name_list
 from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import Settings
-from es_simhash.scheme.verdict.verification import LEVELS, Level, Measure, Verification, similarity_of
-from es_simhash.scheme.verdict.verifier import measure_named, verification_of
+from es_simhash.scheme.verdict.verification import Level, Verification, similarity_of
+from es_simhash.scheme.verdict.verifier import verification_of
 from es_simhash.text.idf import IdfTable
 
 Candidates: TypeAlias = Literal["keys", "more_like_this"]
@@ -33,7 +33,6 @@ class FindOptions(TypedDict, total=False):
     size: int
     source: Sequence[str] | bool
     estimate: bool
-    measure: Measure | None
     idf: IdfTable | None
     candidates: Candidates
     max_candidates: int
@@ -55,8 +54,7 @@ class FindRequest:
     - ``source``: parts of the documents to return with the matches.
     - ``estimate``: fingerprints alone decide, and no text is read. By default, texts do as the scheme's
       ``verification`` says, if it has one.
-    - ``measure`` and ``idf`` (a table of weights) replace those of the scheme; they need texts. By another measure the
-      minimum similarity is that of the level ``near``.
+    - ``idf``, a table of weights, replaces those of the scheme; it needs texts.
     - ``candidates="more_like_this"`` needs no field in the index, and texts as well.
     - ``max_candidates``: maximum number of candidates to compare.
     - ``scope``: which documents are compared at all, beside what the index's policy demands.
@@ -74,7 +72,6 @@ class FindRequest:
     size: int = 10
     source: Sequence[str] | bool = False
     estimate: bool = False
-    measure: Measure | None = None
     idf: IdfTable | None = None
     candidates: Candidates = "keys"
     max_candidates: int = MOST_CANDIDATES
@@ -92,11 +89,9 @@ class FindRequest:
             raise InputError(
                 f"There are no candidates {self.candidates!r}. Choose from: {', '.join(get_args(Candidates))}."
             )
-        if self.measure is not None:
-            measure_named(self.measure)
         self._check_relation()
         if self.estimate and self.needs_texts:
-            raise InputError("Measures, weights, numbers and more_like_this need texts. Leave the estimate out.")
+            raise InputError("Weights, numbers and more_like_this need texts. Leave the estimate out.")
         if self.size < 1 or not 1 <= self.max_candidates <= MOST_CANDIDATES:
             raise InputError(
                 f"{self.size} matches of {self.max_candidates} candidates cannot be found. Choose a size from 1, and "
@@ -114,25 +109,21 @@ class FindRequest:
         if self.by or self.distance is not None or self.estimate or self.needs_texts:
             raise InputError(
                 f"The relation {self.relation!r} is found by passages and decided by texts. Leave out what compares "
-                "fingerprints, measures, weights, numbers and more_like_this."
+                "fingerprints, weights, numbers and more_like_this."
             )
 
     @property
     def needs_texts(self) -> bool:
         """Whether texts are compared even if the scheme has no ``verification``."""
-        wishes = self.measure is not None, self.idf is not None, bool(self.numbers)
-        return self.candidates == "more_like_this" or any(wishes)
+        return self.candidates == "more_like_this" or self.idf is not None or bool(self.numbers)
 
     def verification(self, settings: Settings) -> Verification | None:
         """Return how texts are compared; None if they are not, or by their passages."""
         if self.relation is not None:
             return None
         found = verification_of(settings, estimate=self.estimate, numbers=self.numbers, needs_texts=self.needs_texts)
-        if found and self.idf is not None:
-            found = replace(found, features="scheme")  # the table has these
-        if found is None or self.measure in (None, found.measure):
-            return found
-        return replace(found, measure=self.measure, similarity=LEVELS[self.measure]["near"])
+        # A table of weights has the features of the fingerprints.
+        return replace(found, features="scheme") if found and self.idf is not None else found
 
     def criteria(self, settings: Settings) -> Criteria:
         """Return what a match is under a scheme."""

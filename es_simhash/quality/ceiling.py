@@ -33,8 +33,6 @@ LEAST = 0.2
 # The most postings to count, which takes some ten seconds.
 _MOST_POSTINGS = 2_000_000_000
 _SIZE = 256
-# Pairs are counted until there are this many times as many as are wanted.
-_ROOM = 4
 
 Jaccards: TypeAlias = npt.NDArray[np.float64]
 
@@ -70,19 +68,14 @@ def similar_pairs(
     return found or _by_keys(settings, texts, originals)
 
 
-def similar_among(
-    samples: FeatureSamples, most_postings: int = _MOST_POSTINGS, most: int | None = None
-) -> SimilarPairs | None:
-    """Find the similar pairs of texts by samples of their features; return None if that would take too long.
-
-    Of more than ``most`` pairs these are the nearest, and up to three times as many others.
-    """
+def similar_among(samples: FeatureSamples, most_postings: int = _MOST_POSTINGS) -> SimilarPairs | None:
+    """Find the similar pairs of texts by samples of their features; return None if that would take too long."""
     while samples.postings > most_postings:
         fewer = samples.halved()
         if fewer is None:
             return None
         samples = fewer
-    pairs, jaccards, features = _counted(samples, most)
+    pairs, jaccards, features = _counted(samples)
     levels = samples.levels[np.stack(positions(pairs))].max(axis=0)
     estimated = levels > 0
     error = standard_error(jaccards[estimated], features[estimated])
@@ -104,7 +97,7 @@ def plain_features(settings: Settings, texts: Iterable[str]) -> FeatureBatch:
     return FeatureBatch(hashes, offsets_from_counts(counts))
 
 
-def _counted(samples: FeatureSamples, most: int | None) -> tuple[Numbers, Jaccards, Integers]:
+def _counted(samples: FeatureSamples) -> tuple[Numbers, Jaccards, Integers]:
     """Return the similar pairs, their similarities, and the number of features that these were computed from."""
     features, totals = samples.features, samples.totals()
     _, feature, documents = np.unique(features.hashes, return_inverse=True, return_counts=True)
@@ -115,7 +108,6 @@ def _counted(samples: FeatureSamples, most: int | None) -> tuple[Numbers, Jaccar
     # For each feature the position after the last document seen.
     seen = ends - documents
     pairs, jaccards, unions = [np.empty(0, np.uint64)], [np.empty(0, np.float64)], [np.empty(0, np.int64)]
-    count = 0
     for document in counted_each("Comparing all", range(len(counts)), len(counts)):
         own = feature[features.offsets[document] : features.offsets[document + 1]]
         seen[own] += 1
@@ -134,20 +126,7 @@ def _counted(samples: FeatureSamples, most: int | None) -> tuple[Numbers, Jaccar
         pairs.append(pair_codes(one[near], others[near]))
         jaccards.append(jaccard[near])
         unions.append(union[near])
-        count += len(unions[-1])
-        if most is not None and count > _ROOM * most:
-            kept = are_nearest(np.concatenate(jaccards), most)
-            pairs, jaccards = [np.concatenate(pairs)[kept]], [np.concatenate(jaccards)[kept]]
-            unions = [np.concatenate(unions)[kept]]
-            count = int(kept.sum())
     return np.concatenate(pairs), np.concatenate(jaccards), np.concatenate(unions)
-
-
-def are_nearest(similarities: Jaccards, most: int) -> npt.NDArray[np.bool_]:
-    """Return which similarities are the highest, up to ``most``; of equal ones the first."""
-    nearest = np.zeros(len(similarities), dtype=np.bool_)
-    nearest[np.argsort(-similarities, kind="stable")[:most]] = True
-    return nearest
 
 
 def _by_keys(settings: Settings, texts: Iterable[str], originals: Integers) -> SimilarPairs:

@@ -15,7 +15,7 @@ from es_simhash._core.arrays import Integers
 from es_simhash._core.stages import counted_each
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.sorting import Numbers
-from es_simhash.quality.ceiling import are_nearest, feature_batches, similar_among, similar_pairs
+from es_simhash.quality.ceiling import feature_batches, similar_among, similar_pairs
 from es_simhash.quality.feature_samples import MOST, FeatureSamples, sampled
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.builtin import builtin
@@ -24,7 +24,7 @@ from es_simhash.scheme.verdict.verification import Measure, Verification
 from es_simhash.scheme.verdict.verifier import compared, is_by_rarity
 from es_simhash.sketches.weighted_sets import WeightedSet, shared_weights
 
-MEASURES: tuple[Measure, ...] = ("jaccard", "overlap", "balanced")
+MEASURES: tuple[Measure, ...] = ("jaccard", "balanced")
 # The number of features of each text that are always held, however many texts there are.
 _OF_EACH = 320
 
@@ -47,49 +47,37 @@ class MeasuredPairs:
     jaccards: Similarities
     similarities: ByMeasure
 
-    def parted(self, in_scope: InScope | None) -> tuple[MeasuredPairs, Numbers]:
-        """Return the pairs in scope, and those that are not."""
+    def within(self, in_scope: InScope | None) -> MeasuredPairs:
+        """Return the pairs in scope."""
         if in_scope is None:
-            return self, np.empty(0, np.uint64)
+            return self
         count = in_scope(*positions(self.pairs))
         some = {name: each[count] for name, each in self.similarities.items()}
-        return MeasuredPairs(self.pairs[count], self.jaccards[count], some), self.pairs[~count]
+        return MeasuredPairs(self.pairs[count], self.jaccards[count], some)
 
 
 def measured_by(settings: Settings) -> Verification | None:
     """Return what a scheme verifies by, if pairs are measured by that: with weights by rarity."""
     verification = settings.verification
-    if verification is None or verification.measure not in MEASURES or not is_by_rarity(settings, verification):
-        return None
-    return verification
+    return verification if is_by_rarity(settings, verification) else None
 
 
 def jaccard_of(measure: Measure, similarity: float) -> float:
-    """Return the Jaccard similarity of two texts of one length that have this similarity by a measure.
-
-    With the Jaccard similarity j they overlap by 2 j / (1 + j).
-    """
-    if measure == "overlap":
-        return similarity / (2 - similarity)
+    """Return the Jaccard similarity of two texts of one length that have this similarity by a measure."""
     square = similarity**2
     return (square + math.sqrt(square**2 + 8 * square)) / 4 if measure == "balanced" else similarity
 
 
-def measure_pairs(
-    settings: Settings, texts: Iterable[str], originals: Integers, most: int | None = None
-) -> MeasuredPairs:
-    """Measure the similar pairs of texts, which are read several times; if there are more than ``most``, the nearest.
+def measure_pairs(settings: Settings, texts: Iterable[str], originals: Integers) -> MeasuredPairs:
+    """Measure the similar pairs of texts, which are read several times.
 
     ``originals`` are the `first_positions` of the texts.
     """
     compares = compared(settings, settings.verification)
     samples = _samples_of(settings, texts, originals)
-    near = (similar_among(samples, most=most) or similar_pairs(settings, texts, originals, most_features=0)).predicted
+    near = (similar_among(samples) or similar_pairs(settings, texts, originals, most_features=0)).predicted
     order = np.argsort(near.pairs)
     pairs, jaccards = near.pairs[order], near.similarities[order]
-    if most is not None:
-        nearest = are_nearest(jaccards, most)
-        pairs, jaccards = pairs[nearest], jaccards[nearest]
     measuring = RarityMeasure(compares, texts, originals, samples if compares is settings else None)
     return MeasuredPairs(pairs, jaccards, measuring.similarities(pairs))
 
@@ -120,7 +108,7 @@ class RarityMeasure:
         shared = shared_weights(self._sets, first, second)
         a, b = self._samples.totals_of(self._totals, first, second)
         jaccards, overlaps = _share(shared, a + b - shared), _share(shared, np.minimum(a, b))
-        return {"jaccard": jaccards, "overlap": overlaps, "balanced": np.sqrt(jaccards * overlaps)}
+        return {"jaccard": jaccards, "balanced": np.sqrt(jaccards * overlaps)}
 
 
 def _samples_of(settings: Settings, texts: Iterable[str], originals: Integers) -> FeatureSamples:

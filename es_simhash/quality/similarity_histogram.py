@@ -49,8 +49,8 @@ class Level:
 class Histogram:
     """The pairs among ``documents`` by their similarity: the scheme's, or Jaccard's if it does not weigh by rarity.
 
-    ``threshold`` is the scheme's, None if it has another measure; ``near`` counts the pairs at or above it, whatever
-    its other conditions. The similarities of unequal texts part at ``valley``, if they clearly do.
+    ``threshold`` is the scheme's, None if it does not; ``near`` counts the pairs at or above it, whatever numbers they
+    share. The similarities of unequal texts part at ``valley``, if they clearly do.
     """
 
     documents: int
@@ -69,7 +69,7 @@ def histogram(
     """Count the pairs of documents, given as (id, text), by similarity; with ``in_scope``, only those in it."""
     ids, texts = [id_ for id_, _ in documents], [text for _, text in documents]
     originals = first_positions(texts)
-    found, _ = measure_pairs(plain(settings), texts, originals).parted(in_scope)
+    found = measure_pairs(plain(settings), texts, originals).within(in_scope)
     verification = measured_by(settings)
     similarities = found.similarities[verification.measure if verification else "jaccard"]
     steps = np.floor(similarities * _LEVELS + 1e-9).astype(np.int64)

@@ -76,14 +76,6 @@ class StoredDocuments:
         columns = (self._places, self.texts, self._values) if self.scope else (self._places, self.texts)
         return zip(*columns, strict=True)
 
-    def some(self, places: Integers) -> StoredDocuments:
-        """Return the documents at these positions, which ascend: new ones, or these if they are all."""
-        if len(places) == len(self):
-            return self
-        chosen = set(places.tolist())
-        some = (each for place, each in enumerate(self) if place in chosen)
-        return StoredDocuments.of(some, self._memory, self.scope)
-
     @property
     def ids(self) -> list[str]:
         """The ids."""

@@ -9,42 +9,35 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 import numpy as np
-import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
 from es_simhash.documents.rejected import OnReject
 from es_simhash.errors import InputError
 from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.deduplication_steps import Documents
+from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.buckets import script_of
+from es_simhash.quality.evaluation import LEAST
 from es_simhash.quality.key_choice import KeyOption, Probe, choose, key_options
 from es_simhash.quality.labels import Labels
-from es_simhash.quality.measures import InScope, MeasuredPairs, RarityMeasure, jaccard_of, measure_pairs, measured_by
-from es_simhash.quality.predictions import first_positions
-from es_simhash.quality.rule_search import MEASURES, SIMPLER, Agreements, Rule, RuleSearch, Way
+from es_simhash.quality.measures import InScope, jaccard_of, measure_pairs, measured_by
+from es_simhash.quality.predictions import PredictedPairs, first_positions, predict_pairs
 from es_simhash.quality.stored_documents import StoredDocuments
 from es_simhash.quality.synthetic_pairs import synthetic_pairs
-from es_simhash.quality.truth import Truth, truth_of
-from es_simhash.quality.tuning_text import capitalized, describe_keys, describe_rule, describe_tokens
+from es_simhash.quality.threshold_choice import ThresholdChoice, choose_threshold
+from es_simhash.quality.truth import truth_of
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, MinHash
 from es_simhash.scheme.verdict.measures import Similarities
 from es_simhash.scheme.verdict.verification import Level, Verification, similarity_of
+from es_simhash.scheme.verdict.verifier import Verifier
 from es_simhash.sketches.key_plans import Goal
-from es_simhash.text.tokens.kinds import Chars, Tokens, Words
+from es_simhash.text.tokens.kinds import Chars, Tokens
 
-# The features to try on labels; the first of equally good ones is chosen.
-FEATURES: tuple[Tokens, ...] = (Chars(5), Chars(4), Chars(3), Chars(8), Words(1), Words(2), Words(3))
-# The features by whose keys the default rule is tried, too; it compares runs of characters.
-_DEFAULT_FOR = (Chars(5), Chars(3))
 # The numbers of random texts to measure candidates and costs on, and of pairs to measure recall on.
 _TEXTS, _PAIRS = 700, 300
 _UNSEEN = 3.0
-# The most documents to compare, unless more are labelled.
-_DOCUMENTS = 10_000
-# The most pairs to try rules on, the nearest of all: by short n-grams any two long texts are similar.
-_NEAREST = 300_000
 # All near pairs but this share are at least as similar as the scheme's MinHash says.
 _LEAST_SIMILAR = 0.01
 # Fewer pairs are too few to estimate that share.
@@ -57,29 +50,10 @@ OnStep = Callable[[str], object]
 
 
 @dataclass(frozen=True)
-class Tried:
-    """Features with their best rule, and the minimum plain Jaccard similarity (``jaccard``) of near pairs.
-
-    ``others`` is the number of other documents in the corpus that are at least as similar to a document.
-    """
-
-    tokens: Tokens
-    rule: Rule
-    jaccard: float
-    others: float
-
-    @property
-    def merit(self) -> float:
-        """The rule's merit, less a penalty for each tenfold increase of candidates."""
-        return self.rule.merit - SIMPLER * math.log10(1 + self.others)
-
-
-@dataclass(frozen=True)
 class Tuned:
     """The options that no other beats (``front``), and the position of the ``choice``.
 
-    ``tried`` has the rules by features, the best first; it is empty without labels. ``documents`` counts those
-    compared, and ``doubts`` is the warning that labels are too few.
+    ``documents`` counts those compared; ``threshold`` is what labels chose, None without them.
     """
 
     documents: int
@@ -87,8 +61,7 @@ class Tuned:
     front: Sequence[KeyOption]
     choice: int
     why: str
-    tried: Sequence[Tried] = ()
-    doubts: str = ""
+    threshold: ThresholdChoice | None = None
 
     @property
     def texts(self) -> int:
@@ -108,13 +81,14 @@ class Tuned:
     @property
     def warning(self) -> str:
         """The warnings that the labels are too few, or the texts to measure false candidates on; empty if neither."""
+        doubts = self.threshold.doubts if self.threshold else ""
         if self.unseen <= self.goal.candidates:
-            return self.doubts
+            return doubts
         few = (
             f"False candidates were measured on {self.texts:,} texts: among {self.goal.documents:,} documents a query "
             f"may have up to {self.unseen:,.0f} more than shown. Expect that, or give more texts, up to {_TEXTS}."
         )
-        return f"{self.doubts} {few}".lstrip()
+        return f"{doubts} {few}".lstrip()
 
     @property
     def scheme(self) -> Scheme:
@@ -136,129 +110,73 @@ def tune_by_labels(
     on_step: OnStep = lambda _: None,
     on_reject: OnReject = lambda _: None,
 ) -> Tuned:
-    """Find the scheme that fits the labels of documents, (id, text) pairs that are read once, best.
+    """Choose the minimum similarity that best fits the labels of documents, (id, text) pairs, and keys for it.
 
-    ``base`` defines how texts are read; the corpus is as large as the sample, unless the ``goal`` says otherwise. Of
-    documents without a label, at most some thousands count.
+    Texts are compared by the rule of the ``base`` if it weighs by rarity, else by the default one; without a ``base``,
+    features are chosen by the length of texts. The corpus is as large as the documents are, unless the ``goal`` says
+    otherwise.
     """
     with ExitStack() as stack:
         if isinstance(documents, StoredDocuments):
             stored = documents
         else:
             stored = stack.enter_context(StoredDocuments.of(documents))
-        goal = goal or Goal(len(stored))
-        some = stored.some(_chosen(stored, labels))
-        if some is not stored:
-            stack.enter_context(some)
-        return _by_labels(some, labels, goal, _base(base), on_step, on_reject)
-
-
-def _chosen(documents: StoredDocuments, labels: Labels) -> Integers:
-    """Choose all labelled documents, and as many of the others as there may be."""
-    named = {id_ for label in labels.labels for id_ in label.ids}
-    are_labelled = np.array([id_ in named for id_ in documents.ids], dtype=np.bool_)
-    labelled, others = np.flatnonzero(are_labelled), np.flatnonzero(~are_labelled)
-    few = others[_spread(len(others), max(_DOCUMENTS - len(labelled), 0))]
-    return np.sort(np.concatenate([labelled, few]))
+        return _by_labels(stored, labels, goal or Goal(len(stored)), base, on_step, on_reject)
 
 
 def _by_labels(
-    documents: StoredDocuments, labels: Labels, goal: Goal, base: Scheme, on_step: OnStep, on_reject: OnReject
+    documents: StoredDocuments, labels: Labels, goal: Goal, base: Scheme | None, on_step: OnStep, on_reject: OnReject
 ) -> Tuned:
-    texts, originals, scopes = documents.texts, documents.originals, documents.scopes()
+    scopes = documents.scopes()
     in_scope = scopes.are_in_scope if scopes else None
     truth = truth_of(labels, documents.ids, on_reject)
     truth = truth.within(in_scope) if in_scope else truth
-    search = RuleSearch(truth)
-    on_step("Comparing all texts by runs and numbers")
-    agreements, by_text = Agreements(base, texts), RarityMeasure(base.by_text, texts, originals)
-    learnt = []
-    for tokens in FEATURES:
-        on_step(f"Comparing all texts by {describe_tokens(tokens)}")
-        found, apart = measure_pairs(replace(base, tokens=tokens), texts, originals, _NEAREST).parted(in_scope)
-        ways = [Way.of_measure(name, found.similarities) for name in MEASURES]
-        if tokens in _DEFAULT_FOR:
-            ways.insert(0, Way(Verification(), by_text.similarities(found.pairs)["balanced"]))
-        rule = search.best(found.pairs, ways, agreements.of(found.pairs))
-        learnt.append(_learnt(tokens, found, apart, rule, truth, goal))
-    learnt.sort(key=lambda each: -each.tried.merit)
-    best = learnt[0].tried
+    random = _spread(len(documents), _TEXTS)
+    texts = documents.texts_at(random.tolist())
+    settings, rule = _settings(base, texts)
+    on_step("Comparing all texts")
+    found = _similar(documents, settings, rule)
+    on_step("Trying thresholds")
+    threshold = choose_threshold(found, truth, rule)
+    rule = replace(rule, similarity=threshold.best.similarity)
+    near = found.pairs[found.similarities >= rule.similarity]
     on_step("Measuring keys")
-    scheme = replace(
-        base,
-        name="tuned",
-        tokens=best.tokens,
-        simhash=None,
-        minhash=MinHash(similarity=best.jaccard),
-        verification=best.rule.verification,
+    pairs = _unequal(near[truth.are_positive(near)], documents.originals)
+    rows = np.unique(np.concatenate(positions(pairs)))
+    wanted, places = documents.texts_at(rows.tolist()), np.searchsorted(rows, np.stack(positions(pairs)))
+    jaccards = Verifier(settings, Verification.of_fingerprints(1.0)).similarities(wanted, places)
+    probe = Probe(texts, _excused(near, random, in_scope), wanted, pair_codes(*places), jaccards)
+    tuned = _tuned(settings, rule, _level(jaccards, rule), probe, len(documents), goal)
+    return replace(tuned, why=f"{_describe_threshold(threshold)} {tuned.why}", threshold=threshold)
+
+
+def _similar(documents: StoredDocuments, settings: Scheme, rule: Verification) -> PredictedPairs:
+    """Find the pairs that reach the lowest threshold to try."""
+    generous = replace(settings, minhash=settings.minhash or MinHash())
+    least = min(LEAST, rule.similarity)
+    with Deduplicator(generous, similarity=least, scope=documents.scope).run(documents) as duplicates:
+        return predict_pairs(duplicates, documents.originals)
+
+
+def _unequal(pairs: Numbers, originals: Integers) -> Numbers:
+    """Choose some of the pairs, of unequal texts if there are any: any keys find copies, which say nothing of keys."""
+    first, second = positions(pairs)
+    unequal = pairs[originals[first] != originals[second]]
+    pairs = unequal if len(unequal) else pairs
+    return pairs[_spread(len(pairs), _PAIRS)]
+
+
+def _describe_threshold(threshold: ThresholdChoice) -> str:
+    best, own, nearest = threshold.best, threshold.own, threshold.nearest
+    beside = f"that of the scheme's {own.similarity:g} is {own.scores.f1.value:.3f}"
+    others = "it is the scheme's own" if best is own else beside
+    level = f"The level nearest to it is {nearest.level}, {nearest.similarity:g}."
+    if nearest is best:
+        level = f"It is the level {nearest.level}."
+    return (
+        f"The similarity {best.similarity:g} fits these labels best, with an F1 of {best.scores.f1.value:.3f}; "
+        f"{others}. {level}"
     )
-    front = key_options(scheme, learnt[0].probe(scheme, documents), goal)
-    choice = choose(front, goal)
-    why = (
-        f"{capitalized(describe_tokens(best.tokens))} with {describe_rule(best.rule.verification)} fit these labels "
-        f"best (F1 {best.rule.f1:.3f} on parts of them held out of the choice), and {describe_keys(choice, goal)}."
-    )
-    doubts = search.doubts
-    if len(truth.positives) and not len(learnt[0].right):
-        doubts = (
-            "No labelled duplicates have similar texts. Name the fields that hold the texts, or check the labels. "
-            f"{doubts}"
-        ).rstrip()
-    tried = [each.tried for each in learnt]
-    return Tuned(len(documents), goal, front, front.index(choice), why, tried, doubts)
-
-
-@dataclass(frozen=True, eq=False)
-class _Learnt:
-    """A rule with the pairs that it finds, the right ones among them, and their plain similarities.
-
-    ``apart`` are similar pairs out of scope, which are no false candidates either.
-    """
-
-    tried: Tried
-    near: Numbers
-    apart: Numbers
-    right: Numbers
-    jaccards: Similarities
-
-    def probe(self, scheme: Scheme, documents: StoredDocuments) -> Probe:
-        """Choose the texts and pairs to measure keys on."""
-        random = _spread(len(documents), _TEXTS)
-        texts, alike = documents.texts_at(random.tolist()), _among(np.union1d(self.near, self.apart), random)
-        if not len(self.right):
-            return _synthetic(scheme, texts, alike, self.tried.jaccard)
-        # Any keys find copies, so copies say nothing about keys.
-        unequal = self.jaccards < 1 if (self.jaccards < 1).any() else self.jaccards <= 1
-        pairs = self.right[unequal][_spread(int(unequal.sum()), _PAIRS)]
-        rows = np.unique(np.concatenate(positions(pairs)))
-        found = pair_codes(*(np.searchsorted(rows, side) for side in positions(pairs)))
-        return Probe(texts, alike, documents.texts_at(rows.tolist()), found, self.jaccards[unequal])
-
-
-def _learnt(
-    tokens: Tokens,
-    found: MeasuredPairs,
-    apart: Numbers,
-    best: tuple[Rule, npt.NDArray[np.bool_]],
-    truth: Truth,
-    goal: Goal,
-) -> _Learnt:
-    rule, near = best
-    right = near & truth.are_positive(found.pairs)
-    level = _level(found.jaccards[right], rule.verification.similarity)
-    in_vain = int((found.jaccards[~near] >= level).sum())
-    documents = len(truth.units)
-    others = in_vain * 2 / max(documents * (documents - 1), 1) * goal.documents
-    tried = Tried(tokens, rule, level, others)
-    return _Learnt(tried, found.pairs[near], apart, found.pairs[right], found.jaccards[right])
-
-
-def _synthetic(scheme: Scheme, texts: Sequence[str], alike: Numbers, level: float) -> Probe:
-    """Return texts to measure keys on, with altered copies of some at exactly this similarity."""
-    copies = synthetic_pairs(scheme, [texts[place] for place in _spread(len(texts), _PAIRS).tolist()], level)
-    if not len(copies.pairs):
-        raise InputError(f"No text has any {describe_tokens(scheme.tokens)}. Name the fields that hold texts.")
-    return Probe(texts, alike, copies.features, copies.pairs, copies.jaccards)
 
 
 def tune_by_similarity(
@@ -274,36 +192,26 @@ def tune_by_similarity(
     Without a ``base``, features are chosen by the length of texts. ``in_scope`` says which pairs count, given two
     arrays with the positions of their texts.
     """
-    rule = (base and measured_by(base)) or Verification()
-    similarity = similarity_of(similarity, rule.measure)
     places = np.flatnonzero([bool(text) for text in texts])
     texts = [texts[place] for place in places.tolist()]
     if not texts:
         raise InputError("There are no texts to tune by. Name the fields that hold them.")
     goal = goal or Goal(len(texts))
-    tokens = base.tokens if base else features_for(texts)
-    settings = replace(_base(base), tokens=tokens, verification=rule)
+    settings, rule = _settings(base, texts)
+    rule = replace(rule, similarity=similarity_of(similarity, rule.measure))
     on_step("Comparing all texts of the sample")
     scoped = (lambda first, second: in_scope(places[first], places[second])) if in_scope else None
-    near, apart = measure_pairs(settings, texts, first_positions(texts)).parted(scoped)
-    alike = near.similarities[rule.measure] >= similarity
-    usual = jaccard_of(rule.measure, similarity)
-    level = usual if alike.sum() < _FEW else _level(near.jaccards[alike], usual)
+    found = measure_pairs(settings, texts, first_positions(texts)).within(scoped)
+    near = found.similarities[rule.measure] >= rule.similarity
+    level = _level(found.jaccards[near], rule)
     on_step("Measuring keys")
-    scheme = replace(
-        settings,
-        name="tuned",
-        simhash=None,
-        minhash=MinHash(similarity=level),
-        verification=replace(rule, similarity=similarity),
-    )
     random = _spread(len(texts), _TEXTS)
-    copies = _synthetic(scheme, texts, _among(np.union1d(near.pairs[alike], apart), random), level)
-    probe = replace(copies, texts=[texts[place] for place in random.tolist()])
-    front = key_options(scheme, probe, goal)
-    choice = choose(front, goal)
-    why = f"{capitalized(describe_keys(choice, goal, f'the pairs of the similarity {similarity:g}'))}."
-    return Tuned(len(texts), goal, front, front.index(choice), why)
+    copies = synthetic_pairs(settings, [texts[place] for place in _spread(len(texts), _PAIRS).tolist()], level)
+    if not len(copies.pairs):
+        raise InputError("No text has any features. Name the fields that hold texts.")
+    excused = _excused(found.pairs[near], random, scoped)
+    probe = Probe([texts[place] for place in random.tolist()], excused, copies.features, copies.pairs, copies.jaccards)
+    return _tuned(settings, rule, level, probe, len(texts), goal)
 
 
 def features_for(texts: Iterable[str]) -> Tokens:
@@ -316,15 +224,43 @@ def features_for(texts: Iterable[str]) -> Tokens:
     return Chars(3) if median(lengths) < short else Chars(5)
 
 
-def _base(base: Scheme | None) -> Scheme:
-    # Texts are compared by the tokens that are tried.
-    return replace(base or Scheme.preset("default"), weights="set", idf=None, layout=Layout(), verification=None)
+def _settings(base: Scheme | None, texts: Sequence[str]) -> tuple[Scheme, Verification]:
+    """Return how texts are read, and by which rule they are compared."""
+    rule = (base and measured_by(base)) or Verification()
+    tokens = base.tokens if base else features_for(texts)
+    base = base or Scheme.preset("default")
+    read = replace(base, name="tuned", tokens=tokens, weights="set", idf=None, layout=Layout(), verification=rule)
+    return read, rule
 
 
-def _level(jaccards: Similarities, otherwise: float) -> float:
-    """Return the minimum plain similarity of nearly all near pairs."""
-    level = float(np.quantile(jaccards, _LEAST_SIMILAR)) if len(jaccards) else otherwise
-    return max(math.floor(1_000 * level) / 1_000, _LOWEST)
+def _tuned(settings: Scheme, rule: Verification, level: float, probe: Probe, documents: int, goal: Goal) -> Tuned:
+    """Choose keys for pairs of at least the plain similarity ``level``."""
+    scheme = replace(settings, simhash=None, minhash=MinHash(similarity=level), verification=rule)
+    front = key_options(scheme, probe, goal)
+    choice = choose(front, goal)
+    return Tuned(documents, goal, front, front.index(choice), _describe_keys(choice, rule, goal))
+
+
+def _describe_keys(option: KeyOption, rule: Verification, goal: Goal) -> str:
+    """Say what keys find, their cost, and why they were chosen."""
+    minhash = option.scheme.minhash
+    assert minhash
+    in_vain = "false candidates a query"
+    cost = f"in the fewest bytes with at most {goal.candidates:,.0f} {in_vain}"
+    if option.candidates > goal.candidates:
+        cost = f"with the fewest {in_vain}, which are {option.candidates:,.0f}"
+    return (
+        f"{minhash.bands} bands of {minhash.rows} rows are the keys that find "
+        f"{min(option.expected_recall, goal.recall):.1%} of the pairs of the similarity {rule.similarity:g} {cost}, "
+        f"among {goal.documents:,} documents."
+    )
+
+
+def _level(jaccards: Similarities, rule: Verification) -> float:
+    """Return the minimum plain similarity of nearly all near pairs; where these are few, what is usual by the rule."""
+    if len(jaccards) < _FEW:
+        return jaccard_of(rule.measure, rule.similarity)
+    return max(math.floor(1_000 * float(np.quantile(jaccards, _LEAST_SIMILAR))) / 1_000, _LOWEST)
 
 
 def _spread(count: int, most: int) -> Integers:
@@ -332,8 +268,10 @@ def _spread(count: int, most: int) -> Integers:
     return np.unique(np.linspace(0, count - 1, min(count, most)).astype(np.int64))
 
 
-def _among(pairs: Numbers, rows: Integers) -> Numbers:
-    """Return the pairs among these rows, by the positions of the rows."""
-    first, second = positions(pairs)
-    both = np.isin(first, rows) & np.isin(second, rows)
-    return pair_codes(np.searchsorted(rows, first[both]), np.searchsorted(rows, second[both]))
+def _excused(near: Numbers, rows: Integers, in_scope: InScope | None) -> Numbers:
+    """Return the pairs among these rows that are no false candidates, by their positions: near ones or out of scope."""
+    first, second = np.triu_indices(len(rows), 1)
+    excused = np.isin(pair_codes(rows[first], rows[second]), near)
+    if in_scope:
+        excused |= ~in_scope(rows[first], rows[second])
+    return pair_codes(first[excused], second[excused])

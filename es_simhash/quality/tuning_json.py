@@ -10,13 +10,12 @@ from es_simhash._core.json_paths import Json
 from es_simhash.plans.explain.excerpts import Piece
 from es_simhash.quality.key_choice import KeyOption
 from es_simhash.quality.similarity_histogram import Histogram, Level
-from es_simhash.quality.tuning import Tried, Tuned
-from es_simhash.scheme.json_form import verification_to_dict
-from es_simhash.text.tokens.kinds import tokens_to_json
+from es_simhash.quality.threshold_choice import ThresholdChoice
+from es_simhash.quality.tuning import Tuned
 
 
 def tuning_json(tuned: Tuned) -> Json:
-    """Return all options, the rules that were tried, and the chosen scheme."""
+    """Return all options, the thresholds that were tried, and the chosen scheme."""
     return {
         "documents": tuned.documents,
         "texts": tuned.texts,
@@ -30,7 +29,7 @@ def tuning_json(tuned: Tuned) -> Json:
         "warning": tuned.warning,
         "choice": tuned.choice + 1,
         "options": [_option(option) for option in tuned.front],
-        "rules": [_tried(tried) for tried in tuned.tried],
+        "threshold": _threshold(tuned.threshold) if tuned.threshold else None,
         "scheme": json.loads(tuned.scheme.to_json()),
     }
 
@@ -50,13 +49,14 @@ def _option(option: KeyOption) -> Json:
     }
 
 
-def _tried(tried: Tried) -> Json:
+def _threshold(threshold: ThresholdChoice) -> Json:
     return {
-        "tokens": tokens_to_json(tried.tokens),
-        "verification": verification_to_dict(tried.rule.verification),
-        "f1": tried.rule.f1,
-        "jaccard": tried.jaccard,
-        "others": tried.others,
+        "similarity": threshold.best.similarity,
+        "own": threshold.own.similarity,
+        "nearest_level": threshold.nearest.level,
+        "tried": [
+            {"similarity": each.similarity, "level": each.level, **asdict(each.scores)} for each in threshold.tried
+        ],
     }
 
 

@@ -30,6 +30,8 @@ _ID_DIGITS = 12
 # What schemes did before these settings were added to a verification, a layout and a normalisation; they are still
 # written without.
 _LATER: dict[str, Any] = {"features": "scheme"}
+# What earlier versions compared, too: conditions, which were off if 0, and measures.
+_GONE, _GONE_MEASURES = ("lengths", "first_lines"), ("containment", "overlap", "cosine")
 _NEAR_BY_RUNS, _NUMBERS_BY_RUNS = 0.65, 0.5
 _LATER_LAYOUT: dict[str, Any] = {"simhash": "field"}
 _LATER_NORMALISATION: dict[str, Any] = {"fold": ()}
@@ -79,7 +81,20 @@ def _without(later: dict[str, Any], form: dict[str, Any]) -> dict[str, Any]:
 
 
 def _verification(**form: Any) -> Verification:
-    return Verification(**_of_today(_LATER | form))
+    return Verification(**_of_today(_LATER | _without_what_went(form)))
+
+
+def _without_what_went(form: dict[str, Any]) -> dict[str, Any]:
+    """Return a verification without what earlier versions compared; raise if this was asked for."""
+    asked = [name for name in _GONE if form.get(name)]
+    asked += ["measure"] if form.get("measure") in _GONE_MEASURES else []
+    if asked:
+        wishes = " and ".join(f"{name} {form[name]!r}" for name in asked)
+        raise SchemeError(
+            f"The scheme's verification asks for {wishes}, by which texts are not compared any more. Write the scheme "
+            "anew with the measure 'balanced' or 'jaccard', and a share of numbers if these must agree."
+        )
+    return {name: value for name, value in form.items() if name not in _GONE}
 
 
 def _of_today(form: dict[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from es_simhash.scheme.fingerprint import Fingerprint, Status
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
-from es_simhash.scheme.verdict.rule import CLAUSES, CONDITIONS, EQUAL, Clause, are_near, clauses
+from es_simhash.scheme.verdict.rule import CLAUSES, EQUAL, NUMBERS, Clause, are_near, clauses
 from es_simhash.sketches import hamming
 from es_simhash.sketches.minhash.common import VALUE_BITS, Signatures
 from es_simhash.sketches.minhash.estimate import estimates, standard_error
@@ -62,7 +62,7 @@ class Matches(Sequence[Match], ArrowRows):
     matches. Candidates out of scope are no candidates; ``unscoped`` counts those among them without a value in one of
     the scope's fields. A document that itself is ``missing`` values in some fields has no matches.
 
-    ``refused`` counts the candidates that are similar enough, but do not meet the conditions that are switched on.
+    ``refused`` counts the candidates that are similar enough, but share too few numbers.
 
     They are a table of Arrow, too (``to_arrow()``), with what they hold of the documents as JSON, and a notebook shows
     them as one.
@@ -212,7 +212,7 @@ class Measured:
         return PairMeasures(np.where(self.is_exact, self.exact.similarities, estimated), self.exact.meets)
 
     def shown(self, place: int) -> float | None:
-        """Return the similarity of a hit, 0 where a condition is not met; None if it is not known."""
+        """Return the similarity of a hit, 0 where too few numbers are shared; None if it is not known."""
         if not self.texts.meets[place]:
             return 0.0
         similarity = float(self.texts.similarities[place])
@@ -254,7 +254,7 @@ def matches_of(
         matches.append(match)
     matches.sort(key=nearest_first(criteria))
     candidates = len(compared.hits) + compared.foreign
-    refused = int(np.count_nonzero(found == CONDITIONS))
+    refused = int(np.count_nonzero(found == NUMBERS))
     return Matches(tuple(matches[:size]), candidates, complete, compared.foreign, status, refused, compared.unscoped)
 
 

@@ -27,8 +27,8 @@ from es_simhash.scheme.mapping import DEFAULT_PREFIX
 from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.query import By, Criteria, Filter
 from es_simhash.scheme.settings import Settings
-from es_simhash.scheme.verdict.verification import Level
-from es_simhash.scheme.verdict.verifier import similarities_to
+from es_simhash.scheme.verdict.verification import Level, Verification
+from es_simhash.scheme.verdict.verifier import Verifier
 from es_simhash.sketches import hamming
 from es_simhash.sketches.minhash.estimate import estimate
 from es_simhash.sketches.simhash import BitSums, from_sums
@@ -133,7 +133,7 @@ class Scheme(Settings):
 
     def exact_jaccard(self, a: str, b: str) -> float:
         """Return the Jaccard similarity of two texts' features, weighted if the scheme has weights."""
-        return similarities_to(self, a, [b])[0]
+        return Verifier(self, Verification.of_fingerprints(1.0)).to_others(a, [b])[0]
 
     def _signature(self, fingerprint: Fingerprint) -> npt.NDArray[np.uint32]:
         signature = fingerprint.signature

@@ -31,7 +31,7 @@ from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import Layout, MinHash, SimHash
 from es_simhash.scheme.verdict.builtin import builtin
 from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.scheme.verdict.verifier import Verifier, rarity_of, similarities_to
+from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
 from es_simhash.testing.corpus import Document, corpus, edited
 from es_simhash.testing.index_base import IndexBase
 from es_simhash.text.tokens.kinds import Words
@@ -287,13 +287,13 @@ class IndexSuite(IndexBase):
             matches = filled.find(id="v17", numbers=numbers)
             assert (ids(matches), matches.refused) == (found, refused)
 
-    def test_measure_and_weights_may_be_others_than_those_of_the_scheme(self, filled: Any) -> None:
+    def test_weights_may_be_others_than_those_of_the_scheme(self, filled: Any) -> None:
         document = corpus()[1]
         [match] = filled.find(id="1")
         texts = [text_of(each) for each in (document, edited(document, 2, seed=1))]
         idf = Scheme().with_idf([*texts, texts[0]]).idf
-        [weighted] = filled.find(id="1", idf=idf, measure="containment")
-        [expected] = similarities_to(Scheme(), texts[0], texts[1:], "containment", idf)
+        [weighted] = filled.find(id="1", idf=idf)
+        [expected] = Verifier(Scheme(), Verification(features="scheme"), idf).to_others(texts[0], texts[1:])
         assert weighted.similarity == expected != match.similarity
 
     def test_texts_that_contain_one_another_are_found_by_the_keys_of_their_passages(

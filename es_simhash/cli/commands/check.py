@@ -13,9 +13,9 @@ from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import Files, input_options
 from es_simhash.cli.options.index import find_options, index_argument, index_options, warn_of_indices_without_fields
 from es_simhash.cli.options.target import Target
-from es_simhash.cli.show.conditions import note_refused
 from es_simhash.cli.show.exits import after, saying_if_interrupted
 from es_simhash.cli.show.output import Output
+from es_simhash.cli.show.refused import note_refused
 
 if TYPE_CHECKING:
     from es_simhash.cli.jobs.file_ids import DistinctIds

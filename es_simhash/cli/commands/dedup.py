@@ -113,6 +113,7 @@ def command(
         output.warn(ids.choose(duplicates))
         duplicates.written = ids.written
         _write(duplicates, files, fields, output_format, out, ids)
+        _ = duplicates.forms  # while the texts are there
         if report_out := out.get("--report"):
             from es_simhash.cli.jobs.dedup_report import report_on_files, setup_for
 

@@ -143,9 +143,8 @@ def _next(documents: Sequence[CorpusDocument], place: _Place) -> list[list[str]]
     return [
         ["info", *where],
         [*find, "--id", first["edited"].id],
-        [*find, "--id", first["truncated"].id, "--measure", "overlap", "--similarity", "0.9"],
         [*find, "--id", first["template"].id, "--similarity", "0.8"],
-        [*find, "--text", passage, "--preview", "--measure", "containment", "--similarity", "0.9"],
+        [*find, "--text", passage, "--preview"],
     ]
 
 

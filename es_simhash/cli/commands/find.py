@@ -13,8 +13,8 @@ from es_simhash.cli.options.files import text_file_option, text_in
 from es_simhash.cli.options.index import find_options, index_argument, index_options, warn_of_indices_without_fields
 from es_simhash.cli.options.scope import scope_value_option
 from es_simhash.cli.options.target import Target
-from es_simhash.cli.show.conditions import note_refused
 from es_simhash.cli.show.output import Output
+from es_simhash.cli.show.refused import note_refused
 
 if TYPE_CHECKING:
     from es_simhash.scheme.rerank import Match, Matches
@@ -137,7 +137,7 @@ def _show(output: Output, matches: Matches) -> None:
         output.note("There are more candidates than were compared: raise --similarity, or use --filter.")
     _note_left_out(output, matches)
     if matches.status == "short":
-        output.note("The text is short: only a comparison of texts (--measure jaccard) is reliable.")
+        output.note("The text is short: only a comparison of texts is reliable.")
 
 
 def _show_passages(output: Output, matches: Matches) -> None:

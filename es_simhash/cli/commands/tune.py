@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 @click.option(
     "--labels",
     type=click.Path(exists=True, dir_okay=False),
-    help="Choose the scheme that best separates the labels in this file (see: es-simhash help evaluate).",
+    help="Choose the minimum similarity that best separates the labels in this file (see: es-simhash help evaluate).",
 )
 @click.option(
     "--similarity", type=SIMILARITY, metavar="S|LEVEL", help="Minimum similarity (see --histogram), or a level."
@@ -80,8 +80,8 @@ if TYPE_CHECKING:
 def command(source: Source, target: Target, output: Output, histogram: bool, **given: Any) -> int:
     """Choose a scheme for the texts of FILEs, or of an index, and show what it finds and costs.
 
-    Define near-duplicates by --labels or by --similarity. The table also shows what other keys would find and cost;
-    none of its rows is worse than another in everything. With --similarity, --scheme sets the features.
+    Define near-duplicates by --similarity, or by --labels, which choose it. Texts are compared as --scheme or the index
+    says. The table also shows what other keys would find and cost; none of its rows is worse than another in all.
 
     With --histogram, look at the examples from the top: the threshold lies where the first pairs are no duplicates to
     you. Rare features weigh more. Pairs out of scope count for nothing. Nothing is written to an index.
@@ -156,8 +156,7 @@ def _tune(
             base, sampled = _read(source, target, output, rejects, sample, scope)
             goal = Goal(max(documents or sampled.total, 1), recall, max_candidates)
             texts = [text for _, text in sampled.documents]
-            wanted = base if source.scheme else None
-            tuned = tune_by_similarity(texts, similarity or 0.0, goal, wanted, on_step, sampled.in_scope)
+            tuned = tune_by_similarity(texts, similarity or 0.0, goal, base, on_step, sampled.in_scope)
         if choose:
             tuned = tuned.with_choice(choose - 1)
         if scheme_out:

@@ -33,10 +33,6 @@ WAYS = (
     Way("--estimate", {"estimate": True}),
     Way("--similarity 0.8", {"similarity": 0.8}),
     Way("--distance 3", {"distance": 3}),
-    Way(
-        "--measure overlap --similarity 0.9",
-        {"measure": "overlap", "similarity": 0.9},
-    ),
 )
 
 

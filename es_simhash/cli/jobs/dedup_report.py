@@ -47,7 +47,8 @@ def report_on_files(
         return [found.get(id_) for _, id_ in keys]
 
     counts = duplicates.counts
-    return report_page(collector.report(counts, fetch, [], Omitted(counts.empty, counts.cut_off)))
+    omitted = Omitted(counts.empty, counts.cut_off)
+    return report_page(collector.report(counts, fetch, [], omitted, duplicates.forms))
 
 
 def setup_for(

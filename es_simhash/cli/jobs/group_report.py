@@ -41,7 +41,7 @@ def report_on(
     examples = grouped.keys([key.position for key in grouped.hot_keys])
     hot = [SharedKey(key.name, key.documents, at) for key, at in zip(grouped.hot_keys, examples, strict=True)]
     omitted = Omitted(grouped.others, grouped.counts.cut_off, grouped.new)
-    return report_page(collector.report(grouped.counts, fetch, hot, omitted))
+    return report_page(collector.report(grouped.counts, fetch, hot, omitted, grouped.forms))
 
 
 def _setup(index: Index, options: GroupOptions, date_field: str | None) -> Setup:

@@ -126,7 +126,7 @@ def _query(_context: click.Context, _parameter: click.Parameter, text: str | Non
 
 def find_options(command: Command) -> Command:
     """Add how near-duplicates are found; the command gets the keywords of `Index.find` as ``wanted``."""
-    names = ("by", "distance", "similarity", "numbers", "measure", "size", "estimate", "filter", "scope")
+    names = ("by", "distance", "similarity", "numbers", "size", "estimate", "filter", "scope")
 
     @wraps(command)
     def with_wanted(**given: Any) -> Any:
@@ -135,11 +135,6 @@ def find_options(command: Command) -> Command:
 
     options = (
         estimate_option,
-        click.option(
-            "--measure",
-            type=click.Choice(["jaccard", "containment", "overlap", "cosine"]),
-            help="Similarity measure for texts.  [default: as the scheme says]",
-        ),
         filter_option("Only matches that this query, as JSON, selects."),
         click.option(
             "--size", type=click.IntRange(1), default=10, show_default=True, metavar="N", help="Number of matches."

@@ -60,11 +60,11 @@ def as_json(explanation: Explanation) -> dict[str, Any]:
         "blocks": evidence.blocks and asdict(evidence.blocks),
         "bands": evidence.bands and asdict(evidence.bands),
         "similarity": asdict(evidence.similarity),
-        "table": explanation.table,
+        "table": evidence.table,
         "before": explanation.before and asdict(explanation.before),
         "clause": evidence.clause,
         "changes": evidence.changes and asdict(evidence.changes),
-        "conditions": [asdict(each) for each in evidence.conditions],
+        "numbers": evidence.numbers and asdict(evidence.numbers),
         "features": asdict(explanation.features),
         "passages": asdict(explanation.passages),
         "difference": [asdict(part) for part in explanation.parts],
@@ -113,9 +113,9 @@ def _comparisons(explanation: Explanation) -> Iterator[list[Piece]]:
     """Yield lines about similarities, bits, blocks and bands, as far as there are any."""
     evidence, simhash = explanation.evidence, explanation.scheme.simhash
     yield [Piece(_similarities(evidence))]
-    for each in evidence.conditions:
-        line = f"{each.name.replace('_', ' ')}: alike by {each.value:.3f}; the minimum is {each.least:g}"
-        yield [Piece(line, _BAD if each.problem else "")]
+    if numbers := evidence.numbers:
+        line = f"numbers: alike by {numbers.value:.3f}; the minimum is {numbers.least:g}"
+        yield [Piece(line, _BAD if numbers.problem else "")]
     if simhash and evidence.bits and evidence.blocks:
         yield from _bits(evidence.bits, simhash.layout.starts)
         yield _agreement("blocks", evidence.blocks)

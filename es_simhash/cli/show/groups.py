@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from es_simhash._core.humanize import counted
-from es_simhash.cli.show.conditions import note_refused
+from es_simhash.cli.show.forms import forms_json, forms_sentences
 from es_simhash.cli.show.output import Output
+from es_simhash.cli.show.refused import note_refused
 
 if TYPE_CHECKING:
     from es_simhash.documents.text_sought import WithoutText
@@ -38,7 +40,9 @@ def show_deduplicated(
     if missed := missing(counts):
         output.note(missed)
     show_valley(output, counts.valley)
-    output.result({"summary": {**asdict(counts), "decided_by": criteria.decided_by, "table": table, "ids": ids}})
+    _show_forms(output, duplicates.forms, criteria)
+    numbers = {**asdict(counts), "decided_by": criteria.decided_by, "table": table, "ids": ids}
+    output.result({"summary": {**numbers, "forms": forms_json(duplicates.forms)}})
 
 
 def show_grouped(output: Output, grouped: Grouped, written: GroupsWritten | None, criteria: Criteria) -> None:
@@ -72,10 +76,11 @@ def show_grouped(output: Output, grouped: Grouped, written: GroupsWritten | None
             f"{counts.cut_off:,} times a document was not compared because of --max-bucket."
         )
     show_valley(output, counts.valley)
+    _show_forms(output, grouped.forms, criteria)
     if written:
         _show_written(output, written)
     numbers = {**asdict(counts), "others": grouped.others, "new": grouped.new, "unread": grouped.unread}
-    numbers |= {"decided_by": criteria.decided_by, "table": table}
+    numbers |= {"decided_by": criteria.decided_by, "table": table, "forms": forms_json(grouped.forms)}
     output.result({"summary": {**numbers, "hot_keys": hot, "written": asdict(written) if written else None}})
 
 
@@ -124,6 +129,11 @@ def _show_decisive(output: Output, criteria: Criteria, table: str | None) -> Non
         output.note("Fingerprints alone decided: similarities are estimates.")
     elif table:
         output.note(f"Texts were compared by the table of rarity {table}.")
+
+
+def _show_forms(output: Output, forms: Sequence[str], criteria: Criteria) -> None:
+    if said := forms_sentences(forms, criteria):
+        output.note(said)
 
 
 def show_unscoped(output: Output, counts: Counts) -> None:

@@ -10,6 +10,7 @@ from es_simhash.cli.show.output import Output
 if TYPE_CHECKING:
     from es_simhash.quality.key_choice import KeyOption
     from es_simhash.quality.similarity_histogram import Histogram, Level
+    from es_simhash.quality.threshold_choice import Threshold
     from es_simhash.quality.tuning import Tuned
 
 _BAR = 40
@@ -53,30 +54,28 @@ def _name(level: Level) -> str:
 
 
 def show_tuned(output: Output, tuned: Tuned) -> None:
-    """Print the rules that were tried, and the keys, without those that others beat in everything."""
-    from es_simhash.quality.tuning_text import describe_rule, describe_tokens
-
-    if tuned.tried:
-        rows = [
-            [describe_tokens(each.tokens), describe_rule(each.rule.verification), each.rule.f1, each.others]
-            for each in tuned.tried
-        ]
-        output.table(
-            ["features", "near", "F1", "as similar, a query"],
-            rows,
-            "Rules, measured on labels that did not choose them",
-        )
+    """Print the thresholds that were tried, and the keys, without those that others beat in everything."""
+    if tuned.threshold:
+        thresholds = [_scored(each, each is tuned.threshold.best) for each in tuned.threshold.tried]
+        columns = ["similarity", "level", "precision", "recall", "F1", "from", "to"]
+        output.table(columns, thresholds, "Thresholds, with intervals of 95% for F1")
         output.line()
     columns = ["row", "keys", "expected", "measured", "random", "false", "bytes", "µs"]
-    rows = [[_number(tuned, place), *_row(option)] for place, option in enumerate(tuned.front)]
+    rows = [[_marked(place + 1, place == tuned.choice), *_row(option)] for place, option in enumerate(tuned.front)]
     output.table(
         columns, rows, f"Keys, for {tuned.goal.documents:,} documents; false candidates by {tuned.texts:,} texts"
     )
     output.line(_LEGEND)
 
 
-def _number(tuned: Tuned, place: int) -> str:
-    return f"{place + 1}{' *' if place == tuned.choice else ''}"
+def _scored(threshold: Threshold, is_best: bool) -> list[Any]:
+    scores, f1 = threshold.scores, threshold.scores.f1
+    similarity = _marked(threshold.similarity, is_best)
+    return [similarity, threshold.level, scores.precision.value, scores.recall.value, f1.value, f1.low, f1.high]
+
+
+def _marked(number: float, is_chosen: bool) -> str:
+    return f"{number:g}{' *' if is_chosen else ''}"
 
 
 def _row(option: KeyOption) -> list[Any]:

@@ -111,6 +111,11 @@ class DocumentTexts:
                     self._count += 1
         self._texts.flush()
 
+    def readable(self, positions: Sequence[int]) -> list[str]:
+        """Return the texts of documents, in this order, without those that nothing is similar to."""
+        self.read(np.array(positions, dtype=np.int64))
+        return self._texts.at([number for number in self._numbers[positions].tolist() if number != _USELESS])
+
     @property
     def _source(self) -> list[str]:
         return [*self._documents.fields, f"{self._documents.prefix}.content"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -16,6 +17,7 @@ from es_simhash._core.prefetch import Stop
 from es_simhash._core.stages import Advance
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import StoppableEngine
+from es_simhash.groups.forms import forms
 from es_simhash.groups.of_index.canonical_order import Ranking
 from es_simhash.groups.of_index.document_texts import DocumentReader, DocumentTexts
 from es_simhash.groups.of_index.options import GroupOptions
@@ -35,7 +37,7 @@ def grouped(
     engine: StoppableEngine, documents: Documents, options: GroupOptions, spools: Spools, read: IndexReading
 ) -> Grouped:
     """Link the documents that were read, and make groups."""
-    reader, exact = DocumentReader(engine, options.patience), None
+    reader, texts, exact = DocumentReader(engine, options.patience), None, None
     if verification := read.criteria.verification:
         texts = DocumentTexts(reader, documents, read.refs, spools, options.memory, options.strip)
         exact = texts.exact(Verifier(documents.scheme, verification, read.table))
@@ -49,7 +51,10 @@ def grouped(
     ranking.read(links.union.groups())
     nearness = Nearness(read.store, read.criteria, exact)
     known = read.indices, read.note, joined, read.unread, read.part, options.shard is not None
-    found = LinkedDocuments(read.refs, links, nearness, ranking, read.table, *known)
+    find_forms = None
+    if texts and read.criteria.similarity is not None:
+        find_forms = partial(forms, documents.scheme, nearness, texts.readable)
+    found = LinkedDocuments(read.refs, links, nearness, ranking, read.table, *known, find_forms)
     counts = _counts(read.store, links, comparison)
     if read.part:
         counts = replace(counts, documents=read.part.documents - read.others)

@@ -16,6 +16,7 @@ from es_simhash._core.arrays import Integers
 from es_simhash._core.arrow_tables import ArrowRows
 from es_simhash._core.json_paths import Json
 from es_simhash._core.stages import counted_arrays, counted_each
+from es_simhash.groups.forms import FindForms
 from es_simhash.groups.of_index.canonical_order import Ranking
 from es_simhash.groups.of_index.document_refs import DocumentRefs
 from es_simhash.groups.of_index.group_names import names
@@ -103,6 +104,7 @@ class LinkedDocuments:
     unread: Mapping[str, str]
     part: ReadPart | None = None
     is_shard: bool = False
+    find_forms: FindForms | None = None
 
     @property
     def has_several_indices(self) -> bool:
@@ -136,6 +138,7 @@ class Grouped(ArrowRows):
         """Make the groups of linked documents."""
         self._positions, self._canonicals = self._groups()
         self._names = self._named(self._positions)
+        self._forms: tuple[str, ...] | None = None
 
     def leave_out(self, positions: Collection[int]) -> None:
         """Make the groups again without some documents."""
@@ -170,6 +173,18 @@ class Grouped(ArrowRows):
     def rarity(self) -> Rarity | None:
         """The table by which texts were compared; None if they were not."""
         return self._linked.rarity
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """The first documents of groups that look like forms, named as `Member.canonical` names them.
+
+        See `es_simhash.groups.forms`. There are none where no texts were compared.
+        """
+        if self._forms is None:
+            self._spools.check_open()
+            found = self._linked.find_forms(self._positions) if self._linked.find_forms else []
+            self._forms = tuple(self._keys_as_written(found))
+        return self._forms
 
     @property
     def unread(self) -> Mapping[str, str]:

@@ -70,7 +70,7 @@ class Comparison:
 
     ``exact`` computes similarities from texts, unless estimates decide. It is called in the caller's thread, while
     other ``threads`` compare fingerprints. ``compared`` counts the candidates, ``verified`` those that texts decided,
-    and ``refused`` those that are similar enough but do not meet the conditions. A ``sample`` of them is compared also
+    and ``refused`` those that are similar enough but share too few numbers. A ``sample`` of them is compared also
     where their similarity cannot count, for their histogram.
     """
 
@@ -117,7 +117,7 @@ class Comparison:
         distances = None if criteria.distance is None else pairs["distance"]
         texts = None if criteria.similarity is None else PairMeasures(pairs["similarity"], pairs["meets"])
         decided = rule.clauses(criteria, distances, texts)
-        self.refused += int(np.count_nonzero(decided == rule.CONDITIONS))
+        self.refused += int(np.count_nonzero(decided == rule.NUMBERS))
         stay = rule.are_near(decided)
         near = pairs[stay]
         near["clause"] = decided[stay]

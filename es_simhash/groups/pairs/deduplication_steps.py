@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
 from typing import Any, cast
 
@@ -17,6 +17,7 @@ from es_simhash._core.stages import counted_arrays
 from es_simhash._version import __version__
 from es_simhash.documents.arrow.frame import AnyFrame, frame_of
 from es_simhash.errors import DocumentError
+from es_simhash.groups.forms import forms
 from es_simhash.groups.pairs.compare import Comparison
 from es_simhash.groups.pairs.condense import needed
 from es_simhash.groups.pairs.document_links import Bounds, link
@@ -162,7 +163,10 @@ class Deduplication:
             missed=missing,
         )
         own = self._spools, self._ids, links.pairs, groups, standing
-        return Duplicates(*own, counts, self._nearness, self._rarity, self._store.scopes)
+        found = Duplicates(*own, counts, self._nearness, self._rarity, self._store.scopes)
+        if self._texts is not None:
+            found.find_forms = partial(forms, self._settings, self._nearness, self._texts.at)
+        return found
 
     def _missed(self, groups: Groups) -> Missed | None:
         """Estimate what is missing; None where signatures do not say how similar all documents are."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from types import TracebackType
 from typing import Any, ClassVar
@@ -13,6 +14,7 @@ import numpy.typing as npt
 
 from es_simhash._core.arrow_tables import ArrowRows
 from es_simhash._core.stages import counted_arrays
+from es_simhash.groups.forms import FindForms
 from es_simhash.groups.pairs.compare import Pairs
 from es_simhash.groups.pairs.group_batches import groups_in_batches
 from es_simhash.groups.pairs.missed import Missed
@@ -41,13 +43,12 @@ class Counts:
 
     ``empty`` documents have no features and are in no pair. ``identical`` pairs have equal texts: each such text,
     except the first, is paired with the one before it, and compared with no other; but with any in scope, where values
-    must differ or dates be near. ``near`` counts all other pairs.
-    Among ``compared`` candidates, ``verified`` were decided by their texts, and ``refused`` were similar enough but did
-    not meet the conditions that are switched on. Keys shared by very many documents would
-    have made ``left_out`` more comparisons, counted once for each key of a pair. ``cut_off`` counts documents that were
-    not compared because too many have a key, once for each key. ``duplicates`` are the documents that another one
-    stands for. ``unscoped`` documents lack a value of the scope, and
-    are in no pair. Texts part at the similarity ``valley``, unless that is not clear (see
+    must differ or dates be near. ``near`` counts all other pairs. Among ``compared`` candidates, ``verified`` were
+    decided by their texts, and ``refused`` were similar enough but shared too few of their numbers. Keys shared by very
+    many documents would have made ``left_out`` more comparisons, counted once for each key of a pair. ``cut_off``
+    counts documents that were not compared because too many have a key, once for each key. ``duplicates`` are the
+    documents that another one stands for. ``unscoped`` documents lack a value of the scope, and are in no pair. Texts
+    part at the similarity ``valley``, unless that is not clear (see
     `es_simhash.groups.pairs.valley`). What was left out may have ``missed`` near-duplicates, which is estimated.
     """
 
@@ -78,7 +79,7 @@ class Duplicates(ArrowRows):
     ``rarity`` is the table by which texts were compared; None if they were not.
 
     Ids and pairs may lie in temporary files: close it, or use it in a ``with`` statement. What is ``written`` for an id
-    may be set, of a result whose ids are keys.
+    may be set, of a result whose ids are keys. ``find_forms`` is set where texts were compared.
     """
 
     def __init__(
@@ -103,11 +104,21 @@ class Duplicates(ArrowRows):
         self.standing = standing
         self.counts = counts
         self.written: Callable[[str], str] = str
+        self.find_forms: FindForms | None = None
 
     @property
     def is_canonical(self) -> npt.NDArray[np.bool_]:
         """Whether each document stands for itself: it is near none that does, or in no group."""
         return self.standing.is_first
+
+    @cached_property
+    def forms(self) -> tuple[str, ...]:
+        """The ids of the first documents of groups that look like forms (see `es_simhash.groups.forms`).
+
+        There are none where no texts were compared.
+        """
+        self._spools.check_open()
+        return tuple(self.ids_of(self.find_forms(self.groups))) if self.find_forms else ()
 
     def pairs(self) -> Iterator[Pairs]:
         """Yield the pairs in batches, the identical ones first.

@@ -26,7 +26,7 @@ class Found(BaseModel):
     matches: list[Near]
     candidates: int = Field(description="Number of documents that were compared")
     complete: bool = Field(description="Whether all candidates were compared; if not, narrow the search by a filter")
-    refused: int = Field(description="Documents that are similar enough, but differ in numbers, lengths or first lines")
+    refused: int = Field(description="Documents that are similar enough, but differ in their numbers")
     foreign: int = Field(description="Candidates that have fingerprints of another scheme, and were not compared")
     status: str = Field(description="ok; or short or empty, if the text itself has too little to compare")
     missing: list[str] = Field(description="Fields of the index's scope in which the document has no value")
@@ -42,7 +42,7 @@ class Checked(BaseModel):
     in_index: list[Near]
     earlier: list[Near] = Field(description="Near-duplicates before it in the list: ids, or positions if it has none")
     complete: bool
-    refused: int = Field(description="Documents that are similar enough, but differ in numbers, lengths or first lines")
+    refused: int = Field(description="Documents that are similar enough, but differ in their numbers")
     missing: list[str] = Field(description="Fields of the index's scope in which it has no value: it is new")
 
 
@@ -101,7 +101,7 @@ class Grouped(BaseModel):
     documents: int
     groups: int
     duplicates: int = Field(description="Documents that could be left out: all that others stand for")
-    refused: int = Field(description="Pairs that are similar enough, but differ in numbers, lengths or first lines")
+    refused: int = Field(description="Pairs that are similar enough, but differ in their numbers")
     without_fingerprint: int = Field(description="Documents without text or whole fingerprint, in no group")
     largest: list[Group]
 
@@ -126,7 +126,7 @@ class Sampled(BaseModel):
     drawn: int = Field(description="Number of documents drawn")
     with_near_duplicates: int = Field(description="How many of them have a near-duplicate")
     documents: int = Field(description="Number of documents that they were drawn from")
-    refused: int = Field(description="Documents that are similar enough, but differ in numbers, lengths or first lines")
+    refused: int = Field(description="Documents that are similar enough, but differ in their numbers")
     pairs: list[Pair] = Field(description="For each, up to a limit: the document, and its least similar near-duplicate")
 
 

@@ -41,7 +41,7 @@ class SparkDuplicates:
     the id of the ``canonical`` document that stands for it, and whether it ``is_canonical`` itself. ``pairs`` has the
     ids of both documents, ``first`` and ``second``, and the ``clause`` that decided; ``distance`` if SimHash counts;
     and if MinHash counts ``similarity``, with its ``standard_error`` (0 if it ``is_exact``), and whether it
-    ``meets`` the conditions (see `es_simhash.scheme.verdict.conditions`). For documents with an ``index`` there are
+    ``meets`` the share of numbers that is asked for. For documents with an ``index`` there are
     also ``index``, ``group_index``, ``canonical_index``, ``first_index`` and ``second_index``.
 
     In ``counts``, ``empty`` includes all documents that have nothing to compare; there is no ``valley``. With
@@ -97,7 +97,7 @@ def find(
         exact = texts.compared(by, measured.filter(asked), sums.verified, originals, criteria)
         measured = measured.filter(~asked).unionByName(exact.withColumn("is_exact", sf.lit(True)))
     measured, refused = _counting(measured, criteria), 0
-    if criteria.verification and criteria.verification.conditions:
+    if criteria.verification and criteria.verification.numbers:
         are_refused = ~sf.col("meets") & ~near_by_distance(criteria)
         measured, tallied = observed(measured, refused=sf.count_if(are_refused))
         refused = tallied["refused"]

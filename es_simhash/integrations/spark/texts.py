@@ -54,7 +54,7 @@ class Texts:
     def compared(
         self, by: Verifier, pairs: DataFrame, count: int, originals: DataFrame, criteria: Criteria
     ) -> DataFrame:
-        """Put the similarity of their texts, and whether they meet conditions, in place of what pairs have."""
+        """Put the similarity of their texts, and whether they share enough numbers, in place of what pairs have."""
         distance = ["distance"] if criteria.distance is not None else []
         least = sf.when(near_by_distance(criteria), 0.0).otherwise(criteria.least).alias("least")
         seconds = pairs.select(sf.col("second").alias("position"), "first", "second", *distance, least)

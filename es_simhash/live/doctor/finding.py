@@ -50,7 +50,7 @@ CODES = {
     "privileges": Code("what the login may do with the index", ("ok", "stop"), True),
     "privileges-unknown": Code("what the login may do cannot be seen", ("note",)),
     "hidden-parts": Code("the login does not see all fields, or all documents", ("stop",), True),
-    "rule": Code("texts are compared by the rule of an earlier version", ("note",)),
+    "rule": Code("texts are compared by the rule of an earlier version", ("warning", "note")),
     "rarity": Code("by which table of rarity texts are compared", ("ok", "note", "warning")),
     "keys": Code("whether the keys suit the number of documents, now and in a year", ("ok", "note", "warning")),
     "scripts": Code("the server refuses scripts, which quicken searches within some bits", ("note",)),

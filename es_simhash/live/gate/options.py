@@ -47,7 +47,7 @@ class GateOptions:
             raise InputError("The mode divert, and no other, needs the name of another index. Give both or neither.")
         if not self.remember > 0 or self.most_pending < 1:
             raise InputError("A gate must remember what it accepts. Give a time and a number above 0.")
-        known = {"by", "distance", "similarity", "numbers", "measure", "estimate", "idf", "scope"}
+        known = {"by", "distance", "similarity", "numbers", "estimate", "idf", "scope"}
         if unknown := sorted(set(self.find) - known):
             raise InputError(f"A gate cannot find by {', '.join(unknown)}. Leave it out.")
 

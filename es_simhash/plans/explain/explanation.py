@@ -9,7 +9,7 @@ import numpy as np
 
 from es_simhash._core.json_paths import Json
 from es_simhash.plans.explain.changes import Changes, changes
-from es_simhash.plans.explain.compared_conditions import ComparedCondition, compare_conditions
+from es_simhash.plans.explain.compared_numbers import compare_numbers
 from es_simhash.plans.explain.field_states import ExaminedDocument
 from es_simhash.plans.explain.scope_of_pair import ScopeField, compare_scopes
 from es_simhash.plans.explain.shared_features import Features, compare_features
@@ -43,8 +43,7 @@ class Explanation:
     """Why the two documents of a ``pair`` are near-duplicates under a scheme by these criteria, or why they are not.
 
     What the scheme lacks, or an empty text has not, is None. ``parts`` are the equal and the changed parts of both
-    texts. ``scope`` are the fields of the scope, if there is one. The texts were compared by the ``table`` of rarity
-    with this id; None if they were not. ``before`` is there if an index has learnt anew.
+    texts. ``scope`` are the fields of the scope, if there is one. ``before`` is there if an index has learnt anew.
     """
 
     scheme: Scheme
@@ -55,7 +54,6 @@ class Explanation:
     parts: tuple[TextPart, ...]
     passages: SharedPassages
     scope: tuple[ScopeField, ...] = ()
-    table: str | None = None
     before: Before | None = None
 
     @property
@@ -90,11 +88,10 @@ def explain(
     first, second = pair
     texts = first.document.text, second.document.text
     exact = exact_similarity(scheme, texts)
-    conditions: tuple[ComparedCondition, ...] = ()
-    if verifier:
-        conditions = compare_conditions(scheme, verifier.verification, texts, (first.name, second.name))
+    least = verifier.verification.numbers if verifier else 0
+    numbers = compare_numbers(scheme, least, texts, (first.name, second.name))
     by_fields = [
-        replace(_evidence(scheme, criteria, fields, exact, keys), conditions=conditions)
+        replace(_evidence(scheme, criteria, fields, exact, keys), numbers=numbers)
         for fields, keys in (((first.held, second.held), named), ((first.made, second.made), None))
     ]
     differing = changes(scheme, texts)
@@ -107,9 +104,8 @@ def explain(
         return held, verdict if all(each.is_met for each in fields) else out_of_scope(fields, verdict)
 
     held, verdict = judged(verifier)
-    table = _table(verifier) if verifier else None
     before = None
-    if verifier and table and previous:
+    if verifier and held.table and previous:
         then, former = judged(replace(verifier, weights=previous))
         before = Before(previous.id, then.similarity.verified or 0.0, former.are_duplicates)
     return Explanation(
@@ -121,7 +117,6 @@ def explain(
         difference(scheme, texts),
         shared_passages(scheme, texts),
         fields,
-        table,
         before,
     )
 
@@ -130,11 +125,8 @@ def _with_texts(evidence: Evidence, verifier: Verifier, measured: PairMeasures, 
     """Add how similar the texts are, by which table, and what differs."""
     known, meets = float(measured.similarities[0]), bool(measured.meets[0])
     similarity = replace(evidence.similarity, verified=known, meets=meets)
-    return replace(evidence, similarity=similarity, table=_table(verifier), changes=differing)
-
-
-def _table(verifier: Verifier) -> str | None:
-    return verifier.weights.id if isinstance(verifier.weights, Rarity) else None
+    table = verifier.weights.id if isinstance(verifier.weights, Rarity) else None
+    return replace(evidence, similarity=similarity, table=table, changes=differing)
 
 
 def _evidence(

@@ -36,7 +36,7 @@ class Similarity:
     ``signed`` is the exact similarity that the signatures estimate: unweighted, unless the kind of MinHash takes
     weights into account. ``standard_error`` is that of the estimate, from ``values`` values of ``value_bits`` bits
     each. ``verified`` is the result of comparing the texts as a search does, which may not
-    meet the conditions (see `es_simhash.scheme.verdict.conditions`).
+    share enough numbers (see `es_simhash.scheme.verdict.shared_numbers`).
     """
 
     exact: float

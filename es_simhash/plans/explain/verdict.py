@@ -10,7 +10,7 @@ import numpy as np
 
 from es_simhash._core.humanize import with_error
 from es_simhash.plans.explain.changes import Changes
-from es_simhash.plans.explain.compared_conditions import ComparedCondition
+from es_simhash.plans.explain.compared_numbers import ComparedNumbers
 from es_simhash.plans.explain.field_states import ExaminedDocument, State
 from es_simhash.plans.explain.scope_of_pair import ScopeField
 from es_simhash.plans.explain.shared_keys import Keys
@@ -60,8 +60,8 @@ class Verdict:
 class Evidence:
     """Everything that a verdict depends on; what the scheme lacks is None.
 
-    Texts are compared from the ``lowest_estimate`` of their similarity on. ``conditions`` are those that are on,
-    ``table`` is that of rarity by which texts were compared, and ``changes`` are what differs between these.
+    Texts are compared from the ``lowest_estimate`` of their similarity on. ``numbers`` are there if texts must
+    share some, ``table`` is that of rarity by which they were compared, and ``changes`` are what differs between them.
     """
 
     criteria: Criteria
@@ -70,7 +70,7 @@ class Evidence:
     bands: Keys | None
     similarity: Similarity
     lowest_estimate: float = -1.0
-    conditions: tuple[ComparedCondition, ...] = ()
+    numbers: ComparedNumbers | None = None
     table: str | None = None
     changes: Changes | None = None
 
@@ -170,7 +170,7 @@ def _of_evidence(evidence: Evidence) -> Verdict:
     reasons = "; ".join([*_by_bands(evidence), *_by_blocks(evidence)])
     though = ""
     if code == "below-threshold":
-        though = f"candidates, {'and' if evidence.clause == 'conditions' else 'but'} "
+        though = f"candidates, {'and' if evidence.clause == 'numbers' else 'but'} "
     found = _found(evidence.are_duplicates)
     return Verdict(code, evidence.are_duplicates, f"{found}{candidates}: {though}{reasons}.")
 
@@ -191,7 +191,7 @@ def _by_bands(evidence: Evidence) -> Iterator[str]:
         yield f"{agree}, {chance}{though}"
         return
     if similarity.verified is not None and evidence.is_plausible:
-        yield f"{_by_texts(evidence)}{_by_conditions(evidence)}; {agree}"
+        yield f"{_by_texts(evidence)}{_by_numbers(evidence)}; {agree}"
         return
     estimated = with_error(similarity.estimate, similarity.standard_error, 2)
     found = f"similarity {estimated} (exactly {similarity.signed:.2f})"
@@ -214,10 +214,8 @@ def _by_texts(evidence: Evidence) -> str:
     return f"{found:.{digits}f} {sign} {threshold:g}{by}{differ}"
 
 
-def _by_conditions(evidence: Evidence) -> str:
-    if evidence.clause != "conditions":
-        return ""
-    return f", but {'; '.join(each.problem for each in evidence.conditions if each.problem)}"
+def _by_numbers(evidence: Evidence) -> str:
+    return f", but {evidence.numbers.problem}" if evidence.numbers and evidence.clause == "numbers" else ""
 
 
 def _by_blocks(evidence: Evidence) -> Iterator[str]:

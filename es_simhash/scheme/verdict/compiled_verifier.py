@@ -83,7 +83,7 @@ def compiled_verifier(
             weights=_columns(weights),
             key_bits=KEY_BITS if isinstance(weights, Rarity) else 64,
             counts=counts,
-            conditions=(verification.lengths, verification.numbers, verification.first_lines),
+            numbers=verification.numbers,
         )
     )
     return None if verifier is None else CompiledVerifier(verifier, settings)

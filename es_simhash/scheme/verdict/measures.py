@@ -1,4 +1,4 @@
-"""What is measured of pairs of texts: how similar they are, and whether they meet the conditions."""
+"""What is measured of pairs of texts: how similar they are, and whether they share enough numbers."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class PairMeasures:
-    """The similarity of each pair of texts, 0 if it does not count and NaN if it is not known, and whether the pair
-    meets the conditions (see `es_simhash.scheme.verdict.conditions`).
+    """The similarity of each pair of texts, 0 if it does not count and NaN if it is not known, and whether it
+    ``meets`` the share of numbers that is asked for (see `es_simhash.scheme.verdict.shared_numbers`).
     """
 
     similarities: Similarities
@@ -33,6 +33,6 @@ class PairMeasures:
 
     @property
     def meeting(self) -> Similarities:
-        """The similarities, 0 where a condition is not met."""
+        """The similarities, 0 where too few numbers are shared."""
         found: Similarities = np.where(self.meets, self.similarities, 0.0)
         return found

@@ -38,8 +38,8 @@ def are_similar(minhash: MinHash, criteria: Criteria, estimated: Similarities) -
 def lowest_estimate(criteria: Criteria, minhash: MinHash, value_bits: int) -> float:
     """Return the lowest Jaccard similarity of texts that are compared, as estimated by the values that keys hold."""
     verification = criteria.verification
-    if verification is None or verification.measure not in ("jaccard", "balanced"):
-        return -1.0  # the others may be high for any estimate
+    if verification is None:
+        return -1.0
     if verification.measure == "jaccard" and verification.features == "scheme":
         doubt = _DOUBT * standard_error(criteria.least, minhash.layout.size, value_bits)
         return criteria.least - _BY_WEIGHTS - doubt

@@ -9,7 +9,7 @@ from es_simhash.errors import SchemeError
 
 # How the features of two texts are compared (see `es_simhash.scheme.verdict.verifier`), how they are weighed, and which
 # they are: those of the fingerprint, or the runs and numbers of the text (see `es_simhash.text.tokens.numbers`).
-Measure: TypeAlias = Literal["jaccard", "containment", "overlap", "balanced", "cosine"]
+Measure: TypeAlias = Literal["jaccard", "balanced"]
 VerificationWeights: TypeAlias = Literal["rarity", "scheme"]
 VerificationFeatures: TypeAlias = Literal["scheme", "text"]
 
@@ -18,18 +18,17 @@ VerificationFeatures: TypeAlias = Literal["scheme", "text"]
 Level: TypeAlias = Literal["copies", "near", "versions"]
 
 # The minimum similarity of each level. Those of the balanced measure were chosen on labelled documents; two texts of
-# one length that have it share 90%, 71% and 59% of their features, which gives those of the other measures.
-LEVELS: dict[Measure, dict[Level, float]] = {
+# one length that have it share 90%, 71% and 59% of their features, which gives the others. The containment is that of
+# passages (see `es_simhash.scheme.verdict.common_passages`).
+LEVELS: dict[Measure | Literal["containment"], dict[Level, float]] = {
     "balanced": {"copies": 0.85, "near": 0.63, "versions": 0.5},
     "jaccard": {"copies": 0.8, "near": 0.55, "versions": 0.4},
     "containment": {"copies": 0.9, "near": 0.75, "versions": 0.6},
-    "overlap": {"copies": 0.9, "near": 0.75, "versions": 0.6},
-    "cosine": {"copies": 0.9, "near": 0.75, "versions": 0.6},
 }
 NAMES: tuple[Level, ...] = get_args(Level)
 
 
-def similarity_of(given: float | Level, measure: Measure) -> float:
+def similarity_of(given: float | Level, measure: Measure | Literal["containment"]) -> float:
     """Return a minimum similarity, which may be given by the name of a level, by a measure."""
     if not isinstance(given, str):
         return check_similarity(given)
@@ -54,10 +53,8 @@ class Verification:
     with ``features="scheme"``, those of the fingerprint. With the weights "rarity" each feature counts once, and weighs
     more the fewer documents have it; with "scheme" features weigh as in the fingerprint.
 
-    Similar texts may still be different records, which these conditions distinguish; all are off by default, which is
-    0. The shorter text must have the share ``lengths`` of the longer one's characters; the other text must have the
-    share ``numbers`` of the numbers in the text with fewer; and the Jaccard similarity of their first lines, by
-    character 3-grams, must be at least ``first_lines``.
+    Similar texts may still be different records, which their ``numbers`` distinguish: the share of those in the text
+    with fewer that the other must have; by default none.
 
     >>> Verification().similarity, Verification.at("copies").similarity
     (0.63, 0.85)
@@ -66,9 +63,7 @@ class Verification:
     similarity: float = LEVELS["balanced"]["near"]
     measure: Measure = "balanced"
     weights: VerificationWeights = "rarity"
-    lengths: float = 0.0
     numbers: float = 0.0
-    first_lines: float = 0.0
     features: VerificationFeatures = "text"
 
     @classmethod
@@ -92,15 +87,6 @@ class Verification:
         ):
             if value not in choices:
                 raise SchemeError(f"There is no {name} {value!r}. Choose from: {', '.join(choices)}.")
-        for name in ("lengths", "numbers", "first_lines"):
-            share = getattr(self, name)
-            if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-                raise SchemeError(
-                    f"The condition {name} cannot be {share!r}. Choose a share from 0, which is none, to 1."
-                )
-
-    @property
-    def conditions(self) -> dict[str, float]:
-        """The shares that the conditions which are on ask for, by their names."""
-        shares = {"lengths": self.lengths, "numbers": self.numbers, "first_lines": self.first_lines}
-        return {name: share for name, share in shares.items() if share}
+        share = self.numbers
+        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+            raise SchemeError(f"The share of numbers cannot be {share!r}. Choose one from 0, which is none, to 1.")

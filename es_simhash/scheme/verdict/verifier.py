@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import cast
 
 import numpy as np
 
@@ -16,9 +15,9 @@ from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.settings import MinHash, Settings
 from es_simhash.scheme.verdict.builtin import builtin
 from es_simhash.scheme.verdict.compiled_verifier import CompiledVerifier, Wanted, compiled_verifier
-from es_simhash.scheme.verdict.conditions import are_met
 from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
 from es_simhash.scheme.verdict.rarity import Rarity
+from es_simhash.scheme.verdict.shared_numbers import share_numbers
 from es_simhash.scheme.verdict.verification import Measure, Verification
 from es_simhash.sketches import similarity
 from es_simhash.sketches.set_cache import SetCache, fits
@@ -27,23 +26,13 @@ from es_simhash.text.features import FeatureBatch, distinct
 from es_simhash.text.idf import IdfTable
 from es_simhash.text.tokens.kinds import Custom
 
-# Each takes the query's features, then the other document's (see `es_simhash.sketches.similarity`).
-MEASURES: dict[str, Callable[[similarity.Features, similarity.Features], float]] = {
+# See `es_simhash.sketches.similarity`.
+_MEASURES: dict[Measure, Callable[[similarity.Features, similarity.Features], float]] = {
     "jaccard": similarity.weighted_jaccard,
-    "containment": similarity.containment,
-    "overlap": similarity.overlap,
     "balanced": similarity.balanced,
-    "cosine": similarity.cosine,
 }
 # The minimum weight of a heavy feature, as a share of that of one that no document of the sample has.
 _HEAVY = 0.5
-
-
-def measure_named(name: str) -> Callable[[similarity.Features, similarity.Features], float]:
-    """Return the measure of that name."""
-    if name not in MEASURES:
-        raise SchemeError(f"There is no measure {name!r}. Choose from: {', '.join(MEASURES)}.")
-    return MEASURES[name]
 
 
 def rarity_of(settings: Settings, texts: Iterable[str]) -> Rarity:
@@ -70,7 +59,7 @@ def verification_of(
 
 
 def check_estimate(numbers: float | None) -> None:
-    """Refuse a condition on ``numbers`` where fingerprints decide."""
+    """Refuse to ask for ``numbers`` where fingerprints decide."""
     if numbers:
         raise SchemeError("Numbers are in texts, and an estimate reads none. Leave out the numbers or the estimate.")
 
@@ -119,7 +108,7 @@ class Verifier:
     def similarities(self, texts: Sequence[str], pairs: Integers, least: Similarities | float = 0.0) -> Similarities:
         """Return the similarity of each pair of texts, given as two rows of positions.
 
-        It is 0 if a condition is not met, and if it is below ``least``, which may differ from pair to pair.
+        It is 0 if the texts share too few numbers, and if it is below ``least``, which may differ from pair to pair.
         """
         return self.measures(texts, pairs, least).meeting
 
@@ -209,22 +198,22 @@ class Verifier:
             found[open_] = self._at_most(cache.whole(rows), places)
         measured = _with_least(PairMeasures.of_similarities(found), least)
         alike = np.flatnonzero(measured.similarities)
-        if self.verification.conditions and len(alike):
+        least_numbers = self.verification.numbers
+        if least_numbers and len(alike):
             rows, places = _numbered(pairs[:, alike])
-            texts = cache.texts(rows)
-            measured.meets[alike] = are_met(self.settings, self.verification, texts, places)
+            measured.meets[alike] = share_numbers(self.settings, least_numbers, cache.texts(rows), places)
         return measured
 
     def _at_most(self, texts: Sequence[WeightedSet], pairs: Integers) -> Similarities:
         """Return the similarity of each pair, or more where features that are missing here count as shared."""
         first, second = np.array([text.total for text in texts], dtype=np.int64)[pairs]
         if self._depends_on_texts:
-            compare = measure_named(self.verification.measure)
+            compare = _MEASURES[self.verification.measure]
             sides = [(text.hashes, text.weights) for text in texts]
             found = np.array([compare(sides[a], sides[b]) for a, b in pairs.T.tolist()], dtype=np.float64)
         else:
             shared = np.minimum(self._most_shared(texts, pairs), np.minimum(first, second))
-            found = _OF_SHARED[self.verification.measure](shared, first, second)
+            found = _similarities(self.verification.measure, shared, first, second)
         found[(first == 0) & (second == 0)] = 1.0
         return found
 
@@ -250,8 +239,6 @@ class Verifier:
         for batch in fingerprinting.in_batches(texts, self._features):
             weights = np.ones(len(batch.hashes), dtype=np.int64) if table is None else table.weights_of(batch.hashes)
             heavy = weights >= (table.unseen * _HEAVY if table else 0)
-            if self.verification.measure == "cosine":
-                weights **= 2
             yield from weighted_sets(batch, weights, heavy)
 
     def _features(self, texts: Sequence[str]) -> FeatureBatch:
@@ -276,33 +263,13 @@ def _numbered(pairs: Integers) -> tuple[Integers, Integers]:
     return rows, places.reshape(pairs.shape)
 
 
-def _share(shared: Integers, whole: Integers | Similarities) -> Similarities:
+def _similarities(measure: Measure, shared: Integers, first: Integers, second: Integers) -> Similarities:
+    """Return the similarities of pairs by the weights that they share, and those of either text."""
+    union = first + second - shared
+    is_plain = measure == "jaccard"
+    whole = union if is_plain else np.sqrt(union.astype(np.float64) * np.minimum(first, second))
     found: Similarities = np.divide(shared, whole, out=np.zeros(len(shared)), where=whole > 0)
     return found
-
-
-# Each of the weights that are shared, those of the first text, and those of the second.
-_OF_SHARED: dict[str, Callable[[Integers, Integers, Integers], Similarities]] = {
-    "jaccard": lambda shared, first, second: _share(shared, first + second - shared),
-    "containment": lambda shared, first, second: _share(shared, first),
-    "overlap": lambda shared, first, second: _share(shared, np.minimum(first, second)),
-    "balanced": lambda shared, first, second: _share(
-        shared, np.sqrt((first + second - shared).astype(np.float64) * np.minimum(first, second))
-    ),
-    "cosine": lambda shared, first, second: _share(shared, np.sqrt(first.astype(np.float64) * second)),
-}
-
-
-def similarities_to(
-    settings: Settings, text: str, others: Sequence[str], measure: str = "jaccard", idf: IdfTable | None = None
-) -> list[float]:
-    """Compare a text with each of the others by a measure, exactly.
-
-    Features weigh as in the scheme, or by an idf table.
-    """
-    measure_named(measure)
-    of_fingerprints = Verification.of_fingerprints(1.0, cast("Measure", measure))
-    return Verifier(settings, of_fingerprints, idf).to_others(text, others)
 
 
 def comparable_features(settings: Settings, texts: Iterable[str]) -> Iterator[similarity.ArrayFeatures]:

@@ -1,7 +1,6 @@
 //! `Verifier`: the exact similarities of texts.
 
 use es_simhash_kernels::compare::comparer::{Comparable, Comparer, Held, Pair, Scratch};
-use es_simhash_kernels::compare::conditions::Conditions;
 use es_simhash_kernels::compare::feature_weights::FeatureWeights;
 use es_simhash_kernels::compare::kept::Kept;
 use es_simhash_kernels::compare::measure::Measure;
@@ -27,7 +26,7 @@ type Numbers<'py> = PyReadonlyArray1<'py, i64>;
 type Floats<'py> = PyReadonlyArray1<'py, f64>;
 /// A text, others, and the similarity from which each counts.
 type Wanted<'py> = (Bound<'py, PyAny>, Bound<'py, PyList>, Floats<'py>);
-/// Similarities, and whether texts meet the conditions.
+/// Similarities, and whether texts share enough numbers.
 type Measures<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<bool>>);
 
 #[pyclass(frozen)]
@@ -39,10 +38,10 @@ pub struct Verifier {
 #[pymethods]
 impl Verifier {
     /// `weights` are a table: keys of `key_bits` bits, with which hashes begin, their weights, and that of all others.
-    /// `conditions` are the least agreement of lengths, numbers and first lines.
+    /// `numbers` is the least share of the numbers of the text with fewer that the other has.
     #[new]
     #[allow(clippy::too_many_arguments)]
-    #[pyo3(signature = (fingerprinter, *, measure, weights, key_bits, counts, conditions))]
+    #[pyo3(signature = (fingerprinter, *, measure, weights, key_bits, counts, numbers))]
     fn new(
         py: Python<'_>,
         fingerprinter: Py<Fingerprinter>,
@@ -50,17 +49,15 @@ impl Verifier {
         weights: Option<Idf<'_>>,
         key_bits: u32,
         counts: bool,
-        conditions: (f64, f64, f64),
+        numbers: f64,
     ) -> PyResult<Self> {
         let measure = Measure::named(measure).ok_or_else(|| refused(Refused))?;
-        let (lengths, numbers, first_lines) = conditions;
-        let conditions = Conditions { lengths, numbers, first_lines };
         let weights = feature_weights(py, weights, key_bits)?;
-        Ok(Self { fingerprinter, comparer: Comparer { measure, weights, counts, conditions } })
+        Ok(Self { fingerprinter, comparer: Comparer { measure, weights, counts, numbers } })
     }
 
     /// Return the similarity of each pair of texts, given by their positions: 0 if it is below `least`; and
-    /// whether the texts meet the conditions.
+    /// whether the texts share enough numbers.
     fn measures<'py>(
         &self,
         texts: &Bound<'py, PyList>,

@@ -466,7 +466,7 @@ def test_the_documented_keys_of_json_are_those_printed_by_every_command(loaded: 
         explanation["bands"],
         explanation["similarity"],
         explanation["changes"],
-        explanation["conditions"][0],
+        explanation["numbers"],
         explanation["features"],
         explanation["features"]["only_a"],
         explanation["features"]["only_a"]["heaviest"][0],

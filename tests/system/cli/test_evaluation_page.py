@@ -69,11 +69,11 @@ def test_the_page_shows_scores_thresholds_and_errors() -> None:
 
 
 def test_the_page_says_what_similarity_is() -> None:
-    scheme = Scheme(verification=Verification(0.5, numbers=0.5, first_lines=0.2))
+    scheme = Scheme(verification=Verification(0.5, numbers=0.5))
     text = evaluation_page(evaluate(documents(), labels(), Deduplicator(scheme, threads=1), OPTIONS), "news.jsonl")
     for shown in (
         "balanced measure of the texts&#x27; runs and numbers, weighted by rarity",
-        "numbers alike by at least 0.5, first lines alike by at least 0.2",
+        "numbers alike by at least 0.5",
     ):
         assert shown in text
 

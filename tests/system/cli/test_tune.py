@@ -42,7 +42,8 @@ def test_a_walk_from_labels_to_an_index(folder: Path) -> None:
     assert json.loads(scheme.to_json()) == found["scheme"]
     assert found["options"][found["choice"] - 1]["id"] == scheme.id
     assert (found["documents"], found["wish"]["documents"], found["out"]) == (41, 1_000_000, "scheme.json")
-    assert len(found["rules"]) == 7
+    assert found["scheme"]["verification"]["similarity"] == found["threshold"]["similarity"]
+    assert [each["level"] for each in found["threshold"]["tried"] if each["level"]] == ["versions", "near", "copies"]
     run("load", "news", "news.jsonl", "--field", "body", "--scheme", "scheme.json", cwd=folder)
     [copies] = lines(run("find", "news", "--id", "1", "--json", cwd=folder))
     assert {"1 near", "1 same"} <= {match["id"] for match in copies["matches"]}
@@ -110,15 +111,15 @@ def test_people_read_tables_and_a_sentence(folder: Path) -> None:
     done = run("tune", "news.jsonl", "--similarity", "0.6", "--documents", "1000000", "--quiet", cwd=folder)
     assert done.err.startswith("False candidates were measured on 40 texts: among 1,000,000 documents")
     done = run("tune", "news.jsonl", "--labels", "clusters.jsonl", "--output", "s.json", cwd=folder)
-    assert "features\tnear\tF1\t" in done.out
-    assert "fit these labels best" in done.out
+    assert "similarity\tlevel\tprecision\trecall\tF1\tfrom\tto\n" in done.out
+    assert "fits these labels best" in done.out
     assert "init INDEX --field FIELD --scheme s.json" in done.err
 
 
 def test_a_scheme_that_is_named_says_which_features_are_taken(folder: Path) -> None:
     found = result(folder, "tune", "news.jsonl", "--similarity", "0.6", "--scheme", "short")
     assert found["scheme"]["tokens"] == {"kind": "chars", "n": 3}
-    assert found["rules"] == []
+    assert found["threshold"] is None
 
 
 def test_unusable_labels_are_rejected_and_set_the_exit_code(folder: Path) -> None:
@@ -159,7 +160,7 @@ def test_an_index_is_looked_at_and_not_touched(folder: Path, place: str) -> None
     of_index = ("--index", name, "--field", "body")
     given = ("--labels", "clusters.jsonl")
     by_index = result(folder, "tune", *of_index, *given, ES_SIMHASH_URL=place)
-    assert by_index["rules"] == result(folder, "tune", "news.jsonl", *given)["rules"]
+    assert by_index["threshold"] == result(folder, "tune", "news.jsonl", *given)["threshold"]
     assert result(folder, "tune", "--index", name, "--similarity", "0.7", ES_SIMHASH_URL=place)["documents"] == 40
     query = json.dumps({"ids": {"values": ["1", "1 near", "1 same"]}})
     some = result(folder, "tune", "--histogram", *of_index, "--filter", query, ES_SIMHASH_URL=place)

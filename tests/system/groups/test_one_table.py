@@ -100,20 +100,20 @@ def index(tmp_path: Path) -> Iterator[Index]:
 
 
 def test_an_explanation_says_how_a_pair_stood_by_the_table_before(index: Index, tmp_path: Path) -> None:
-    assert index.explain("a", "b").table == NAME
+    assert index.explain("a", "b").evidence.table == NAME
     index.learn()
     first = index.explain("a", "b")
-    assert (first.table, first.before) == (learnt_of([*PAIR.values()]).id, None)
+    assert (first.evidence.table, first.before) == (learnt_of([*PAIR.values()]).id, None)
     index.add([{"_id": f"{place}", "body": text} for place, text in enumerate(OTHERS)], refresh=True)
     learnt = index.learn()
     now = index.explain("a", "b")
-    assert now.table == learnt.rarity.id != first.table
+    assert now.evidence.table == learnt.rarity.id != first.evidence.table
     assert now.before is not None
-    assert now.before.table == first.table
+    assert now.before.table == first.evidence.table
     assert now.before.similarity == first.evidence.similarity.verified != now.evidence.similarity.verified
     assert now.before.are_duplicates == first.verdict.are_duplicates == now.verdict.are_duplicates
     [shown] = lines(run("explain", "news", "a", "b", "--json", "--url", str(tmp_path / "indices"), cwd=tmp_path))
-    assert (shown["table"], shown["before"]["table"]) == (now.table, first.table)
+    assert (shown["table"], shown["before"]["table"]) == (now.evidence.table, first.evidence.table)
     assert now.rarity is not None
     assert now.rarity.endswith("and the verdict the same.")
 
@@ -158,7 +158,7 @@ def test_a_table_of_features_that_are_no_longer_compared_is_found_and_not_used(i
     noted_as(index.engine, form, index)
     again = Index("news", index.engine)
     assert by_find(again) == by_find(index)
-    assert again.explain("a", "b").table == again.info().table == NAME
+    assert again.explain("a", "b").evidence.table == again.info().table == NAME
     [finding] = [each for each in again.doctor() if each.code == "rarity"]
     assert (finding.level, finding.index) == ("warning", "news")
     assert "of other features than are compared now" in finding.message

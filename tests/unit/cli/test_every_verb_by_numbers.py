@@ -17,7 +17,7 @@ from tests.support.commands import lines, run
 from tests.support.volumes import TEXTS
 
 FILE, INDEX = "volumes.jsonl", "volumes"
-# An index whose scheme has the condition.
+# An index whose scheme asks for numbers.
 STRICT = "strict"
 NUMBERS = ("--numbers", "1")
 # The ids of documents that a verb puts together, and how many pairs it says that it refused; None if it counts none.
@@ -175,7 +175,7 @@ def test_volumes_are_near_duplicates_unless_their_numbers_must_agree(shelf: Shel
 
 
 def test_summaries_show_how_many_pairs_were_refused(shelf: Shelf) -> None:
-    said = "Similar enough, but with other numbers, lengths or first lines: 2 pairs."
+    said = "Similar enough, but with other numbers: 2 pairs."
     for verb in (("dedup", FILE, "--field", "body"), ("group", INDEX)):
         assert said not in shelf.run(*verb).err
         assert said in shelf.run(*verb, *NUMBERS).err
@@ -187,22 +187,21 @@ def test_reports_say_how_much_must_agree_and_how_many_pairs_were_refused(shelf: 
     shelf.run("dedup", FILE, "--field", "body", "--report", "groups.html", *NUMBERS)
     page = (shelf.folder / "groups.html").read_text(encoding="utf-8")
     assert ", numbers alike by at least 1<" in page
-    assert "with other numbers, lengths or first lines: 2 pairs." in page
+    assert "with other numbers: 2 pairs." in page
 
 
-def test_an_explanation_has_each_condition_in_all_its_forms(shelf: Shelf) -> None:
+def test_an_explanation_has_the_share_of_numbers_in_all_its_forms(shelf: Shelf) -> None:
     asked = ("explain", INDEX, "first", "second", *NUMBERS)
     [found] = shelf.json(*asked)
-    [condition] = found["conditions"]
-    assert found["clause"] == "conditions"
-    assert condition.pop("problem") in found["verdict"]["sentence"]
-    assert condition == {"name": "numbers", "least": 1.0, "value": 0.0}
+    assert found["clause"] == "numbers"
+    assert found["numbers"].pop("problem") in found["verdict"]["sentence"]
+    assert found["numbers"] == {"least": 1.0, "value": 0.0}
     assert (found["changes"]["removed"], found["changes"]["added"]) == (["17", "2019"], ["18", "2020"])
     assert "\nnumbers: alike by 0.000; the minimum is 1\n" in shelf.run(*asked, "--report", "why.html").out
     assert "numbers alike" in (shelf.folder / "why.html").read_text(encoding="utf-8")
 
 
-def test_thresholds_of_bits_are_evaluated_without_the_condition(shelf: Shelf) -> None:
+def test_thresholds_of_bits_are_evaluated_without_the_numbers(shelf: Shelf) -> None:
     together, _ = evaluate(shelf, "--by", "both", "--distance", "0", *NUMBERS)
     assert together == [{"first", "copy"}]
 

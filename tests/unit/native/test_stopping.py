@@ -30,7 +30,7 @@ def fingerprinter(minhash, n=9, hash="poly64", tokens=None):
 
 def verifier():
     made = fingerprinter(None)
-    return kernels.Verifier(made, measure="jaccard", weights=None, key_bits=64, counts=False, conditions=(0, 0, 0))
+    return kernels.Verifier(made, measure="jaccard", weights=None, key_bits=64, counts=False, numbers=0)
 
 def kept(*texts):
     made = verifier().kept(1 << 40, 2)

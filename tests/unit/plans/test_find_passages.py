@@ -101,7 +101,7 @@ def test_an_index_without_passages_names_the_setting(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{"by": "minhash"}, {"distance": 3}, {"estimate": True}, {"measure": "overlap"}, {"candidates": "more_like_this"}],
+    [{"by": "minhash"}, {"distance": 3}, {"estimate": True}, {"numbers": 0.5}, {"candidates": "more_like_this"}],
 )
 def test_what_compares_otherwise_is_refused(index: Index, options: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="by passages"):

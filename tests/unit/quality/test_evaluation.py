@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from io import StringIO
 from itertools import combinations
+from typing import Any
 
 import pytest
 
@@ -131,18 +132,20 @@ def test_the_exact_similarity_of_all_pairs_is_the_ceiling(evaluation: Evaluation
 
 
 def test_the_curve_uses_the_measure_that_the_scheme_verifies_by() -> None:
-    verification = replace(Verification.of_fingerprints(0.5), first_lines=1.0)
-    scheme = replace(SCHEME, verification=verification)
-    found = evaluate(DOCUMENTS, labels(), Deduplicator(scheme, threads=1), OPTIONS)
-    plain = evaluated(similarity=0.5)
+    numbered = [(id_, text and f"{text} {place % 4 // 2 + 11}") for place, (id_, text) in enumerate(DOCUMENTS)]
+
+    def by(scheme: Scheme, **near: Any) -> Evaluation:
+        return evaluate(numbered, labels(), Deduplicator(scheme, threads=1, **near), OPTIONS)
+
+    scheme = replace(SCHEME, verification=replace(Verification.of_fingerprints(0.5), numbers=1.0))
+    found, plain = by(scheme), by(SCHEME, similarity=0.5)
     assert found.pairs.right < plain.pairs.right
     [curve] = found.curves
     point = curve.at(0.5)
     assert point
     assert (point.precision, point.recall) == pytest.approx((found.pairs.precision.value, found.pairs.recall.value))
     assert found.ceiling == plain.ceiling
-    by_estimates = evaluate(DOCUMENTS, labels(), Deduplicator(scheme, threads=1, estimate=True), OPTIONS)
-    assert by_estimates.pairs.right == evaluated().pairs.right
+    assert by(scheme, estimate=True).pairs.right == by(SCHEME).pairs.right
 
 
 def test_the_worst_errors_come_first_and_each_text_once(evaluation: Evaluation) -> None:

@@ -12,12 +12,10 @@ from es_simhash import Chars, Scheme, Scope, Words
 from es_simhash._core.arrays import Integers
 from es_simhash.errors import InputError, SchemeError
 from es_simhash.groups.pairs.deduplicator import Deduplicator
-from es_simhash.quality import tuning
 from es_simhash.quality.bootstrap import Bootstrap
 from es_simhash.quality.evaluation import EvaluationOptions, evaluate
 from es_simhash.quality.labels import Labels
 from es_simhash.quality.measures import Flags, jaccard_of
-from es_simhash.quality.rule_search import is_default
 from es_simhash.quality.stored_documents import StoredDocuments
 from es_simhash.quality.tuning import Tuned, features_for, tune_by_labels, tune_by_similarity
 from es_simhash.quality.tuning_json import tuning_json
@@ -28,34 +26,25 @@ from es_simhash.testing.corpus import corpus, edited
 WORDS = [f"{a}{b}{c}" for a in "bdfgklm" for b in "aeiou" for c in "nrst"]
 
 
-def forms(seed: int, count: int = 40) -> tuple[list[tuple[str, str]], Labels]:
-    """Letters that are alike but for their numbers, each with a copy that somebody typed anew."""
+def letters(seed: int, count: int = 40) -> tuple[list[tuple[str, str]], Labels]:
+    """Letters, each with a copy in which a third of the words are others."""
     rng = random.Random(seed)
     documents, clusters = [], []
-    common: list[str] = []
     for number in range(count):
-        common = common if number % 2 else rng.choices(WORDS, k=40)
-        letter = f"{' '.join(common)} number {rng.randrange(10**4)}"
-        typed = letter.split()
-        for place in rng.sample(range(40), 10):
-            typed[place] = rng.choice(WORDS)
-        documents += [(f"{number}", letter), (f"{number} typed", " ".join(typed))]
-        clusters.append([f"{number}", f"{number} typed"])
+        words = rng.choices(WORDS, k=60)
+        retyped = words[:20] + rng.choices(WORDS, k=20) + words[40:]
+        documents += [(f"{number}", " ".join(words)), (f"{number} retyped", " ".join(retyped))]
+        clusters.append([f"{number}", f"{number} retyped"])
     return documents, Labels.of_clusters(clusters)
 
 
 @pytest.fixture(scope="module")
 def by_labels() -> Tuned:
-    return tune_by_labels(*forms(1))
+    return tune_by_labels(*letters(1))
 
 
-def test_a_rule_learnt_from_labels_holds_on_other_documents(by_labels: Tuned) -> None:
-    """Copies are as similar as letters with other numbers: they differ only in the numbers."""
-    verification = by_labels.scheme.verification
-    assert verification
-    assert verification.numbers > 0
-    assert (verification.lengths, verification.first_lines) == (0, 0)
-    documents, labels = forms(2)
+def test_a_threshold_that_labels_choose_holds_on_other_documents(by_labels: Tuned) -> None:
+    documents, labels = letters(2)
 
     def f1(scheme: Scheme) -> float:
         found = evaluate(documents, labels, Deduplicator(scheme, threads=1), EvaluationOptions(Bootstrap(0), 0))
@@ -66,26 +55,55 @@ def test_a_rule_learnt_from_labels_holds_on_other_documents(by_labels: Tuned) ->
     assert f1(Scheme.preset("default")) < 0.8
 
 
-def test_rules_come_in_the_order_of_their_merit_and_the_best_is_taken(by_labels: Tuned) -> None:
-    merits = [each.merit for each in by_labels.tried]
-    assert merits == sorted(merits, reverse=True)
-    assert len(merits) == 7
-    best = by_labels.tried[0]
-    assert (by_labels.scheme.tokens, by_labels.scheme.verification) == (best.tokens, best.rule.verification)
-    assert by_labels.scheme.minhash
-    assert by_labels.scheme.minhash.similarity == best.jaccard
+def test_labels_choose_the_threshold_and_nothing_else_of_the_rule(by_labels: Tuned) -> None:
+    assert by_labels.threshold
+    assert by_labels.scheme.verification == Verification(by_labels.threshold.best.similarity)
+    own = Verification(0.9, measure="jaccard", numbers=0.5, features="scheme")
+    scheme = Scheme(tokens=Words(2), html=True, verification=own)
+    tuned = tune_by_labels(*letters(1), base=scheme)
+    assert tuned.threshold
+    assert tuned.threshold.best.similarity < tuned.threshold.own.similarity == 0.9
+    assert tuned.scheme.verification == replace(own, similarity=tuned.threshold.best.similarity)
+    assert (tuned.scheme.tokens, tuned.scheme.html) == (Words(2), True)
 
 
-def test_where_any_rule_is_right_it_is_the_default() -> None:
+def test_the_threshold_is_the_best_one_of_an_evaluation(by_labels: Tuned) -> None:
+    documents, labels = letters(1)
+    found = evaluate(documents, labels, Deduplicator(Scheme.preset("default"), threads=1), EvaluationOptions())
+    [curve] = found.curves
+    assert by_labels.threshold
+    best, own = by_labels.threshold.best, by_labels.threshold.own
+    assert curve.best
+    assert (best.similarity, best.scores.f1.value) == (curve.best.threshold, curve.best.f1)
+    assert (own.similarity, own.scores) == (0.63, found.pairs)
+
+
+def test_a_threshold_stands_beside_the_levels_and_names_the_nearest(by_labels: Tuned) -> None:
+    threshold = by_labels.threshold
+    assert threshold
+    assert {each.level for each in threshold.tried if each.level} == {"copies", "near", "versions"}
+    similarities = [each.similarity for each in threshold.tried]
+    assert similarities == sorted({threshold.best.similarity, 0.5, 0.63, 0.85})
+    assert threshold.nearest.level == "versions"
+    assert "The level nearest to it is versions, 0.5." in by_labels.why
+    for each in threshold.tried:
+        f1 = each.scores.f1
+        assert f1.low is not None
+        assert f1.value is not None
+        assert f1.high is not None
+        assert f1.low <= f1.value <= f1.high
+
+
+def test_the_schemes_own_threshold_stays_where_none_is_better() -> None:
     texts = [each["body"] for each in corpus(20)]
     documents = [(f"{number}{side}", text) for number, text in enumerate(texts) for side in "ab"]
     clusters = [[f"{number}a", f"{number}b"] for number in range(20)]
     tuned = tune_by_labels(documents, Labels.of_clusters(clusters))
-    verification = tuned.scheme.verification
-    assert verification == Verification(tuned.tried[0].rule.verification.similarity)
-    assert all(not each.rule.conditions for each in tuned.tried if not is_default(each.rule.verification))
-    assert tuned.scheme.tokens == Chars(5)
-    assert tuned.tried[0].rule.f1 == 1
+    assert tuned.scheme.verification == Verification()
+    assert tuned.threshold
+    assert tuned.threshold.best is tuned.threshold.own
+    assert tuned.threshold.best.scores.f1.value == 1
+    assert "it is the scheme's own. It is the level near." in tuned.why
 
 
 def test_a_tuned_scheme_is_read_back_from_its_file(by_labels: Tuned) -> None:
@@ -106,13 +124,6 @@ def test_another_row_may_be_chosen(by_labels: Tuned) -> None:
         by_labels.with_choice(98)
 
 
-@pytest.mark.parametrize("labels", [Labels.of_clusters([["0", "1"], ["2", "3"]]), Labels.of_pairs({("0", "1"): False})])
-def test_fewer_than_five_labelled_pairs_are_refused(labels: Labels) -> None:
-    documents = [(str(number), each["body"]) for number, each in enumerate(corpus(12))]
-    with pytest.raises(InputError, match="Label at least 5 pairs"):
-        tune_by_labels(documents, labels)
-
-
 def some_copies() -> list[tuple[str, str]]:
     """Twelve texts, each with a copy in which words are changed."""
     return [
@@ -129,77 +140,70 @@ OTHERS = {(f"{number}a", f"{number + 1}a"): False for number in range(5)}
 @pytest.mark.parametrize(
     ("labels", "warning"),
     [
-        (Labels.of_pairs(COPIES), "5 pairs of duplicates in 5 clusters, and 0 pairs of others"),
-        (Labels.of_pairs(OTHERS), "0 pairs of duplicates in 0 clusters, and 5 pairs of others"),
-        (
-            Labels.of_pairs({**dict([*COPIES.items()][:2]), **dict([*OTHERS.items()][:3])}),
-            "2 pairs of duplicates in 2 clusters, and 3 pairs of others",
-        ),
-        (Labels.of_clusters([["0a", "0b"], ["1a", "1b"], ["2a", "2b"], ["3a", "3b"], ["4a", "4b"]]), "in 5 clusters"),
-        (Labels.of_clusters([["0a", "0b", "1a", "1b"]]), "6 pairs of duplicates in 1 cluster"),
-        (Labels.of_clusters([[f"{n}a", f"{n + 1}a"] for n in range(0, 12, 2)]), "No labelled duplicates have similar"),
+        (Labels.of_pairs(COPIES | OTHERS), "5 pairs of duplicates in 5 clusters, and 5 pairs of others"),
+        (Labels.of_clusters([["0a", "0b"]]), "1 pair of duplicates in 1 cluster:"),
+        (Labels.of_clusters([["0a", "0b", "1a", "1b"]]), "6 pairs of duplicates in 1 cluster:"),
     ],
-    ids=["near", "others", "both", "clusters", "a cluster", "unlike"],
+    ids=["pairs", "clusters", "a cluster"],
 )
-def test_five_labelled_pairs_make_a_scheme_and_a_warning(labels: Labels, warning: str) -> None:
+def test_few_labels_make_a_scheme_and_a_warning(labels: Labels, warning: str) -> None:
     tuned = tune_by_labels(some_copies(), labels)
     assert warning in tuned.warning
     assert "Label some hundreds" in tuned.warning
     assert tuning_json(tuned)["warning"] == tuned.warning
-    verification = tuned.scheme.verification
-    assert verification
-    assert 0.2 <= verification.similarity <= 1
-    if labels.kind == "pairs":
-        texts = dict(some_copies())
-        with Deduplicator(tuned.scheme, threads=1).run(texts.items()) as duplicates:
-            groups = list(duplicates.groups_of_ids())
-        assert sorted(map(sorted, groups)) == sorted([f"{number}a", f"{number}b"] for number in range(12))
+
+
+@pytest.mark.parametrize(
+    ("labels", "error"),
+    [
+        (Labels.of_pairs(COPIES), "of one kind"),
+        (Labels.of_pairs(OTHERS), "of one kind"),
+        (Labels.of_clusters([[f"{n}a", f"{n + 1}a"] for n in range(0, 12, 2)]), "No labelled duplicates have similar"),
+    ],
+    ids=["duplicates", "others", "unlike"],
+)
+def test_labels_that_choose_no_threshold_are_refused(labels: Labels, error: str) -> None:
+    with pytest.raises(InputError, match=error):
+        tune_by_labels(some_copies(), labels)
 
 
 def test_enough_labels_raise_no_doubts(by_labels: Tuned) -> None:
-    assert by_labels.doubts == ""
+    assert by_labels.warning == ""
 
 
-def test_all_labelled_documents_count_and_some_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    documents, labels = forms(1)
-    others = [(f"other {number}", each["body"]) for number, each in enumerate(corpus(100))]
-    whole = tune_by_labels([*documents, *others], labels)
-    assert whole.documents == len(documents) + 100
-    monkeypatch.setattr(tuning, "_DOCUMENTS", len(documents) + 10)
-    some = tune_by_labels([*others[:50], *documents, *others[50:]], labels)
-    assert (some.documents, some.goal.documents) == (len(documents) + 10, len(documents) + 100)
-    monkeypatch.setattr(tuning, "_DOCUMENTS", 10)
-    assert tune_by_labels([*documents, *others], labels).documents == len(documents)
-
-
-def test_labelled_pairs_tune_as_well() -> None:
-    documents, _ = forms(1)
-    clusters = [(f"{number}", f"{number} typed") for number in range(40)]
-    near = dict.fromkeys(clusters, True)
+def test_labelled_pairs_tune_as_clusters_do(by_labels: Tuned) -> None:
+    documents, _ = letters(1)
+    near = {(f"{number}", f"{number} retyped"): True for number in range(40)}
     others = {(f"{number}", f"{number + 1}"): False for number in range(0, 40, 2)}
-    verification = tune_by_labels(documents, Labels.of_pairs(near | others)).scheme.verification
-    assert verification
-    assert verification.numbers > 0
-
-
-# ---- for a similarity
+    tuned = tune_by_labels(documents, Labels.of_pairs(near | others))
+    assert tuned.scheme.verification == by_labels.scheme.verification
+    assert tuned.warning == ""
 
 
 @pytest.mark.parametrize("kind", ["clusters", "pairs"])
 def test_pairs_out_of_scope_are_neither_right_nor_wrong(kind: str) -> None:
     """Both tenants have the same letters, so without the scope most pairs that are alike would be wrong, or missed."""
-    documents, _ = forms(1)
+    documents, _ = letters(1)
     both = [(f"{tenant} {id_}", text, {"tenant": tenant}) for tenant in "ab" for id_, text in documents]
     if kind == "clusters":
-        labelled = Labels.of_clusters([[f"{t} {n}", f"{t} {n} typed"] for t in "ab" for n in range(40)])
+        labelled = Labels.of_clusters([[f"{t} {n}", f"{t} {n} retyped"] for t in "ab" for n in range(40)])
     else:
-        near = {(f"{t} {n}", f"{t} {n} typed"): True for t in "ab" for n in range(40)}
-        labelled = Labels.of_pairs(near | {(f"a {n}", f"b {n}"): False for n in range(40)})
+        near = {(f"{t} {n}", f"{t} {n} retyped"): True for t in "ab" for n in range(40)}
+        others = {(f"{t} {n}", f"{t} {n + 1}"): False for t in "ab" for n in range(39)}
+        labelled = Labels.of_pairs(near | others | {(f"a {n}", f"b {n}"): False for n in range(40)})
     with StoredDocuments.of(both, scope=Scope(("tenant",))) as stored:
         scoped = tune_by_labels(stored, labelled)
     unscoped = tune_by_labels([(id_, text) for id_, text, _ in both], labelled)
-    assert scoped.tried[0].rule.f1 > 0.95
-    assert unscoped.tried[0].rule.f1 < 0.85
+    scores = [each.threshold.best.scores.f1.value for each in (scoped, unscoped) if each.threshold]
+    assert scores[0] is not None
+    assert scores[0] > 0.95
+    assert scores[1] is not None
+    assert scores[1] < 0.85
+    # Equal texts of the other tenant are no false candidates.
+    assert min(each.candidates for each in scoped.front) == 0
+
+
+# ---- for a similarity
 
 
 def test_copies_out_of_scope_say_nothing_about_a_similarity() -> None:
@@ -238,7 +242,7 @@ def test_keys_for_a_similarity_find_as_much_as_is_asked_for() -> None:
     assert tuned.scheme.verification == Verification(0.6)
     assert "0.6" in tuned.why
     assert "10,000,000 documents" in tuned.why
-    assert tuned.tried == ()
+    assert tuned.threshold is None
 
 
 def test_a_similarity_to_tune_for_may_be_given_by_its_level() -> None:
@@ -292,16 +296,16 @@ def test_the_number_of_unseen_candidates_is_an_upper_bound() -> None:
 def test_the_features_of_a_scheme_that_is_given_are_kept() -> None:
     scheme = tune_by_similarity(TEXTS, 0.8, base=Scheme(tokens=Words(2), html=True)).scheme
     assert (scheme.tokens, scheme.html) == (Words(2), True)
-    rule = Verification(0.5, measure="jaccard", lengths=0.3, features="scheme")
+    rule = Verification(0.5, measure="jaccard", numbers=0.3, features="scheme")
     assert tune_by_similarity(TEXTS, 0.8, base=Scheme(verification=rule)).scheme.verification == replace(
         rule, similarity=0.8
     )
 
 
-@pytest.mark.parametrize("measure", ["jaccard", "overlap", "balanced"])
+@pytest.mark.parametrize("measure", ["jaccard", "balanced"])
 def test_keys_are_chosen_for_the_jaccard_similarity_of_texts_of_one_length(measure: Measure) -> None:
     """Two sets of 100 features share 80 of them."""
-    similarity = {"jaccard": 80 / 120, "overlap": 0.8, "balanced": (80 / 120 * 0.8) ** 0.5}[measure]
+    similarity = {"jaccard": 80 / 120, "balanced": (80 / 120 * 0.8) ** 0.5}[measure]
     assert jaccard_of(measure, similarity) == pytest.approx(80 / 120)
 
 

@@ -196,6 +196,16 @@ def test_a_verification_of_an_earlier_version_is_read_as_the_rule_of_today(
     assert read.verification == Verification(expected[0], numbers=expected[1])
 
 
+@pytest.mark.parametrize(("name", "value"), [("lengths", 0.9), ("first_lines", 0.5), ("measure", "overlap")])
+def test_a_verification_by_what_is_not_compared_any_more_is_refused(name: str, value: Any) -> None:
+    form = json.loads(Scheme().to_json())
+    form["verification"] |= {"lengths": 0.0, "first_lines": 0.0}
+    assert Scheme.from_json(json.dumps(form)) == Scheme()
+    form["verification"][name] = value
+    with pytest.raises(SchemeError, match=f"{name} {value!r}, by which texts are not compared .* Write the scheme"):
+        Scheme.from_json(json.dumps(form))
+
+
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_survives_its_json_form(name: str) -> None:
     scheme = Scheme.preset(name)

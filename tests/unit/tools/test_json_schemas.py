@@ -93,7 +93,8 @@ def test_what_is_written_names_the_schema_and_fits_it(scheme: Scheme) -> None:
         (("layout",), "keys", "number"),
         (("layout",), "doc_values", "yes"),
         (("normalisation",), "nfkc", 1),
-        (("verification",), "measure", "euclid"),
+        (("verification",), "measure", "overlap"),
+        (("verification",), "lengths", 0.9),
         (("verification",), "crowding", {"most": 0.5}),
     ],
 )

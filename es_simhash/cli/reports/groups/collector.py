@@ -5,7 +5,7 @@ Only the largest groups are kept, so memory does not grow with the number of gro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from heapq import heappush, heappushpop, nsmallest
@@ -114,12 +114,16 @@ class ShownCanonical:
 
 @dataclass(frozen=True)
 class ShownGroup:
-    """A group: how many of its documents are ``canonicals``, and some of these, with the members least like them."""
+    """A group: how many of its documents are ``canonicals``, and some of these, with the members least like them.
+
+    ``is_form`` says whether it looks like a form.
+    """
 
     id: str
     size: int
     diameter: Diameter | None
     canonicals: int
+    is_form: bool
     shown: tuple[ShownCanonical, ...]
 
     @property
@@ -130,7 +134,7 @@ class ShownGroup:
 
 @dataclass(frozen=True)
 class GroupReport:
-    """The contents of the page about groups."""
+    """The contents of the page about groups; ``forms`` are the first documents of those that look like forms."""
 
     setup: Setup
     counts: Counts
@@ -141,6 +145,7 @@ class GroupReport:
     largest: tuple[ShownGroup, ...]
     shared_keys: tuple[ShownKey, ...]
     omitted: Omitted
+    forms: Sequence[str]
 
 
 @dataclass(frozen=True, order=True)
@@ -189,7 +194,12 @@ class Collector:
         self._dates.add(dates)
 
     def report(
-        self, counts: Counts, fetch: Fetch, shared_keys: Sequence[SharedKey] = (), omitted: Omitted = Omitted()
+        self,
+        counts: Counts,
+        fetch: Fetch,
+        shared_keys: Sequence[SharedKey] = (),
+        omitted: Omitted = Omitted(),
+        forms: Sequence[str] = (),
     ) -> GroupReport:
         """Return the report; ``fetch`` is called once, for the documents to show."""
         largest = sorted(self._largest, reverse=True)
@@ -202,9 +212,10 @@ class Collector:
             self._pairs.similarities(),
             tuple(self._pairs.distances()),
             self._dates.timeline(),
-            tuple(self._shown(ranked, texts) for ranked in largest),
+            tuple(self._shown(ranked, texts, set(forms)) for ranked in largest),
             tuple(ShownKey(key, self._excerpt(texts.get(key.example), _EXCERPT_OF_KEY)) for key in shared_keys),
             omitted,
+            forms,
         )
 
     def _ranked(self, size: int, group: Group) -> _Ranked:
@@ -219,10 +230,11 @@ class Collector:
     def _excerpt(self, text: str | None, most: int) -> tuple[Piece, ...] | None:
         return None if text is None else excerpt(self._setup.scheme, text, most)
 
-    def _shown(self, ranked: _Ranked, texts: Mapping[Key, str]) -> ShownGroup:
+    def _shown(self, ranked: _Ranked, texts: Mapping[Key, str], forms: Collection[str]) -> ShownGroup:
         group = ranked.group
+        is_form = group.canonical.canonical in forms
         shown = (self._shown_canonical(each, group, texts) for each in group.members if each.is_canonical)
-        return ShownGroup(group.id, ranked.size, group.diameter, ranked.canonicals, tuple(shown))
+        return ShownGroup(group.id, ranked.size, group.diameter, ranked.canonicals, is_form, tuple(shown))
 
     def _shown_canonical(self, canonical: Member, group: Group, texts: Mapping[Key, str]) -> ShownCanonical:
         scheme, text = self._setup.scheme, texts.get(_key(canonical))

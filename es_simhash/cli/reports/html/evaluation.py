@@ -10,7 +10,7 @@ from es_simhash._core.humanize import counted, with_error
 from es_simhash.cli.reports.html.largest_groups import pieces
 from es_simhash.cli.reports.html.page import page, section, style_of
 from es_simhash.cli.reports.html.threshold_chart import number, threshold_chart
-from es_simhash.cli.show.conditions import conditions_phrase
+from es_simhash.cli.show.refused import numbers_phrase
 from es_simhash.plans.explain.excerpts import changes
 from es_simhash.quality.bootstrap import Estimate
 from es_simhash.quality.curve import Curve
@@ -271,7 +271,7 @@ def _setup(evaluation: Evaluation) -> Html:
 
 
 def _measure(verification: Verification) -> str:
-    """Describe the measure of similarity, and the conditions."""
+    """Describe the measure of similarity, and which numbers texts must share."""
     weights = "by rarity" if verification.weights == "rarity" else "as in the fingerprint"
     of = "runs and numbers" if verification.features == "text" else "features"
-    return f"{verification.measure} measure of the texts' {of}, weighted {weights}{conditions_phrase(verification)}"
+    return f"{verification.measure} measure of the texts' {of}, weighted {weights}{numbers_phrase(verification)}"

@@ -36,7 +36,7 @@ def _sections(explanation: Explanation) -> Iterator[Html]:
     if explanation.scope:
         yield section("Scope", table(*scope_table(explanation)))
     rarity = element("p", explanation.rarity, class_="faint") if explanation.rarity else ""
-    yield section("Similarity", _similarity(evidence.similarity), *_conditions(evidence), rarity)
+    yield section("Similarity", _similarity(evidence.similarity), *_numbers(evidence), rarity)
     simhash = explanation.scheme.simhash
     if simhash and evidence.bits and evidence.blocks:
         yield section("SimHash", _bits(evidence.bits, simhash.layout.starts, evidence.blocks))
@@ -84,9 +84,9 @@ def _similarity(similarity: Similarity) -> list[Html]:
     return shown
 
 
-def _conditions(evidence: Evidence) -> Iterator[Html]:
-    for each in evidence.conditions:
-        yield _gauge(f"{each.name.replace('_', ' ')} alike", each.value, each.least, f"{each.value:.3f}")
+def _numbers(evidence: Evidence) -> Iterator[Html]:
+    if numbers := evidence.numbers:
+        yield _gauge("numbers alike", numbers.value, numbers.least, f"{numbers.value:.3f}")
 
 
 def _gauge(name: str, value: float, threshold: float | None, text: str) -> Html:

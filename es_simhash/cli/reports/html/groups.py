@@ -13,8 +13,8 @@ from es_simhash.cli.reports.groups.timeline import Timeline, Unit
 from es_simhash.cli.reports.html.column_chart import Column, below, between, chart
 from es_simhash.cli.reports.html.largest_groups import groups, name_of, pieces
 from es_simhash.cli.reports.html.page import page, section, style_of
-from es_simhash.cli.show.conditions import conditions_phrase, refused_sentence
 from es_simhash.cli.show.groups import missing
+from es_simhash.cli.show.refused import numbers_phrase, refused_sentence
 
 # The number of characters of an ISO 8601 date that name a period.
 _NAMED: dict[Unit, int] = {"day": 10, "month": 7, "year": 4}
@@ -233,7 +233,7 @@ def _settings(setup: Setup) -> Html:
 def _near(setup: Setup) -> str:
     """Describe the criteria of near pairs."""
     criteria, simhash = setup.criteria, setup.scheme.simhash
-    asked = conditions_phrase(criteria.verification)
+    asked = numbers_phrase(criteria.verification)
     near = [f"a similarity of at least {criteria.similarity:g}{asked}"] if criteria.similarity is not None else []
     if criteria.distance is not None and simhash:
         near.append(f"a distance of up to {criteria.distance} of {simhash.bits} bits")

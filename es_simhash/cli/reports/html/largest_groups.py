@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from es_simhash._core.html import Html, element
 from es_simhash._core.humanize import counted, with_error
 from es_simhash.cli.reports.groups.collector import GroupReport, Setup, ShownCanonical, ShownGroup, ShownMember
+from es_simhash.cli.show.forms import forms_sentences
 from es_simhash.groups.pairs.diameters import Diameter
 from es_simhash.plans.explain.excerpts import Piece
 
@@ -24,6 +25,8 @@ def groups(report: GroupReport) -> Iterator[Html]:
         element("ins", "what only the duplicate has"),
         ".",
     )
+    if said := forms_sentences(report.forms, report.setup.criteria):
+        yield element("p", said)
     for number, group in enumerate(report.largest):
         yield _group(group, report.setup, is_open=not number)
     if more := report.counts.groups - len(report.largest):
@@ -45,10 +48,11 @@ def pieces(shown: Sequence[Piece] | None) -> Html:
 
 def _group(group: ShownGroup, setup: Setup, *, is_open: bool) -> Html:
     stand = f"A chain: {group.canonicals:,} documents stand for themselves." if group.canonicals > 1 else ""
+    form = element("small", " looks like a form", class_="faint") if group.is_form else ""
     more = f"and {counted(group.unshown, 'member')} more" if group.unshown else ""
     return element(
         "details",
-        element("summary", element("b", counted(group.size, "document")), " ", _title(group)),
+        element("summary", element("b", counted(group.size, "document")), form, " ", _title(group)),
         element("p", "group ", _group_name(group.id, setup), _diameter(group.diameter), class_="faint"),
         element("p", stand) if stand else "",
         [_canonical(each, setup) for each in group.shown],

@@ -3,14 +3,15 @@
 use std::panic::resume_unwind;
 use std::thread;
 
-use super::conditions::{Conditions, Traits};
 use super::feature_weights::FeatureWeights;
 use super::measure::Measure;
 use super::set::{self, WeightedSet};
+use super::shared_numbers::{numbers_in, shared};
 use super::weight_table::WeightTable;
 use crate::scheme::features::{self, Document};
 use crate::scheme::settings::Settings;
 use crate::stop;
+use crate::text::numbers::Number;
 use crate::text::weighted::Features;
 use crate::text::{Refused, Text};
 
@@ -23,14 +24,16 @@ pub struct Comparer {
     pub weights: FeatureWeights,
     /// Whether each occurrence of a feature adds to its weight.
     pub counts: bool,
-    pub conditions: Conditions,
+    /// The least share of the numbers of the text with fewer that the other has.
+    pub numbers: f64,
 }
 
 /// What is compared of a text.
 #[derive(Default)]
 pub struct Comparable {
     features: WeightedSet,
-    traits: Option<Box<Traits>>,
+    /// Empty if none need be shared.
+    numbers: Box<[Number]>,
 }
 
 /// What one thread works in.
@@ -66,7 +69,7 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// The similarity of a pair, 0 if it does not count, and whether the texts meet the conditions.
+/// The similarity of a pair, 0 if it does not count, and whether the texts share enough numbers.
 #[derive(Clone, Copy)]
 pub struct Measured {
     pub similarity: f64,
@@ -82,10 +85,9 @@ impl Comparer {
         scratch: &mut Scratch,
     ) -> Result<Comparable, Refused> {
         scratch.making.make(settings, Document::Text(text), &mut scratch.features)?;
-        let features =
-            WeightedSet::of(&mut scratch.features.words, &self.weights, self.counts, self.measure, &mut scratch.sets)?;
-        let traits = self.conditions.are_set().then(|| self.conditions.traits(settings.normalisation, text));
-        Ok(Comparable { features, traits: traits.transpose()?.map(Box::new) })
+        let features = WeightedSet::of(&mut scratch.features.words, &self.weights, self.counts, &mut scratch.sets)?;
+        let numbers = if self.numbers > 0.0 { numbers_in(settings.normalisation, text)? } else { Box::default() };
+        Ok(Comparable { features, numbers })
     }
 
     /// Make what is compared of each text, in as many threads as there are scratches.
@@ -131,7 +133,7 @@ impl Comparer {
                     similarity = self.similarity(&table, pair, held);
                 }
                 found.push(match similarity >= least && similarity > 0.0 {
-                    true => Measured { similarity, meets: self.meet(first, second) },
+                    true => Measured { similarity, meets: shared(&first.numbers, &second.numbers) >= self.numbers },
                     false => Measured { similarity: 0.0, meets: true },
                 });
             }
@@ -145,21 +147,17 @@ impl Comparer {
         if first == 0 && second == 0 {
             return OF_EMPTY;
         }
-        self.measure.similarity(self.measure.most_shared(first, second), first, second)
+        self.measure.similarity(first.min(second), first, second)
     }
 
     /// The similarity, given a table with the features of the held text.
     fn similarity(&self, table: &WeightTable, pair: &Pair<'_>, held: Held) -> f64 {
         match (pair.first.features.total, pair.second.features.total) {
             (0, 0) => OF_EMPTY,
-            (a, b) => self.measure.similarity(self.measure.shared(table, &pair.looked_up(held).features), a, b),
-        }
-    }
-
-    fn meet(&self, first: &Comparable, second: &Comparable) -> bool {
-        match (&first.traits, &second.traits) {
-            (Some(a), Some(b)) => self.conditions.are_met(a, b),
-            _ => true,
+            (a, b) => {
+                let WeightedSet { hashes, weights, .. } = &pair.looked_up(held).features;
+                self.measure.similarity(table.sum_of_minima(hashes, weights), a, b)
+            }
         }
     }
 }
@@ -172,6 +170,6 @@ impl Comparable {
 
     /// The bytes that it takes.
     pub fn size(&self) -> usize {
-        size_of::<Self>() + self.features.size() + self.traits.as_ref().map_or(0, |traits| traits.size())
+        size_of::<Self>() + self.features.size() + self.numbers.iter().map(Number::size).sum::<usize>()
     }
 }

@@ -1,13 +1,12 @@
 //! The weighted features of a text, to be compared with others.
 
 use super::feature_weights::FeatureWeights;
-use super::measure::Measure;
 use crate::stop;
 use crate::text::Refused;
 use crate::text::features::Distinct;
 
 /// Totals from here on are no longer exact as floats.
-const LIMIT: u128 = 1 << 53;
+const LIMIT: u64 = 1 << 53;
 
 /// The features of a text, each once, in any order.
 #[derive(Default)]
@@ -32,7 +31,6 @@ impl WeightedSet {
         hashes: &mut Vec<u64>,
         weights: &FeatureWeights,
         counts: bool,
-        measure: Measure,
         scratch: &mut Scratch,
     ) -> Result<Self, Refused> {
         if counts {
@@ -44,11 +42,11 @@ impl WeightedSet {
             stop::extend(&mut scratch.weights, (0..kept).map(|_| 1));
         }
         weights.multiply(hashes, &mut scratch.weights, &mut scratch.keys, &mut scratch.factors)?;
-        let total = measure.total(&scratch.weights);
+        let total: u64 = scratch.weights.iter().map(|&weight| u64::from(weight)).sum();
         if total >= LIMIT {
             return Err(Refused);
         }
-        Ok(Self { hashes: hashes[..].into(), weights: scratch.weights[..].into(), total: total as u64 })
+        Ok(Self { hashes: hashes[..].into(), weights: scratch.weights[..].into(), total })
     }
 
     /// The bytes that it takes.

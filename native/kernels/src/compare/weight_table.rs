@@ -67,12 +67,6 @@ impl WeightTable {
         let sum = |hashes, weights| sum_of_minima(&self.groups, &self.wanted, self.others, hashes, weights);
         stop::parts(hashes).zip(weights.chunks(stop::FEW)).map(|(hashes, weights)| sum(hashes, weights)).sum()
     }
-
-    /// Add up the products of both weights of each hash. The sum must be below 2^64.
-    pub fn sum_of_products(&self, hashes: &[u64], weights: &[u32]) -> u64 {
-        let sum = |hashes, weights| sum_of_products(&self.groups, &self.wanted, self.others, hashes, weights);
-        stop::parts(hashes).zip(weights.chunks(stop::FEW)).map(|(hashes, weights)| sum(hashes, weights)).sum()
-    }
 }
 
 #[inline(always)]
@@ -119,17 +113,6 @@ for_each_cpu! {
     }
 }
 
-for_each_cpu! {
-    fn sum_of_products(groups: &[Group], wanted: &[u8], others: u32, hashes: &[u64], weights: &[u32]) -> u64 {
-        let wanted = &wanted[..groups.len()];
-        let mut sum = 0;
-        for (&hash, &weight) in hashes.iter().zip(weights) {
-            sum += u64::from(weight) * u64::from(weight_of(groups, wanted, others, hash));
-        }
-        sum
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -163,7 +146,6 @@ mod tests {
         let weights: Vec<u32> = (0..100).collect();
         table.fill(&hashes, &weights, 0);
         assert_eq!(table.sum_of_minima(&hashes, &weights), (0..100).sum());
-        assert_eq!(table.sum_of_products(&hashes, &weights), (0..100).map(|i| i * i).sum());
         assert_eq!(table.sum_of_minima(&[fmix64(1), 1], &[5, 5]), 0);
     }
 }

@@ -8,14 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.errors import SchemeError, WeightError
-from es_simhash.plans.explain.compared_conditions import ComparedCondition, compare_conditions
+from es_simhash.plans.explain.compared_numbers import ComparedNumbers, compare_numbers
 from es_simhash.plans.explain.explanation import Explanation, explain
 from es_simhash.plans.explain.field_states import ComparedDocument, examine
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import SimHash
-from es_simhash.scheme.verdict.conditions import are_met
-from es_simhash.scheme.verdict.verification import Verification
+from es_simhash.scheme.verdict.shared_numbers import share_numbers
 from es_simhash.sketches.tradeoffs import band_probability
 from es_simhash.text.tokens.kinds import Custom
 
@@ -190,33 +189,22 @@ def test_weights_below_0_have_no_jaccard_similarity() -> None:
         explained("no way", "a way", Scheme(tokens=own, weights="own", minhash=None, simhash=SimHash()))
 
 
-def conditions_of(a: str, b: str, **conditions: Any) -> dict[str, ComparedCondition]:
-    verification = Verification(similarity=0.1, **conditions)
-    found = compare_conditions(SCHEME, verification, (a, b), ("a", "b"))
-    return {each.name: each for each in found}
+def numbers_of(a: str, b: str, least: float) -> ComparedNumbers | None:
+    return compare_numbers(SCHEME, least, (a, b), ("a", "b"))
 
 
 def test_numbers_are_counted_of_the_text_with_fewer() -> None:
     some, fewer = "No 7, 12, 100, 2,023 and 31.", "No 8 and 31."
-    assert conditions_of(some, fewer, numbers=0.75)["numbers"] == ComparedCondition(
-        "numbers", 0.75, 0.5, "'a' has 1 of 2 numbers of 'b', a share of 0.50, below 0.75"
-    )
-    problem = conditions_of("No 9.", some, numbers=1)["numbers"].problem
-    assert problem == "'b' has 0 of 1 number of 'a', a share of 0.00, below 1"
-
-
-def test_each_condition_that_fails_says_by_how_much() -> None:
-    found = conditions_of("One line", "Two lines, and longer ones", lengths=0.9, first_lines=0.8)
-    assert found["lengths"].problem == "the shorter text has a share of the longer one's characters of 0.31, below 0.9"
-    assert found["first_lines"].problem == (
-        f"the first lines have a similarity of {found['first_lines'].value:.2f}, below 0.8"
-    )
+    problem = "'a' has 1 of 2 numbers of 'b', a share of 0.50, below 0.75"
+    assert numbers_of(some, fewer, 0.75) == ComparedNumbers(0.75, 0.5, problem)
+    problem = "'b' has 0 of 1 number of 'a', a share of 0.00, below 1"
+    assert numbers_of("No 9.", some, 1) == ComparedNumbers(1, 0.0, problem)
 
 
 @given(st.text(), st.text(), st.floats(0.01, 1))
-def test_a_condition_has_a_problem_unless_it_is_met(a: str, b: str, least: float) -> None:
-    asked: Any = dict.fromkeys(("lengths", "numbers", "first_lines"), least)
-    found = conditions_of(a, b, **asked)
-    met = are_met(SCHEME, Verification(**asked), [a, b], np.array([[0], [1]]))
-    assert bool(met[0]) == all(each.problem is None for each in found.values())
-    assert conditions_of(a, b) == {}
+def test_there_is_a_problem_unless_enough_numbers_are_shared(a: str, b: str, least: float) -> None:
+    found = numbers_of(a, b, least)
+    assert found
+    [is_enough] = share_numbers(SCHEME, least, [a, b], np.array([[0], [1]]))
+    assert is_enough == (found.problem is None)
+    assert numbers_of(a, b, 0) is None

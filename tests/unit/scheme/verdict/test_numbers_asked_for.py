@@ -19,7 +19,7 @@ from es_simhash.scheme.verdict.verifier import verification_of
 from tests.support.fuzzing import examples
 from tests.support.volumes import volume
 
-WITH_NUMBERS = replace(Scheme(), verification=Verification(numbers=0.5, lengths=0.9))
+WITH_NUMBERS = replace(Scheme(), verification=Verification(0.7, numbers=0.5))
 ESTIMATING = replace(Scheme(), verification=None)
 SHARES = st.floats(0, 1)
 
@@ -47,14 +47,14 @@ def test_every_options_take_numbers_and_refuse_them_where_fingerprints_decide(as
         with pytest.raises(EsSimhashError, match="Leave out the numbers, or choose by='minhash'"):
             asked(numbers=0.75, **by_bits)
     for wrong in (1.5, -0.1, float("nan"), "many", True):
-        with pytest.raises(EsSimhashError, match="The condition numbers cannot be"):
+        with pytest.raises(EsSimhashError, match="The share of numbers cannot be"):
             asked(numbers=wrong)
 
 
-def test_the_other_conditions_stay_those_of_the_scheme() -> None:
+def test_everything_else_stays_as_the_scheme_says() -> None:
     assert verification_of(WITH_NUMBERS, estimate=False) == WITH_NUMBERS.verification
-    assert verification_of(WITH_NUMBERS, estimate=False, numbers=1) == Verification(numbers=1, lengths=0.9)
-    assert verification_of(WITH_NUMBERS, estimate=False, numbers=0) == Verification(lengths=0.9)
+    assert verification_of(WITH_NUMBERS, estimate=False, numbers=1) == Verification(0.7, numbers=1)
+    assert verification_of(WITH_NUMBERS, estimate=False, numbers=0) == Verification(0.7)
     assert verification_of(WITH_NUMBERS, estimate=True, numbers=0) is None
 
 
@@ -65,12 +65,9 @@ def test_without_a_verification_the_features_of_fingerprints_are_compared_and_th
     assert verification_of(ESTIMATING, estimate=False) is None
 
 
-def test_another_measure_and_other_candidates_keep_the_numbers() -> None:
-    requests = FindRequest(numbers=0.5, measure="overlap"), FindRequest(numbers=0.5, candidates="more_like_this")
-    for request in requests:
-        found = request.criteria(Scheme()).verification
-        assert found
-        assert found.conditions == {"numbers": 0.5}
+def test_other_candidates_keep_the_numbers() -> None:
+    found = FindRequest(numbers=0.5, candidates="more_like_this").criteria(Scheme()).verification
+    assert found == Verification(numbers=0.5)
 
 
 def test_texts_that_contain_one_another_are_compared_by_no_numbers() -> None:
@@ -91,7 +88,7 @@ def test_a_higher_share_of_numbers_adds_no_pair(texts: list[str], one: float, ot
 
 @given(st.lists(VOLUMES, min_size=2, max_size=8), SHARES)
 @examples(30)
-def test_what_is_refused_is_what_the_condition_takes_away(texts: list[str], share: float) -> None:
+def test_what_is_refused_is_what_the_numbers_take_away(texts: list[str], share: float) -> None:
     different = list(dict.fromkeys(texts))
     with deduplicated(different, None) as without, deduplicated(different, share) as found:
         assert found.counts.near + found.counts.refused == without.counts.near

@@ -42,7 +42,6 @@ SCHEMES = {
         (Verification(0.6, measure="jaccard", features="scheme"), 0.6 - 0.15 - 3 * ERROR),
         (Verification(0.6, measure="jaccard", features="text"), 0.2),
         (Verification(0.6, measure="balanced", features="scheme"), 0.2),
-        (Verification(0.6, measure="overlap", features="text"), -1.0),
     ],
 )
 def test_the_bound_depends_on_how_texts_are_compared(verification: Verification | None, least: float) -> None:

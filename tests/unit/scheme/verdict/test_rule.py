@@ -21,7 +21,7 @@ def clause(s: float, *, meets: bool = True, least: float = 0.6) -> Clause:
 
 @pytest.mark.parametrize(
     ("s", "meets", "expected"),
-    [(0.59, True, "below"), (0.59, False, "below"), (0.6, True, "similar"), (0.99, False, "conditions")],
+    [(0.59, True, "below"), (0.59, False, "below"), (0.6, True, "similar"), (0.99, False, "numbers")],
 )
 def test_the_first_clause_that_holds_decides(s: float, meets: bool, expected: Clause) -> None:
     assert clause(s, meets=meets) == expected

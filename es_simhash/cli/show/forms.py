@@ -1,0 +1,33 @@
+"""What the summaries of ``dedup`` and ``group``, and their report, say of groups that look like forms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from es_simhash._core.json_paths import Json
+
+if TYPE_CHECKING:
+    from es_simhash.scheme.query import Criteria
+
+_EXAMPLES = 3
+
+
+def forms_sentences(forms: Sequence[str], criteria: Criteria) -> str:
+    """Return what to say of groups that look like forms, by the ids of their first documents; empty if there are none.
+
+    ``--numbers`` is named unless it is on.
+    """
+    if not forms:
+        return ""
+    look = "1 group looks like a form: its" if len(forms) == 1 else f"{len(forms):,} groups look like forms: their"
+    examples = ", ".join(map(repr, forms[:_EXAMPLES]))
+    said = f"{look} documents differ in the same places. Look at one before you delete: {examples}."
+    if criteria.verification and criteria.verification.numbers:
+        return said
+    return f"{said} --numbers 0.5 keeps documents apart whose numbers differ."
+
+
+def forms_json(forms: Sequence[str]) -> Json:
+    """Return how many groups look like forms, and the first documents of some."""
+    return {"groups": len(forms), "examples": list(forms[:_EXAMPLES])}
