@@ -27,7 +27,7 @@ class Fingerprinter:
     def __init__(
         self,
         *,
-        normalisation: tuple[bool, bool, bool],
+        normalisation: tuple[bool, bool, bool, Sequence[str]],
         tokens: _Tokens,
         hash: str,
         hash_bits: int,
@@ -85,7 +85,7 @@ class Fields:
     ]: ...
 
 def hash_tokens(tokens: list[str], name: str, bits: int) -> _Words: ...
-def normalise(texts: list[str], steps: tuple[bool, bool, bool]) -> list[str]: ...
+def normalise(texts: list[str], steps: tuple[bool, bool, bool, Sequence[str]]) -> list[str]: ...
 def words(text: str, longest: int) -> str: ...
 
 class Components:

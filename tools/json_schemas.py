@@ -93,7 +93,7 @@ def _of_type(hint: Any) -> Json:
         return {"enum": list(get_args(hint))}
     if get_origin(hint) in (Union, UnionType):
         return {"anyOf": [_of_type(each) for each in get_args(hint)]}
-    if get_origin(hint) is frozenset:
+    if get_origin(hint) in (frozenset, tuple):
         return {"type": "array", "items": _of_type(get_args(hint)[0])}
     if isinstance(hint, type) and is_dataclass(hint):
         required = _required(hint)

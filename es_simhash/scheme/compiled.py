@@ -31,7 +31,7 @@ def fingerprinter(settings: Settings) -> Fingerprinter:
     assert kernels
     steps, minhash = settings.normalisation, settings.minhash
     made: Fingerprinter = kernels.Fingerprinter(
-        normalisation=(steps.nfkc, steps.casefold, steps.whitespace),
+        normalisation=(steps.nfkc, steps.casefold, steps.whitespace, steps.fold),
         tokens=_tokens(settings),
         hash=settings.hash_function.name,
         hash_bits=settings.hash_bits,

@@ -27,12 +27,14 @@ SCHEMA = "urn:es-simhash:schema:scheme:1"
 LATER_PARTS = ("verification", "passages")
 """Settings that schemes of an index may be older than."""
 _ID_DIGITS = 12
-# What schemes did before these settings of a verification, and of a layout, were added; they are still written without.
+# What schemes did before these settings were added to a verification, a layout and a normalisation; they are still
+# written without.
 _LATER: dict[str, Any] = {"features": "scheme"}
 # What earlier versions compared, too: conditions, which were off if 0, and measures.
 _GONE, _GONE_MEASURES = ("lengths", "first_lines"), ("containment", "overlap", "cosine")
 _NEAR_BY_RUNS, _NUMBERS_BY_RUNS = 0.65, 0.5
 _LATER_LAYOUT: dict[str, Any] = {"simhash": "field"}
+_LATER_NORMALISATION: dict[str, Any] = {"fold": ()}
 
 
 def to_json(settings: Settings) -> str:
@@ -169,7 +171,7 @@ def _to_dict(settings: Settings) -> dict[str, Any]:
         form
         | ({"passages": asdict(passages)} if passages else {})
         | {
-            "normalisation": asdict(settings.normalisation),
+            "normalisation": _without(_LATER_NORMALISATION, asdict(settings.normalisation)),
             "tokens": tokens_to_json(settings.tokens),
             "idf": settings.idf and settings.idf.name,
             "hash": _hash_to_json(settings.hash_function),

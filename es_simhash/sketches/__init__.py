@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         plan_bands,
         plan_blocks,
     )
+    from es_simhash.text.features import FeatureBatch
 
 _NAMES = {
     "sketches.all_pairs": "iter_self_join self_join",
@@ -40,6 +41,7 @@ _NAMES = {
     "sketches.tradeoffs": (
         "BandPlan BlockPlan band_candidates band_probability block_candidates manku_postings plan_bands plan_blocks"
     ),
+    "text.features": "FeatureBatch",
 }
 
 __all__ = [
@@ -48,6 +50,7 @@ __all__ = [
     "Bands",
     "BlockPlan",
     "Blocks",
+    "FeatureBatch",
     "PrefixTables",
     "Search",
     "SearchResult",

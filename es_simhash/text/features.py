@@ -48,6 +48,17 @@ class FeatureBatch:
                 "Give an array of int64 or float64 with one weight a hash."
             )
 
+    @classmethod
+    def of(cls, documents: Iterable[Iterable[int]]) -> FeatureBatch:
+        """Return a batch of documents, each given by hashes of 64 bits.
+
+        >>> len(FeatureBatch.of([[1, 2, 3], [2]]))
+        2
+        """
+        lists = [list(document) for document in documents]
+        offsets = np.cumsum([0, *map(len, lists)], dtype=np.int64)
+        return cls(np.array([value for each in lists for value in each], dtype=np.uint64), offsets)
+
     @property
     def first_words(self) -> Codes:
         """The first 64 bits of each hash, which distinguish features."""

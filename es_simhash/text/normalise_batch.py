@@ -75,7 +75,7 @@ class _UnitMap:
         character = chr(unit)
         if self.normalisation.whitespace and character.isspace():
             return ord(_SPACE)
-        folded = self.normalisation.fold(character)
+        folded = self.normalisation.of_characters(character)
         if _joins(character) or _joins(folded[0]):
             return _JOINS
         return ord(folded) if len(folded) == 1 and ord(folded) < 1 << 16 else _BEGINS
@@ -86,7 +86,7 @@ class _UnitMap:
         characters = list(map(chr, range(first, first + 0x400)))
         if any(map(_joins, characters)):
             return _JOINS
-        return high_surrogate if all(self.normalisation.fold(c) == c for c in characters) else _BEGINS
+        return high_surrogate if all(self.normalisation.of_characters(c) == c for c in characters) else _BEGINS
 
     def fold_segment(self, segment: str) -> str:
         """Return the segment as the definition folds it, with white space as spaces."""
@@ -94,7 +94,7 @@ class _UnitMap:
         if folded is None:
             if len(self._segments) >= _SEGMENTS:
                 self._segments.clear()
-            folded = self.normalisation.fold(segment)
+            folded = self.normalisation.of_characters(segment)
             if self.normalisation.whitespace:
                 folded = re.sub(r"\s", _SPACE, folded)
             self._segments[segment] = folded

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +20,8 @@ documents = st.lists(st.lists(words, max_size=30), max_size=6)
 
 def batch(texts: Sequence[Sequence[int]], weights: Sequence[Sequence[float]] | None = None) -> FeatureBatch:
     """Return a batch of documents given as lists of hashes."""
-    offsets = np.cumsum([0, *map(len, texts)], dtype=np.int64)
     flat = None if weights is None else np.array([weight for line in weights for weight in line])
-    return FeatureBatch(np.array([word for line in texts for word in line], dtype=np.uint64), offsets, flat)
+    return replace(FeatureBatch.of(texts), weights=flat)
 
 
 def table(matrix: npt.NDArray[np.uint64]) -> FeatureBatch:

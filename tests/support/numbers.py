@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable
 
@@ -16,7 +17,6 @@ CHINESE = "〇零一二三四五六七八九十百千万萬亿億"
 DIGITS = "0123456789٣۴߀९௦０９𝟎𝟗𐒠🯰🯹"
 NO_DIGITS = "𖫀𞓰\U00010d4a①²½Ⅷ㊂廿两"
 _SMALL = {"十": 10, "百": 100, "千": 1000}
-_LARGE = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
 
 
 def numerals_of(text: str) -> list[tuple[int, int, str]]:
@@ -99,16 +99,14 @@ def _of_chinese(numeral: str) -> int:
     values = {each: value for value, each in enumerate("零一二三四五六七八九")} | {"〇": 0}
     if all(each in values for each in numeral):
         return int("".join(str(values[each]) for each in numeral))
-    parts, total = [""], 0
-    for each in numeral:
-        parts[-1] += each
-        if each in _LARGE:
-            parts.append("")
-    for part in parts:
-        large = _LARGE.get(part[-1:], 0)
-        value = _of_small(part[:-1] if large else part, values)
-        total += max(value, 1) * large if large else value
-    return total
+    *high, low = re.split("[亿億]", numeral)
+    return sum(10**8 * max(_of_low(part, values), 1) for part in high) + _of_low(low, values)
+
+
+def _of_low(part: str, values: dict[str, int]) -> int:
+    """Read a part without 亿."""
+    *more, rest = re.split("[万萬]", part)
+    return sum(10**4 * max(_of_small(each, values), 1) for each in more) + _of_small(rest, values)
 
 
 def _of_small(part: str, values: dict[str, int]) -> int:

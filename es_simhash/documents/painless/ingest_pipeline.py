@@ -15,6 +15,7 @@ from es_simhash.scheme.mapping import DEFAULT_PREFIX
 from es_simhash.scheme.own_fields import DEFERRED
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Settings
+from es_simhash.text.folding import Folding, folded_characters
 from es_simhash.text.hashing.registry import DEFAULT
 from es_simhash.text.tokens.kinds import Chars
 
@@ -141,6 +142,18 @@ def _scheme(scheme: Scheme) -> Json:
         "whitespace": scheme.normalisation.whitespace,
         "unassigned": unassigned_bounds(),
         "folding": folding(),
+        "fold": _folded_characters(scheme.normalisation.fold),
+    }
+
+
+def _folded_characters(kinds: tuple[Folding, ...]) -> Json | None:
+    """Return the characters that kinds of folding change, in ascending order, and what each becomes (NUL: nothing)."""
+    characters = sorted(folded_characters(kinds).items())
+    if not characters:
+        return None
+    return {
+        "from": "".join(chr(point) for point, _ in characters),
+        "to": "".join(folded or "\0" for _, folded in characters),
     }
 
 

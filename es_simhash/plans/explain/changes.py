@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from es_simhash._core.humanize import counted
 from es_simhash.scheme.fingerprinting import stripped
 from es_simhash.scheme.passages import words_of
 from es_simhash.scheme.settings import Settings
@@ -19,7 +20,8 @@ _NAMED = 3
 class Changes:
     """How many ``words`` and ``numbers`` of the text with more of them, ``of_words`` and ``of_numbers``, differ.
 
-    ``removed`` and ``added`` are the numbers that only the first text has, and only the second.
+    ``removed`` and ``added`` are the numbers that only the first text has, and only the second. ``folded`` words agree
+    only by the folding of the scheme, as 愛 and 爱 do.
     """
 
     words: int
@@ -28,6 +30,7 @@ class Changes:
     of_numbers: int
     removed: tuple[str, ...]
     added: tuple[str, ...]
+    folded: int
 
     @property
     def sentence(self) -> str:
@@ -39,23 +42,37 @@ class Changes:
             parts.append(f"{self.numbers} of {self.of_numbers} numbers")
         count = self.numbers or self.words
         said = f"{' and '.join(parts)} differ{'s' if len(parts) == 1 and count <= 1 else ''}"
-        return f"{said}: {_some(self.removed)} → {_some(self.added)}" if self.numbers else said
+        if self.numbers:
+            said += f": {_some(self.removed)} → {_some(self.added)}"
+        return f"{said}; {counted(self.folded, 'word')} agree only as folded" if self.folded else said
 
 
 def changes(settings: Settings, texts: tuple[str, str]) -> Changes:
     """Count what differs between two texts; a number counts once, however often it occurs."""
-    plain = [settings.normalisation(text) for text in stripped(settings, texts)]
-    first, second = (Counter(words_of(settings, [masked(text)])[0].tolist()) for text in plain)
-    numbers = [numbers_of(text) for text in plain]
+    shown = stripped(settings, texts)
+    words, of_words = _differing_words(settings, shown)
+    numbers = [numbers_of(settings.normalisation(text)) for text in shown]
     removed, added = (_without(own, other) for own, other in (numbers, numbers[::-1]))
+    folded = 0
+    if settings.normalisation.fold:
+        unfolded = replace(settings, normalisation=replace(settings.normalisation, fold=()))
+        folded = max(0, _differing_words(unfolded, shown)[0] - words)
     return Changes(
-        words=max((first - second).total(), (second - first).total()),
-        of_words=max(first.total(), second.total()),
+        words=words,
+        of_words=of_words,
         numbers=max(len(removed), len(added)),
         of_numbers=max(map(len, numbers)),
         removed=removed,
         added=added,
+        folded=folded,
     )
+
+
+def _differing_words(settings: Settings, texts: Sequence[str]) -> tuple[int, int]:
+    """Return how many words of the text with more of them the other lacks, and how many it has, without numbers."""
+    plain = [masked(settings.normalisation(text)) for text in texts]
+    first, second = (Counter(words_of(settings, [text])[0].tolist()) for text in plain)
+    return max((first - second).total(), (second - first).total()), max(first.total(), second.total())
 
 
 def _without(own: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:

@@ -11,13 +11,14 @@ three. The other kind is a run of 2 to 16 Chinese numerals, 〇零一二三四�
 longer run, or one of them alone, is not a numeral.
 
 The number of a numeral is its value, in ASCII digits without leading zeros. A Chinese numeral without a unit (十百千万
-亿) is read digit by digit: 二〇二四 is 2024. In another one, 三万五千 say, each character changes one of three sums::
+亿) is read digit by digit: 二〇二四 is 2024. In another one, 三万五千 say, each character changes one of four sums::
 
     a digit d                  digit = 10 * digit + d
     十, 百 or 千, a unit u      section += max(digit, 1) * u, digit = 0
-    万 or 亿, a unit u          total += max(section + digit, 1) * u, section = digit = 0
+    万                         low += max(section + digit, 1) * 10 ** 4, section = digit = 0
+    亿                         high += max(low + section + digit, 1) * 10 ** 8, low = section = digit = 0
 
-All three begin at 0, and the value is what they are together at the end: 35000.
+All four begin at 0, and the value is what they are together at the end: 35000; 一万亿 is 10 ** 12.
 
 The features of a text are, in this order:
 
@@ -60,8 +61,8 @@ _GROUP = 3
 
 _CHINESE_DIGITS = {"〇": 0} | {digit: value for value, digit in enumerate("零一二三四五六七八九")}
 _UNITS = {"十": 10, "百": 100, "千": 1000}
-_LARGE_UNITS = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
-_CHINESE = "".join([*_CHINESE_DIGITS, *_UNITS, *_LARGE_UNITS])
+_LOW, _HIGH = "万萬", "亿億"
+_CHINESE = "".join([*_CHINESE_DIGITS, *_UNITS, *_LOW, *_HIGH])
 _LEAST, _MOST = 2, 16
 
 _DIGITS = "".join(f"{chr(zero)}-{chr(zero + 9)}" for zero in ZEROS)
@@ -134,17 +135,20 @@ def _is_group(text: str, separator: str, end: int, run: re.Match[str]) -> bool:
 
 
 def _chinese_value(numeral: str) -> int:
-    total = section = digit = 0
+    high = low = section = digit = 0
     for character in numeral:
         if character in _CHINESE_DIGITS:
             digit = 10 * digit + _CHINESE_DIGITS[character]
         elif character in _UNITS:
             section += max(digit, 1) * _UNITS[character]
             digit = 0
-        else:
-            total += max(section + digit, 1) * _LARGE_UNITS[character]
+        elif character in _LOW:
+            low += max(section + digit, 1) * 10**4
             section = digit = 0
-    return total + section + digit
+        else:
+            high += max(low + section + digit, 1) * 10**8
+            low = section = digit = 0
+    return high + low + section + digit
 
 
 def _distinct(numbers: Iterable[str]) -> list[str]:

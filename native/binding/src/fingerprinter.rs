@@ -7,7 +7,6 @@ use es_simhash_kernels::scheme::passages::{self, Passages};
 use es_simhash_kernels::scheme::settings::Settings;
 use es_simhash_kernels::text::Refused;
 use es_simhash_kernels::text::hashing::Hash;
-use es_simhash_kernels::text::normalise::Steps;
 use es_simhash_kernels::text::weighted::{FeatureColumns, Weights};
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyReadonlyArrayDyn, PyUntypedArray,
@@ -19,6 +18,7 @@ use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use crate::documents::{self, of_hashes, of_tokens};
 use crate::hashing::codes;
 use crate::settings::{Idf, minhash, tokens, weighing, width};
+use crate::text::{GivenSteps, steps};
 use crate::texts::{Texts, refused};
 use crate::work;
 
@@ -40,7 +40,7 @@ impl Fingerprinter {
     #[pyo3(signature = (*, normalisation, tokens, hash, hash_bits, weights, idf, simhash_bits, minhash, floor))]
     #[allow(clippy::too_many_arguments)]
     fn new(
-        normalisation: (bool, bool, bool),
+        normalisation: GivenSteps,
         tokens: &Bound<'_, PyTuple>,
         hash: &str,
         hash_bits: u32,
@@ -51,13 +51,12 @@ impl Fingerprinter {
         floor: usize,
     ) -> PyResult<Self> {
         let py = tokens.py();
-        let (nfkc, casefold, whitespace) = normalisation;
         if simhash_bits > hash_bits {
             return Err(refused(Refused));
         }
         Ok(Self {
             settings: Settings {
-                normalisation: Steps { nfkc, casefold, whitespace },
+                normalisation: steps(normalisation)?,
                 tokens: self::tokens(tokens)?,
                 hash: Hash::named(hash),
                 width: width(hash_bits)?,

@@ -1,19 +1,28 @@
 //! The steps from texts to features, each by itself.
 
 use es_simhash_kernels::stop;
-use es_simhash_kernels::text::normalise::{Steps, normalise as append_normalised};
+use es_simhash_kernels::text::Refused;
+use es_simhash_kernels::text::normalise::{Folding, Steps, normalise as append_normalised};
 use es_simhash_kernels::text::words::joined;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
-use crate::texts::Texts;
+use crate::texts::{Texts, refused};
 use crate::work;
 
-/// Return the normalised texts; `steps` are NFKC, case folding and white space.
+/// Whether to take NFKC, case folding and white space, and the kinds of folding.
+pub type GivenSteps = (bool, bool, bool, Vec<String>);
+
+/// Return the steps that these are.
+pub fn steps((nfkc, casefold, whitespace, kinds): GivenSteps) -> PyResult<Steps> {
+    let folding = Folding::named(&kinds).ok_or_else(|| refused(Refused))?;
+    Ok(Steps { nfkc, casefold, whitespace, folding })
+}
+
+/// Return the normalised texts.
 #[pyfunction]
-pub fn normalise(texts: &Bound<'_, PyList>, steps: (bool, bool, bool)) -> PyResult<Vec<String>> {
-    let (nfkc, casefold, whitespace) = steps;
-    let steps = Steps { nfkc, casefold, whitespace };
+pub fn normalise(texts: &Bound<'_, PyList>, steps: GivenSteps) -> PyResult<Vec<String>> {
+    let steps = self::steps(steps)?;
     let strings = Texts::of(texts)?;
     let mut arena = Vec::new();
     let read = strings.read(texts.py(), &mut arena)?;
@@ -23,7 +32,7 @@ pub fn normalise(texts: &Bound<'_, PyList>, steps: (bool, bool, bool)) -> PyResu
             stop::look();
             units.clear();
             append_normalised(steps, text, &mut units)?;
-            String::from_utf16(&units).map_err(|_| es_simhash_kernels::text::Refused)
+            String::from_utf16(&units).map_err(|_| Refused)
         };
         read.iter().map(normalise_one).collect::<Result<_, _>>()
     })

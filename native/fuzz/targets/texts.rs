@@ -11,7 +11,7 @@ use es_simhash_kernels::scheme::fingerprinting::{Scratch, fingerprint};
 use es_simhash_kernels::scheme::settings::{MinHash, Settings, Tokens, Weighing};
 use es_simhash_kernels::text::Text;
 use es_simhash_kernels::text::hashing::{Hash, Width};
-use es_simhash_kernels::text::normalise::Steps;
+use es_simhash_kernels::text::normalise::{Folding, Steps};
 use es_simhash_kernels::text::stop_words::StopWords;
 use libfuzzer_sys::fuzz_target;
 
@@ -45,7 +45,7 @@ fn all_settings() -> Vec<Settings> {
         let bit = |place: u32| i >> place & 1 == 1;
         let minhash = [None, Some(("one-permutation", 128)), Some(("k-hash", 100)), Some(("weighted", 20))][i >> 3 & 3];
         all.push(Settings {
-            normalisation: Steps { nfkc: !bit(0), casefold: !bit(1), whitespace: !bit(2) },
+            normalisation: Steps { nfkc: !bit(0), casefold: !bit(1), whitespace: !bit(2), folding: Folding { han: bit(5), kana: bit(3), accents: bit(4) } },
             tokens: match i >> 5 {
                 0 => Tokens::Chars(5),
                 1 if bit(4) && bit(1) => Tokens::RunsAndNumbers,

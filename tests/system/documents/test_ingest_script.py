@@ -16,6 +16,7 @@ from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, MinHash, SimHash
 from es_simhash.testing.corpus import corpus
+from es_simhash.text.folding import KINDS
 from es_simhash.text.normalise import Normalisation
 from es_simhash.text.tokens.kinds import Chars
 from tests.support.pipeline_script import Script, awkward_texts, code_points, every_code_point, texts
@@ -44,6 +45,11 @@ def documents_of(scheme: Scheme | str = "default", *fields: str) -> Documents:
 
 def test_every_code_point_is_treated_as_python_treats_it(script: Script) -> None:
     script.is_right_about(documents_of("short"), every_code_point())
+
+
+def test_every_folded_character_is_treated_as_python_treats_it(script: Script) -> None:
+    folding = Scheme(tokens=Chars(3), normalisation=Normalisation(fold=KINDS))
+    script.is_right_about(documents_of(folding), every_code_point())
 
 
 def test_marks_ligatures_and_what_was_not_assigned_come_out_the_same(script: Script) -> None:
@@ -75,6 +81,7 @@ def test_texts_of_every_length_in_three_languages_come_out_the_same(script: Scri
 # ---- schemes
 
 SCHEMES = {
+    "folded": Scheme(normalisation=Normalisation(fold=KINDS)),
     "keys in a list": Scheme(layout=Layout(keys="keyword")),
     "keys in fields": Scheme(layout=Layout(keys="fields")),
     "blocks alone": Scheme(layout=Layout(simhash="blocks")),

@@ -160,7 +160,7 @@ def test_what_is_no_text_is_refused() -> None:
 )
 def test_settings_that_no_scheme_has_are_refused(wrong: dict[str, Any]) -> None:
     right = {"tokens": ("chars", 5), "hash_bits": 64, "weights": "set", "idf": None, "simhash_bits": 64}
-    others = {"normalisation": (True, True, True), "hash": "poly64", "minhash": None, "floor": 8}
+    others = {"normalisation": (True, True, True, ()), "hash": "poly64", "minhash": None, "floor": 8}
     kernels.Fingerprinter(**right, **others)
     with pytest.raises(kernels.Refused):
         kernels.Fingerprinter(**{**right, **others, **wrong})

@@ -5,20 +5,28 @@ from __future__ import annotations
 import random
 import unicodedata
 from functools import cache
-from itertools import product
+from itertools import cycle, product
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from es_simhash.text.folding import KINDS, Folding
 from es_simhash.text.normalise import Normalisation
 from tests.support.nightly import rest_at_night
 from tests.support.normalization_cases import normalization_cases
 from tests.support.texts import any_text
 from tests.unit.native.made import kernels
 
-Steps = tuple[bool, bool, bool]
-EVERY_CHOICE: list[Steps] = [(nfkc, casefold, space) for nfkc, casefold, space in product((True, False), repeat=3)]
+Steps = tuple[bool, bool, bool, tuple[Folding, ...]]
+EVERY_CHOICE: list[Steps] = [
+    (nfkc, casefold, space, kinds)
+    for (nfkc, casefold, space), kinds in zip(
+        product((True, False), repeat=3),
+        cycle([(), KINDS, ("han",), ("kana",), ("accents",)]),
+    )
+]
+ALL: Steps = (True, True, True, KINDS)
 # What characters are most likely to combine with: marks of several classes, jamo, what folds to several, a wall.
 NEIGHBOURS = [
     *(("a", "b"), ("e\u0323", "\u0301"), ("H", "\u0331"), ("ậ", "\u0345"), ("\u0345", "\u0301"), ("ß", "\u0338")),
@@ -42,10 +50,12 @@ def wrong(texts: list[str], steps: Steps) -> list[tuple[str, str]]:
 
 def test_the_official_cases_are_normalised_to_their_form_kc() -> None:
     texts, forms = zip(*normalization_cases(), strict=True)
-    assert kernels.normalise(list(texts), (True, False, False)) == list(forms)
+    assert kernels.normalise(list(texts), (True, False, False, ())) == list(forms)
 
 
-@pytest.mark.parametrize("steps", rest_at_night(EVERY_CHOICE, quick=[(True, True, True), (False, True, False)]))
+@pytest.mark.parametrize(
+    "steps", rest_at_night(EVERY_CHOICE, quick=[(True, True, True, KINDS), (False, True, False, ())])
+)
 def test_every_character_is_normalised_as_defined(steps: Steps) -> None:
     assert wrong(characters(), steps) == []
 
@@ -56,7 +66,7 @@ def test_every_character_is_normalised_as_defined(steps: Steps) -> None:
 def test_every_character_of_unicode_13_is_normalised_as_defined_beside_others(around: tuple[str, str]) -> None:
     """What follows the third plane is unassigned or changed by nothing."""
     before, after = around
-    assert wrong([f"{before}{character}{after}" for character in characters(0x30000)], (True, True, True)) == []
+    assert wrong([f"{before}{character}{after}" for character in characters(0x30000)], ALL) == []
 
 
 def _special() -> list[list[str]]:
@@ -95,11 +105,11 @@ def test_any_text_is_normalised_as_defined(texts: list[str], steps: Steps) -> No
 @pytest.mark.parametrize("mark", ["\u0301", "\u0323", "\u0345", "\u064b", "\u11a8", "\u0cd6", "\U0001d165"])
 def test_long_runs_of_marks_are_normalised_as_defined(mark: str) -> None:
     texts = [f"{base}{mark * 500}\u0316{mark * 500}b" for base in ("", "e", "가", " ", "ﬁ", "😀", "\u0378")]
-    assert wrong(texts, (True, True, True)) == []
+    assert wrong(texts, ALL) == []
 
 
 @pytest.mark.parametrize("text", ["\ud800", "a\udfffb", "é" * 100 + "\udc00"])
-@pytest.mark.parametrize("steps", [(True, True, True), (False, False, False)])
+@pytest.mark.parametrize("steps", [ALL, (False, False, False, ())])
 def test_a_lone_surrogate_is_refused(text: str, steps: Steps) -> None:
     with pytest.raises(kernels.Refused):
         kernels.normalise([text], steps)
@@ -107,4 +117,9 @@ def test_a_lone_surrogate_is_refused(text: str, steps: Steps) -> None:
 
 def test_what_is_no_string_is_refused() -> None:
     with pytest.raises(kernels.Refused):
-        kernels.normalise([None], (True, True, True))
+        kernels.normalise([None], ALL)
+
+
+def test_a_kind_of_folding_that_the_kernels_do_not_know_is_refused() -> None:
+    with pytest.raises(kernels.Refused):
+        kernels.normalise(["a"], (True, True, True, ["hangul"]))

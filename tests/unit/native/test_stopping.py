@@ -24,7 +24,7 @@ from es_simhash.sketches import iter_self_join
 
 def fingerprinter(minhash, n=9, hash="poly64", tokens=None):
     return kernels.Fingerprinter(
-        normalisation=(True, True, True), tokens=tokens or ("chars", n), hash=hash, hash_bits=64, weights="tf",
+        normalisation=(True, True, True, ()), tokens=tokens or ("chars", n), hash=hash, hash_bits=64, weights="tf",
         idf=None, simhash_bits=64, minhash=minhash, floor=8,
     )
 

@@ -9,13 +9,15 @@ from hypothesis import strategies as st
 
 from es_simhash.errors import TextError
 from es_simhash.text import normalise_batch as normalise_batch_module
+from es_simhash.text.folding import KINDS
 from es_simhash.text.html import strip_html
 from es_simhash.text.normalise import Normalisation, is_unassigned
 from es_simhash.text.normalise_batch import normalise_batch
 from tests.support.normalization_cases import normalization_cases
 from tests.support.texts import any_text, batches
 
-Normalisations = st.builds(Normalisation, st.booleans(), st.booleans(), st.booleans())
+Folds = st.sets(st.sampled_from(KINDS)).map(tuple)
+Normalisations = st.builds(Normalisation, st.booleans(), st.booleans(), st.booleans(), Folds)
 
 WHITE_SPACE = [*range(0x9, 0xE), *range(0x1C, 0x21), 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B)]
 WHITE_SPACE += [0x2028, 0x2029, 0x202F, 0x205F, 0x3000]
@@ -75,13 +77,13 @@ def test_characters_that_combine_are_normalised_in_a_batch_as_they_are_alone(
 @pytest.mark.parametrize("odd", ["ﬁ", "e\u0301", "😀🅰", "क्ष", "힣\u11a8", "´"])
 def test_an_odd_character_costs_what_it_is_and_not_its_text(odd: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
-    fold = Normalisation.fold
+    of_characters = Normalisation.of_characters
 
     def counted(self: Normalisation, text: str) -> str:
         sizes.append(len(text))
-        return fold(self, text)
+        return of_characters(self, text)
 
-    monkeypatch.setattr(Normalisation, "fold", counted)
+    monkeypatch.setattr(Normalisation, "of_characters", counted)
     text = "é and more of this text " * 100
     assert normalise_batch([text + odd + text], Normalisation()).texts()[0].startswith("é and")
     assert max(sizes, default=0) <= 4

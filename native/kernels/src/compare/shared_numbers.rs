@@ -24,8 +24,14 @@ pub fn shared(a: &[Number], b: &[Number]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::normalise::Folding;
 
-    const STEPS: Steps = Steps { nfkc: true, casefold: true, whitespace: true };
+    const STEPS: Steps = Steps {
+        nfkc: true,
+        casefold: true,
+        whitespace: true,
+        folding: Folding { han: false, kana: false, accents: false },
+    };
 
     fn of(text: &str) -> Box<[Number]> {
         numbers_in(STEPS, Text::Ascii(text.as_bytes())).unwrap()

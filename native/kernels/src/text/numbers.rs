@@ -36,10 +36,10 @@ const CHINESE: [(u16, Meaning); 18] = [
     ('十' as u16, Meaning::Unit(10)),
     ('百' as u16, Meaning::Unit(100)),
     ('千' as u16, Meaning::Unit(1000)),
-    ('万' as u16, Meaning::LargeUnit(10_000)),
-    ('萬' as u16, Meaning::LargeUnit(10_000)),
-    ('亿' as u16, Meaning::LargeUnit(100_000_000)),
-    ('億' as u16, Meaning::LargeUnit(100_000_000)),
+    ('万' as u16, Meaning::Low),
+    ('萬' as u16, Meaning::Low),
+    ('亿' as u16, Meaning::High),
+    ('億' as u16, Meaning::High),
 ];
 /// The lengths of Chinese numerals.
 const LEAST: usize = 2;
@@ -56,7 +56,10 @@ pub struct Number(Box<[u8]>);
 enum Meaning {
     Digit(u128),
     Unit(u128),
-    LargeUnit(u128),
+    /// 10 ** 4.
+    Low,
+    /// 10 ** 8.
+    High,
 }
 
 /// Return the numbers of a normalised text that have tokens, in ascending order.
@@ -283,7 +286,7 @@ fn is_chinese(unit: u16) -> bool {
 }
 
 fn chinese_value(numeral: &[u16]) -> u128 {
-    let (mut total, mut section, mut digit) = (0, 0, 0);
+    let (mut high, mut low, mut section, mut digit) = (0, 0, 0, 0);
     let meanings = numeral.iter().filter_map(|unit| CHINESE.iter().find(|(each, _)| each == unit));
     for &(_, meaning) in meanings {
         match meaning {
@@ -292,13 +295,17 @@ fn chinese_value(numeral: &[u16]) -> u128 {
                 section += digit.max(1) * unit;
                 digit = 0;
             }
-            Meaning::LargeUnit(unit) => {
-                total += (section + digit).max(1) * unit;
+            Meaning::Low => {
+                low += (section + digit).max(1) * 10_000;
                 (section, digit) = (0, 0);
+            }
+            Meaning::High => {
+                high += (low + section + digit).max(1) * 100_000_000;
+                (low, section, digit) = (0, 0, 0);
             }
         }
     }
-    total + section + digit
+    high + low + section + digit
 }
 
 /// Where digits beyond those of ASCII stand, and the first halves of pairs: first and last of each range.
@@ -401,6 +408,7 @@ mod tests {
     #[test]
     fn numerals_are_chinese_ones_of_two_characters_or_more() {
         assert_read("三万五千和十二和二〇二四年", "0和0和0年", &["12", "2024", "35000"]);
+        assert_read("一万亿和二亿三万", "0和0", &["200030000", "1000000000000"]);
         assert_read("一个 二十12 3万5千", "一个 00 0万0千", &["3", "5", "12", "20"]);
         assert_read(&"一".repeat(17), &"一".repeat(17), &[]);
         assert_read(&"九".repeat(16), "0", &[&"9".repeat(16)]);

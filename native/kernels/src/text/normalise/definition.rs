@@ -88,11 +88,12 @@ impl Segment {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Folding;
     use super::*;
 
     fn folded(text: &str, nfkc: bool, casefold: bool) -> String {
         let mut segment = Segment { points: text.chars().map(u32::from).collect(), ..Default::default() };
-        segment.fold(Unicode::get(), Steps { nfkc, casefold, whitespace: false });
+        segment.fold(Unicode::get(), Steps { nfkc, casefold, whitespace: false, folding: Folding::default() });
         segment.points.iter().filter_map(|&point| char::from_u32(point)).collect()
     }
 

@@ -5,6 +5,7 @@ mod block;
 mod by_code_point;
 mod compositions;
 mod definition;
+mod folding;
 mod marks;
 mod spaces;
 mod tables;
@@ -13,12 +14,15 @@ mod wide;
 
 use super::{Refused, Text};
 
+pub use folding::Folding;
+
 /// The steps to take.
 #[derive(Clone, Copy, Debug)]
 pub struct Steps {
     pub nfkc: bool,
     pub casefold: bool,
     pub whitespace: bool,
+    pub folding: Folding,
 }
 
 /// Append the normalised text to `units`; return whether it has code points beyond U+FFFF.
@@ -28,6 +32,7 @@ pub fn normalise(steps: Steps, text: Text<'_>, units: &mut Vec<u16>) -> Result<b
         Text::Ascii(bytes) => ascii::map(steps, bytes, units),
         Text::Wide(points) => {
             wide::map(steps, points, units)?;
+            steps.folding.apply(units, first);
             spaces::look(&units[first..])
         }
     };

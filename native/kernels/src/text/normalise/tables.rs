@@ -53,13 +53,18 @@ pub struct Tables {
     pub marks: Marks,
     kinds: ByCodePoint<Kind>,
     expansions: Vec<u16>,
+    /// What a unit becomes that is not looked up.
+    pub folded: &'static [u16; UNITS],
 }
 
 impl Tables {
     /// Return the tables for `steps`, which are made when they are first asked for.
     pub fn of(steps: Steps) -> &'static Self {
-        static TABLES: [OnceLock<Tables>; 8] = [const { OnceLock::new() }; 8];
-        let place = usize::from(steps.nfkc) | usize::from(steps.casefold) << 1 | usize::from(steps.whitespace) << 2;
+        static TABLES: [OnceLock<Tables>; 16] = [const { OnceLock::new() }; 16];
+        let place = usize::from(steps.nfkc)
+            | usize::from(steps.casefold) << 1
+            | usize::from(steps.whitespace) << 2
+            | usize::from(steps.folding.han) << 3;
         TABLES[place].get_or_init(|| Self::new(steps))
     }
 
@@ -95,6 +100,7 @@ impl Tables {
             marks: Marks::new(),
             kinds: ByCodePoint::new(&[plain, Kind::Wall, Kind::Refused]),
             expansions: Vec::new(),
+            folded: steps.folding.at_once().table(),
         };
         tables.map[0xD800..0xE000].fill(ODD);
         tables.kinds.fill(0xD800, 0xDFFF, Kind::Refused);
@@ -103,6 +109,10 @@ impl Tables {
             tables.kinds.fill(first, last, Kind::Wall);
         }
         tables.add_special();
+        // Nothing composes with Han characters, so that they can be folded where they are looked up, at no cost.
+        for unit in tables.map.iter_mut().chain(&mut tables.expansions) {
+            *unit = tables.folded[usize::from(*unit)];
+        }
         let kinds = &tables.kinds;
         tables.marks.compose(unicode, |point| kinds.get(point));
         if steps.whitespace {

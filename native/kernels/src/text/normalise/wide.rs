@@ -255,7 +255,9 @@ impl Walk<'_> {
         segment.points.clear();
         segment.points.extend_from_slice(&self.text[begin..end]);
         segment.fold(self.tables.unicode, self.tables.steps);
-        segment.points.iter().for_each(|&point| self.push_point(point));
+        for &point in &segment.points {
+            self.push_point(u16::try_from(point).map_or(point, |unit| self.tables.folded[usize::from(unit)].into()));
+        }
         self.segment = segment;
         end
     }
@@ -294,9 +296,15 @@ impl Walk<'_> {
 mod tests {
     use super::*;
     use crate::text::hashing::poly64::fmix64;
+    use crate::text::normalise::Folding;
     use crate::text::normalise::unicode::Unicode;
 
-    const STEPS: Steps = Steps { nfkc: true, casefold: true, whitespace: false };
+    const STEPS: Steps = Steps {
+        nfkc: true,
+        casefold: true,
+        whitespace: false,
+        folding: Folding { han: false, kana: false, accents: false },
+    };
 
     fn defined(points: &[u32]) -> Vec<u16> {
         let mut segment = Segment::default();
