@@ -544,9 +544,7 @@ def test_of_bad_files_all_that_is_good_is_loaded(tmp_path: Path) -> None:
         ("cut.json", '[{"id": "1", "title": "a"},\n{"id"', "'cut.json' is broken at line 2."),
     ],
 )
-def test_a_broken_file_is_an_error_that_names_the_place(
-    tmp_path: Path, name: str, content: str, error: str
-) -> None:
+def test_a_broken_file_is_an_error_that_names_the_place(tmp_path: Path, name: str, content: str, error: str) -> None:
     (tmp_path / name).write_text(content, encoding="utf-8")
     done = run("load", "broken", name, "--field", "title", cwd=tmp_path, code=2)
     assert f"Error: {error}" in done.err

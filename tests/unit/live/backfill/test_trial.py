@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 
@@ -15,15 +16,17 @@ from es_simhash.plans.operations import WRITES, Action, Bulk, CreateIndex, Opera
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.testing.corpus import corpus
 
+Result = TypeVar("Result")
+
 
 class Watched(EmbeddedEngine):
     """An engine that keeps what it was asked."""
 
     def __init__(self, directory: Path) -> None:
         super().__init__(directory)
-        self.asked = list[Operation[object]]()
+        self.asked = list[Operation[Any]]()
 
-    def perform(self, operation):  # type: ignore[no-untyped-def]
+    def perform(self, operation: Operation[Result]) -> Result:
         self.asked.append(operation)
         return super().perform(operation)
 
