@@ -38,8 +38,6 @@ INDEX, FIELDS = "documents", ("title", "body")
 BACKFILLS = {
     "backfill": BackfillOptions(),
     "backfill, 2 slices": BackfillOptions(parallel=2),
-    "backfill in the cluster": BackfillOptions(in_cluster=True),
-    "backfill in the cluster, 2 slices": BackfillOptions(in_cluster=True, parallel=2),
 }
 _TEXTS = 20_000
 
@@ -62,10 +60,10 @@ def run(share: float = 1.0, sizes: Sequence[int] = SIZES) -> Iterator[Table]:
 
 
 def briefly() -> Iterator[Table]:
-    """Measure one slice and the cluster only, on fewer documents."""
+    """Measure one slice only, on fewer documents."""
     texts = topical(BRIEFLY)
     for name in SERVERS:
-        yield _beside_others(name, texts, BRIEFLY, ["backfill", "backfill in the cluster"])
+        yield _beside_others(name, texts, BRIEFLY, ["backfill"])
 
 
 def document(texts: Sequence[str], number: int) -> Json:

@@ -127,7 +127,7 @@ def _has_begun(transport: Any) -> bool:
 
 def _arguments(request: Request, body: bytes | None) -> dict[str, Any]:
     """Return the arguments of the client's `perform_request`; the client adds "compatible-with" to the headers."""
-    headers = {"accept": "application/json", **request.headers}
+    headers = {"accept": "application/json"}
     if body is not None:
         headers["content-type"] = content_type(request)
     return {

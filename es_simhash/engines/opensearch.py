@@ -138,7 +138,7 @@ def _arguments(request: Request, body: bytes | None) -> dict[str, Any]:
         "method": request.method,
         "url": request.path,
         "params": dict(request.params),
-        "headers": {"content-type": content_type(request), **request.headers},
+        "headers": {"content-type": content_type(request)},
         "body": body,
     }
 

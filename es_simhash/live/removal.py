@@ -14,7 +14,6 @@ from es_simhash._core.stages import stage
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import Engine, StoppableEngine, run
-from es_simhash.live.backfill.in_cluster import remove_left_pipeline
 from es_simhash.live.doctor.finding import Finding, of_error, stopped
 from es_simhash.live.doctor.source import losses
 from es_simhash.live.sweep.document_ref import DocumentRef
@@ -148,8 +147,6 @@ def _remove(survey: RemovalSurvey, patience: float, removed: Removed) -> Plan[Re
             left = yield from retry(Count(part.index, query), patience)
         removed.left += left
         if not left:
-            if survey.removing.by_script:  # on a server
-                yield from retry_each(remove_left_pipeline(part.index, documents.prefix), patience)
             yield from retry_each(forget_prefix(part.index, documents.prefix), patience)
             yield from retry_each(forget_rarity(part.index, documents), patience)
     return removed

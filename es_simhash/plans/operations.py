@@ -378,59 +378,6 @@ class DeleteResource(Operation[None]):
 
 
 @dataclass(frozen=True)
-class UpdateByQuery(Operation[str]):
-    """Have a server send the documents of one concrete index that a query finds through a pipeline, in a task.
-
-    The result is the id of the task, which lists of tasks show with the ``mark`` (ASCII). Its ``parallel`` slices take
-    ``size`` documents at a time, at most ``max_rate`` a second in all. Documents that change meanwhile are left out.
-    """
-
-    index: str
-    query: Json
-    pipeline: str
-    mark: str
-    parallel: int = 1
-    max_rate: float | None = None
-    size: int = 1_000
-
-
-@dataclass(frozen=True)
-class Task:
-    """A task of a server that updates documents: ``updated`` ones so far, and ``conflicts`` with changes of others.
-
-    Once it is over, ``refused`` documents have ended it early, or an ``error`` has, or somebody who cancelled it.
-    """
-
-    is_over: bool
-    updated: int
-    conflicts: int
-    is_cancelled: bool = False
-    refused: Sequence[ActionResult] = ()
-    error: EngineError | None = None
-
-
-@dataclass(frozen=True)
-class FindTask(Operation[str | None]):
-    """Find the id of a running `UpdateByQuery` by its ``mark``; None if there is none, or it is being cancelled."""
-
-    mark: str
-
-
-@dataclass(frozen=True)
-class GetTask(Operation[Task]):
-    """Look at a task; one that the server does not know, or no longer, raises `MissingError`."""
-
-    id: str
-
-
-@dataclass(frozen=True)
-class CancelTask(Operation[None]):
-    """Cancel a task, unless it is over."""
-
-    id: str
-
-
-@dataclass(frozen=True)
 class Damage:
     """A damaged file of an index, and the symptom; an index may do without some (``is_needed``)."""
 
@@ -486,10 +433,6 @@ OPERATIONS: tuple[type[Operation[Any]], ...] = (
     GetResource,
     PutResource,
     DeleteResource,
-    UpdateByQuery,
-    FindTask,
-    GetTask,
-    CancelTask,
     CheckFiles,
 )
 
@@ -504,6 +447,4 @@ WRITES: tuple[type[Operation[Any]], ...] = (
     UpdateAliases,
     PutResource,
     DeleteResource,
-    UpdateByQuery,
-    CancelTask,
 )

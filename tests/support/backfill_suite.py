@@ -45,7 +45,6 @@ class BackfillSuite(IndexBase):
     """The tests; ``engine`` is the one fixture to give."""
 
     count = 250
-    in_cluster = False
 
     def create(self, engine: Any, name: str, shards: int = 2) -> None:
         """Create an index as a team has it, without our fields."""
@@ -69,9 +68,8 @@ class BackfillSuite(IndexBase):
         return {found["_id"]: without_nulls(found["_source"]) for found in self.engine_of(engine).perform(asked)}
 
     def backfill(self, index: Any, on_progress: Any = None, on_reject: Any = None, **options: Any) -> Progress:
-        """Backfill in the way of the suite."""
-        chosen = BackfillOptions(**options, in_cluster=self.in_cluster)
-        done: Progress = index.backfill(chosen, on_progress=on_progress, on_reject=on_reject)
+        """Backfill with these options."""
+        done: Progress = index.backfill(BackfillOptions(**options), on_progress=on_progress, on_reject=on_reject)
         return done
 
     def assert_right(self, engine: Any, index: Any, expected: dict[str, Json], routing: str | None = None) -> None:

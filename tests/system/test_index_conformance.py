@@ -88,18 +88,6 @@ class TestOpenSearch(OverOpenSearch, IndexSuite, BackfillSuite):
     pass
 
 
-class TestElasticsearchInCluster(OverElasticsearch, BackfillSuite):
-    """Backfills by the server itself."""
-
-    in_cluster = True
-
-
-class TestOpenSearchInCluster(OverOpenSearch, BackfillSuite):
-    """Backfills by the server itself."""
-
-    in_cluster = True
-
-
 class TestElasticsearch8(IndexSuite, BackfillSuite):
     """By the client of OpenSearch, which all servers take, where that of Elasticsearch 9 is installed: 8 refuses it."""
 

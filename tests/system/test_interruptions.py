@@ -52,15 +52,11 @@ SILENCES: tuple[Then, ...] = ("silence", "silence", "answers")
 
 
 class Verb(NamedTuple):
-    """A command, on an index whose documents have fingerprints or not; what changes something is run again.
-
-    If it ``needs_server``, the embedded engine refuses it.
-    """
+    """A command, on an index whose documents have fingerprints or not; what changes something is run again."""
 
     line: str
     is_filled: bool = True
     is_done: str | None = None
-    needs_server: bool = False
 
     def on(self, index: str) -> list[str]:
         """The arguments for an index of that name."""
@@ -71,7 +67,6 @@ EACH_FIELD = " ".join(f"--field {field}" for field in FIELDS)
 VERBS = {
     "backfill": Verb(f"backfill INDEX {EACH_FIELD}", False, "filled"),
     "backfill in slices": Verb(f"backfill INDEX {EACH_FIELD} --parallel 3", False, "filled"),
-    "backfill in the cluster": Verb(f"backfill INDEX {EACH_FIELD} --in-cluster", False, "filled", needs_server=True),
     "backfill of stale": Verb("backfill INDEX --refresh-stale", True, "filled"),
     "reindex": Verb(f"reindex INDEX COPY {EACH_FIELD}", False, "copied"),
     "remove": Verb("remove INDEX --yes", True, "empty"),
@@ -171,8 +166,6 @@ def test_an_interrupted_command_ends_within_a_second_and_leaves_nothing(
     command: str, where: Path | Node, name: str, moment: int, filled: list[Json], tmp_path: Path
 ) -> None:
     verb, chance = VERBS[command], Random(f"{command} {moment} {kind_of(where)}")
-    if verb.needs_server and isinstance(where, Path):
-        pytest.skip("needs a server")
     fill(where, name, filled if verb.is_filled else DOCUMENTS, verb.is_filled)
     write_inputs(tmp_path)
     arguments = verb.on(name)
@@ -265,13 +258,11 @@ class Work(NamedTuple):
 
     do: Callable[[AsyncIndex], Awaitable[object]]
     is_filled: bool = True
-    needs_server: bool = False
 
 
 WORK = {
     "backfill": Work(lambda index: index.backfill(), False),
     "backfill in slices": Work(lambda index: index.backfill(BackfillOptions(parallel=3)), False),
-    "backfill in the cluster": Work(lambda index: index.backfill(BackfillOptions(in_cluster=True)), False, True),
     "reindex": Work(lambda index: index.reindex(f"{index.name}-copy"), False),
     "remove": Work(lambda index: index.remove_fields()),
     "group": Work(group),
@@ -312,8 +303,6 @@ def test_a_cancelled_task_ends_at_once_and_leaves_nothing_running(
     doing: str, where: Path | Node, name: str, moment: int, filled: list[Json]
 ) -> None:
     work, operation = WORK[doing], Random(f"{doing} {moment} {kind_of(where)}").randint(1, MOST)
-    if work.needs_server and isinstance(where, Path):
-        pytest.skip("needs a server")
     fill(where, name, filled if work.is_filled else DOCUMENTS, work.is_filled)
     with connected(where) as engine:
         Index(name, engine, fields=FIELDS).init()

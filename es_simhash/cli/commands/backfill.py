@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 @shard_option("Process shard I of N, on one of N machines.")
 @click.option("--no-refresh", is_flag=True, help="Turn the index's refreshes off during the run.")
 @click.option("--no-replicas", is_flag=True, help="Drop replicas during the run: faster, but with a single copy.")
-@click.option("--in-cluster", is_flag=True, help="Let the server's own update by query do what it can.")
 @run_options
 @accept_option
 @metrics_options
@@ -85,11 +84,6 @@ def command(
             try:
                 progress = backfill.run(show, rejected)
             finally:
-                if backfill.abandoned:
-                    output.warn(
-                        f"The server may go on with the task {backfill.abandoned}. Run the command again to follow "
-                        f"it, or cancel it: POST /_tasks/{backfill.abandoned}/_cancel"
-                    )
                 if not backfill.is_set_back:
                     output.warn(
                         f"The settings of {index} may not be restored. Run the command again: it restores them first."
@@ -136,7 +130,6 @@ def _options(given: dict[str, Any]) -> BackfillOptions:
         patience=given["patience"],
         without_refresh=given["no_refresh"],
         without_replicas=given["no_replicas"],
-        in_cluster=given["in_cluster"],
         accept=frozenset(given["accept"]),
     )
 

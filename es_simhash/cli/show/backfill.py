@@ -77,7 +77,6 @@ class BackfillOutput:
         totals = self.totals_file.totals(progress)
         done = {**counts(progress), **rates(progress), **_megabytes_per_second(progress)}
         done["seconds"] = round(progress.seconds, 3)
-        done["deferred"] = progress.deferred
         done["unsettled"] = progress.unsettled
         done["learnt"] = learnt_as_json(progress.learnt)
         self.output.result(
@@ -91,9 +90,6 @@ class BackfillOutput:
         if progress.resent:
             resent = counted(progress.resent, "document was", "documents were")
             self.output.note(f"{resent} written by requests whose replies were lost; sent again, they changed nothing.")
-        if progress.deferred:
-            deferred = counted(progress.deferred, "document was", "documents were")
-            self.output.note(f"{deferred} left to this command by the server's pipeline, and done here.")
         show_learnt(self.output, progress.learnt)
         warn_of_left_out(self.output, progress)
         if progress.unsettled:
@@ -108,9 +104,9 @@ class BackfillOutput:
 
 
 def _more(progress: Progress) -> tuple[str, dict[str, Any]]:
-    """Return the throughput and the conflicts of a run under way; the cluster does not show how long texts are."""
-    throughput = f", {_megabytes(progress):.1f} MB/s" if progress.characters else ""
-    return f"{throughput}, {progress.conflicts:,} conflicts", _megabytes_per_second(progress)
+    """Return the throughput and the conflicts of a run under way."""
+    shown = f", {_megabytes(progress):.1f} MB/s, {progress.conflicts:,} conflicts"
+    return shown, _megabytes_per_second(progress)
 
 
 def _megabytes_per_second(progress: Progress) -> dict[str, Any]:

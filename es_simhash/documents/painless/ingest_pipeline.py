@@ -30,22 +30,6 @@ LONGEST_TEXT = 200_000
 
 _OURS = "es_simhash: fingerprints of "
 
-# Whether a backfill in the cluster refuses a document, and so leaves it to the client: unless its object certainly has
-# nothing that would be lost, being ours, of whatever scheme, and having no names but those of this one.
-_IS_REFUSED = """
-for (def name : ctx.keySet()) { if (name.startsWith(params.prefix + '.')) return true; }
-def own = ctx[params.prefix];
-if (own == null || own instanceof List && own.isEmpty()) return false;
-if (!(own instanceof Map)) return true;
-for (def name : own.keySet()) { if (!params.names.contains(name)) return true; }
-if (own.scheme == null) return !own.isEmpty() && own.status != params.deferred;
-if (!(own.scheme instanceof String) || own.scheme.length() != params.scheme.length()) return true;
-for (int i = 0; i < own.scheme.length(); i++) {
-  if ('0123456789abcdef'.indexOf(own.scheme.substring(i, i + 1)) < 0) return true;
-}
-return false;
-"""
-
 
 def name_of(index: str, prefix: str = DEFAULT_PREFIX) -> str:
     """Return the name of the pipeline of an index."""
@@ -57,16 +41,7 @@ def pipeline(index: str, documents: Documents) -> Json:
 
     A document on which the script fails gets the status ``deferred``.
     """
-    remedy = (
-        "Have the programs that write use es_simhash, or run backfill by the clock; or choose a scheme that a pipeline "
-        "can do, such as 'default'."
-    )
-    return _body(index, documents, remedy)
-
-
-def _body(index: str, documents: Documents, remedy: str) -> Json:
-    """Return the body; for a scheme that a script cannot compute, raise an error with the ``remedy``."""
-    _check_scheme(documents.scheme, remedy)
+    _check_scheme(documents.scheme)
     _check_sources(documents.fields)
     deferred = {"set": {"field": documents.prefix, "value": {"status": DEFERRED}}}
     script = {
@@ -77,26 +52,6 @@ def _body(index: str, documents: Documents, remedy: str) -> Json:
         "on_failure": [deferred],
     }
     return {"description": description(index, documents.prefix), "processors": [{"script": script}]}
-
-
-def backfill_name(index: str, prefix: str) -> str:
-    """Return the name of the pipeline by which a backfill in the cluster does an index; no `name_of` is like it."""
-    return f"es-simhash_backfill-{prefix}.{index}"
-
-
-def backfill_pipeline(index: str, documents: Documents) -> Json:
-    """Return the body of that pipeline, which refuses documents that have anything of others in our object."""
-    body = _body(index, documents, "Run the backfill without --in-cluster (in_cluster=True).")
-    parameters = {
-        "prefix": documents.prefix,
-        "names": documents.all_names,
-        "scheme": documents.scheme.id,
-        "deferred": DEFERRED,
-    }
-    condition = {"lang": "painless", "source": _IS_REFUSED, "params": parameters}
-    refuse = {"if": condition, "message": f"the object {documents.prefix!r} may have values of others"}
-    body["processors"].insert(0, {"fail": refuse})
-    return body
 
 
 def description(index: str, prefix: str) -> str:
@@ -183,10 +138,13 @@ def _minhash(scheme: Scheme) -> Json | None:
     }
 
 
-def _check_scheme(settings: Settings, remedy: str) -> None:
+def _check_scheme(settings: Settings) -> None:
     """Refuse a scheme that a script cannot compute, naming the parts that are the reason."""
-    if problems := "; ".join(problems_of(settings)):
-        raise SchemeError(f"A pipeline cannot compute the scheme {settings.name!r}: {problems}. {remedy}")
+    if problems := "; ".join(_problems_of(settings)):
+        raise SchemeError(
+            f"A pipeline cannot compute the scheme {settings.name!r}: {problems}. Have the programs that write use "
+            "es_simhash, or run backfill by the clock; or choose a scheme that a pipeline can do, such as 'default'."
+        )
 
 
 def _check_sources(paths: Sequence[str]) -> None:
@@ -199,7 +157,7 @@ def _check_sources(paths: Sequence[str]) -> None:
             )
 
 
-def problems_of(settings: Settings) -> Iterator[str]:
+def _problems_of(settings: Settings) -> Iterator[str]:
     """Find what of a scheme a script cannot compute."""
     tokens = settings.tokens
     if settings.html:

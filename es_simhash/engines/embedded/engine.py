@@ -25,7 +25,6 @@ from es_simhash.plans.operations import (
     Action,
     ActionResult,
     Bulk,
-    CancelTask,
     CheckFiles,
     CloseReader,
     Count,
@@ -34,14 +33,12 @@ from es_simhash.plans.operations import (
     DeleteResource,
     EngineInfo,
     FilesChecked,
-    FindTask,
     GetAliases,
     GetDocuments,
     GetInfo,
     GetMappings,
     GetResource,
     GetSettings,
-    GetTask,
     HitPage,
     MultiSearch,
     OpenReader,
@@ -55,7 +52,6 @@ from es_simhash.plans.operations import (
     Sample,
     Search,
     UpdateAliases,
-    UpdateByQuery,
 )
 
 Result = TypeVar("Result")
@@ -104,10 +100,6 @@ class EmbeddedEngine:
             GetResource: _servers_only,
             PutResource: _servers_only,
             DeleteResource: _servers_only,
-            UpdateByQuery: _servers_only,
-            FindTask: _servers_only,
-            GetTask: _servers_only,
-            CancelTask: _servers_only,
             CheckFiles: self._check_files,
         }
 
@@ -244,7 +236,7 @@ def _index_of(operation: Operation[Any]) -> str:
 
 def _servers_only(operation: Operation[Any]) -> None:
     raise EngineError(
-        f"The embedded engine has no {type(operation).__name__}: it has neither settings, aliases nor tasks. "
+        f"The embedded engine has no {type(operation).__name__}: it has neither settings nor aliases. "
         "Leave that out, or use a server."
     )
 

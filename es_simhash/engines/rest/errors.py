@@ -103,7 +103,6 @@ REMEDIES = (
     ),
     Remedy("auto_create_index", MissingError, "Create the index first: this engine makes none by itself."),
     Remedy("index_not_found", MissingError, "Check the name, or create the index first."),
-    Remedy("task .* isn't running", MissingError, "It is over, or its node is gone: begin what it did again."),
     Remedy("document_missing", MissingError, "Write the whole document, or leave it out."),
     Remedy(
         "Limit of total fields",

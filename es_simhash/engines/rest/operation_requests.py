@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from es_simhash._core.json_paths import Json
 from es_simhash._core.search_hits import are_made_when_asked_for
-from es_simhash.engines.rest import point_in_time, settings_and_aliases, tasks
+from es_simhash.engines.rest import point_in_time, settings_and_aliases
 from es_simhash.engines.rest.errors import refusal
 from es_simhash.engines.rest.reply_checks import as_many, document, hits_of, of_id, typed
 from es_simhash.engines.rest.requests import (
@@ -276,7 +276,6 @@ _CONVERSATIONS: Mapping[type[Operation[Any]], Callable[[Any], Conversation[Any]]
     Count: _count,
     **point_in_time.CONVERSATIONS,
     **settings_and_aliases.CONVERSATIONS,
-    **tasks.CONVERSATIONS,
 }
 
 

@@ -16,7 +16,6 @@ from es_simhash.engines.rest.reply_checks import typed
 from es_simhash.errors import EngineError, IndexStateError, InputError, UnavailableError
 from es_simhash.plans.operations import (
     Bulk,
-    CancelTask,
     CheckFiles,
     CloseReader,
     Count,
@@ -24,14 +23,12 @@ from es_simhash.plans.operations import (
     DeleteIndex,
     DeleteResource,
     EngineInfo,
-    FindTask,
     GetAliases,
     GetDocuments,
     GetInfo,
     GetMappings,
     GetResource,
     GetSettings,
-    GetTask,
     MultiSearch,
     OpenReader,
     Operation,
@@ -44,7 +41,6 @@ from es_simhash.plans.operations import (
     Search,
     TextSource,
     UpdateAliases,
-    UpdateByQuery,
     is_several,
 )
 from es_simhash.scheme.mapping import number_of_fields
@@ -58,7 +54,7 @@ class Request:
 
     A request that is not ``repeatable`` must be sent once only: a client's own retry could write a document twice, or
     report its own change as a conflict. Hits of ``texts`` may be read as `TextHit`, and those that are ``lazy`` as
-    `es_simhash._core.search_hits` says. A task that begins is shown with the ``mark``.
+    `es_simhash._core.search_hits` says.
     """
 
     method: str
@@ -68,12 +64,6 @@ class Request:
     repeatable: bool = True
     texts: TextSource | None = None
     lazy: bool = False
-    mark: str | None = None
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """The headers beside those of the client."""
-        return {"x-opaque-id": self.mark} if self.mark else {}
 
 
 @dataclass(frozen=True)
@@ -141,7 +131,6 @@ def doing(operation: Operation[Any]) -> str:
     names = {
         "index": repr(index_of(operation)),
         "path": getattr(operation, "path", ""),
-        "id": getattr(operation, "id", ""),
     }
     return _DOING[type(operation)].format(**names, fields=new_fields)
 
@@ -169,10 +158,6 @@ _DOING: Mapping[type[Operation[Any]], str] = {
     GetResource: "Reading {path}",
     PutResource: "Storing {path}",
     DeleteResource: "Deleting {path}",
-    UpdateByQuery: "Updating {index} in the cluster",
-    FindTask: "Looking for a task",
-    GetTask: "Reading the task {id}",
-    CancelTask: "Cancelling the task {id}",
     CheckFiles: "Checking the files of {index}",
 }
 
@@ -188,7 +173,7 @@ def path_of(index: str, *endpoint: str) -> str:
         raise InputError(f"The index name {index!r} is not valid text. Choose another.") from None
 
 
-def one_index(operation: CreateIndex | PutMapping | DeleteIndex | OpenReader | UpdateByQuery) -> str:
+def one_index(operation: CreateIndex | PutMapping | DeleteIndex | OpenReader) -> str:
     if is_several(operation.index):
         raise IndexStateError(f"{doing(operation)} needs one index, not several. Name each of them in turn.")
     return operation.index

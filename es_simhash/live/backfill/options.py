@@ -24,8 +24,6 @@ class BackfillOptions(UpdateOptions):
 
     In the end a run over everything learns how rare features are, if that was never done.
 
-    With ``in_cluster``, the server does what it can by itself, ``parallel`` and ``max_rate`` included.
-
     ``without_refresh`` and ``without_replicas`` change these settings of the index, and set them back in the end.
     """
 
@@ -35,22 +33,11 @@ class BackfillOptions(UpdateOptions):
     shard: tuple[int, int] = (0, 1)
     without_refresh: bool = False
     without_replicas: bool = False
-    in_cluster: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_shard(self.shard)
         _, count = self.shard
-        if self.in_cluster and self.refresh_stale:
-            raise InputError(
-                "The cluster would write all documents again, stale or not (--refresh-stale, refresh_stale=True). "
-                "Run that without --in-cluster (in_cluster=True)."
-            )
-        if self.in_cluster and count > 1:
-            raise InputError(
-                "The cluster does the work itself, so there is none to share among machines (--shard, shard=…). "
-                "Run one command, with --parallel N (parallel=N) for N slices."
-            )
         if count > 1 and self.settings:
             raise InputError(
                 "One of several machines cannot know when the last has finished and settings must be set back. "

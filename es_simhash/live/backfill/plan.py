@@ -41,11 +41,11 @@ def _begun_and_ended(part: Part, documents: Documents, options: BackfillOptions,
         yield from _unwatched(part, documents, options, progress)
         return
     index = part.index
-    watch = Watch(index, part.changes, progress, progress.changes, options.patience)
+    watch = Watch(index, part.changes, progress, progress.written, options.patience)
     before = begun((yield from retry(GetMappings(index), options.patience))[index], documents)
     if before:
         own = (yield from retry_each(fingerprints(index, documents), options.patience)) - before.fingerprints
-        watch = replace(watch, seen=before.changes, made=progress.changes - own)
+        watch = replace(watch, seen=before.changes, made=progress.written - own)
     else:
         yield from retry_each(begin(index, documents, part.changes), options.patience)
     ends = options.is_alone and not (before and options.filters)
@@ -130,7 +130,7 @@ class Watch:
         changes = yield from make_visible(self.index, self.patience)
         others = self._others(changes)
         if changes:
-            self.seen, self.made = changes.safe, self.progress.changes
+            self.seen, self.made = changes.safe, self.progress.written
         return others
 
     def others(self) -> Plan[int]:
@@ -140,4 +140,4 @@ class Watch:
     def _others(self, changes: Changes | None) -> int:
         # Our own changes have all been acknowledged, so they are among the last ones. Some that were not safe yet at
         # the last look count twice: then there is one look too many, never one too few.
-        return changes.since(self.seen) - (self.progress.changes - self.made) if changes else 0
+        return changes.since(self.seen) - (self.progress.written - self.made) if changes else 0

@@ -8,9 +8,7 @@ from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import Engine, StoppableEngine, leave, run
 from es_simhash.errors import EngineError
-from es_simhash.live.backfill.cluster_runner import ClusterRunner
 from es_simhash.live.backfill.fingerprinting import Fingerprinting
-from es_simhash.live.backfill.in_cluster import remove_left_pipeline
 from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.live.backfill.plan import passes, settings_for
 from es_simhash.live.backfill.survey import survey
@@ -29,11 +27,10 @@ class Backfill:
 
     Indices without our fields are left out, unless the caller ``brings_fields`` to them before it runs. Settings that
     are changed meanwhile are set back; if the engine is then away (``is_set_back`` is false), the next run does that
-    first. Another thread can end the run by ``stop``. If it ends early, a task may go on, ``abandoned``.
+    first. Another thread can end the run by ``stop``.
     """
 
     is_set_back = True
-    abandoned: str | None = None
 
     def __init__(
         self,
@@ -72,31 +69,22 @@ class Backfill:
         indices = [part.index for part in parts]
         tally = Tally(self.progress, on_progress, on_reject)
         work = Fingerprinting(self._documents)
-        runner = self._runner(work, tally)
+        runner = Runner(self._engine, work, self._options, tally, self._stop)
         try:
             for part in parts:
                 run(settings_for(part, self._options), runner)
             with stage("documents"):
                 run(passes(parts, self._documents, self._options, self.progress), runner)
         except BaseException:
-            self.abandoned = runner.abandoned if isinstance(runner, ClusterRunner) else None
             self.is_set_back = not self._options.settings or leave(all_set_back(indices), self._engine)
             raise
         try:
             run(retry_each(all_set_back(indices), self._options.patience), runner)
         except EngineError:
             self.is_set_back = False
-        if self._options.in_cluster:
-            for index in indices:
-                run(retry_each(remove_left_pipeline(index, self._documents.prefix), self._options.patience), runner)
         with stage("learn"):
             run(self._learning(work.lowest), runner)
         return self.progress
-
-    def _runner(self, work: Fingerprinting, tally: Tally) -> Runner:
-        if self._options.in_cluster:
-            return ClusterRunner(self._engine, work, self._options, tally, self._stop)
-        return Runner(self._engine, work, self._options, tally, self._stop)
 
     def _learning(self, known: LowestContents) -> Plan[None]:
         """Learn how rare features are, after a run over everything, if that was never done."""

@@ -16,7 +16,6 @@ from es_simhash.errors import (
     MissingError,
     SchemeMismatchError,
 )
-from es_simhash.live.backfill.in_cluster import check_cluster, check_final_pipeline
 from es_simhash.live.backfill.options import BackfillOptions, due_query
 from es_simhash.live.backfill.unfinished_runs import begun
 from es_simhash.live.doctor.examine import examine
@@ -34,8 +33,6 @@ def survey(index: str, documents: Documents, options: BackfillOptions, brings_fi
 
     An index without our fields is left out, unless the caller ``brings_fields``.
     """
-    if options.in_cluster:
-        yield from check_cluster(index, documents)
     parts, unreadable = yield from _count(index, documents, options, brings_fields)
     due = [Due(part.index, part.due, part.documents) for part in parts if part.due or part.index in unreadable]
     if not due:
@@ -101,8 +98,6 @@ def _examine(
     index: str, documents: Documents, due: list[Due], unreadable: dict[str, EngineError], options: BackfillOptions
 ) -> Plan[list[Finding]]:
     found = yield from examine(index, documents, due, bool(options.settings))
-    for each in due if options.in_cluster else ():
-        found += yield from check_final_pipeline(each.index)
     reported = {finding.index for finding in found if finding.level == "stop"}
     others = [of_error(_code_of(error), error, name) for name, error in unreadable.items() if name not in reported]
     # What cannot even be counted cannot be accepted.

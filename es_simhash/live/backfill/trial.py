@@ -31,7 +31,7 @@ class Trial:
 def try_some(parts: Sequence[Part], documents: Documents, options: BackfillOptions) -> Plan[Trial | None]:
     """Read and fingerprint some documents of the index that has the most to do; None if nothing is due."""
     largest = max(parts, key=lambda part: part.due, default=None)
-    if largest is None or options.in_cluster:
+    if largest is None:
         return None
     work = Fingerprinting(documents)
     reading = Reading(largest.index, due_query(documents, options), work.source, None, options.patience)

@@ -61,6 +61,4 @@ def _of_index(there: IndexFacts, facts: Facts) -> Iterator[Finding]:
     yield from index_settings.check_pipelines(there)
     yield from index_settings.check_changes(facts, there)
     yield from index_settings.check_speed(there)
-    if facts.documents:
-        yield from index_settings.check_way(there, facts.documents)
     yield from texts.check_noise(there)

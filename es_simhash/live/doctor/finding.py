@@ -43,7 +43,7 @@ CODES = {
     "source-synthetic": Code("`_source` is put together from other parts of the index", ("warning",), True),
     "text-fields": Code("whether documents have text in the source fields", ("ok", "warning", "stop"), True),
     "derived-field": Code("a source field is an alias, a multi-field or computed: no document has it", ("stop",)),
-    "pipeline": Code("the index has an ingest pipeline", ("note", "stop")),
+    "pipeline": Code("the index has an ingest pipeline", ("note",)),
     "changes-unknown": Code("changes that others make meanwhile cannot be noticed", ("warning",), True),
     "disk": Code("the room that the fields and the rewritten documents take", ("ok", "warning", "stop"), True),
     "disk-unknown": Code("how much room there is cannot be seen", ("note",)),

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from statistics import fmean
 
-from es_simhash._core.humanize import counted, with_unit
-from es_simhash.documents.documents import Documents
-from es_simhash.documents.painless.ingest_pipeline import problems_of
+from es_simhash._core.humanize import counted
 from es_simhash.live.doctor.facts import Facts, IndexFacts
 from es_simhash.live.doctor.finding import Finding
 
 # The number of documents from which it pays to change settings during the run.
 _MANY = 100_000
-# A fingerprint takes about as much in its update.
-_FIELDS_BYTES = 500
 
 
 def check_pipelines(there: IndexFacts) -> Iterator[Finding]:
@@ -63,23 +58,3 @@ def check_speed(there: IndexFacts) -> Iterator[Finding]:
             f"Quicker, if you can do without, are {' and '.join(options)}; both are set back afterwards.",
             there.name,
         )
-
-
-def check_way(there: IndexFacts, documents: Documents) -> Iterator[Finding]:
-    """Check what the backfill of a large index sends over the network, and whether the cluster could do it instead.
-
-    Measured, the server works as long either way, so only the way to this machine makes a difference.
-    """
-    is_alone = there.settings.get("index.final_pipeline", "_none") == "_none"
-    if there.due < _MANY or not (there.settings and there.texts and is_alone) or [*problems_of(documents.scheme)]:
-        return
-    size = int(there.due * (fmean(len(text.encode(errors="replace")) for text in there.texts) + _FIELDS_BYTES))
-    yield Finding(
-        "speed",
-        "note",
-        f"A backfill sends about {with_unit(size)} of texts and fingerprints of the index {there.name!r} over the "
-        "network; with --in-cluster, next to nothing.",
-        "That is quicker where the network or this machine is slow, with a slice for each idle core of the server "
-        "(--parallel); beside the server it is not.",
-        there.name,
-    )

@@ -23,7 +23,6 @@ class Progress:
     of others and ``refusals`` of an overloaded engine were met on the way. Of the written ones, ``resent`` were done by
     requests whose replies were lost, as turned out when these were sent again. The indices ``left_out`` were not
     touched.
-    The server ``deferred`` documents to the client, which made their fingerprints afterwards, or rejected them.
     ``unfit`` copies were written without a fingerprint. If others kept changing texts, ``unsettled`` counts their
     changes after the last look. ``learnt`` is how rare features are, if the job has learnt that, or why it could not.
     """
@@ -34,7 +33,6 @@ class Progress:
     current: int = 0
     gone: int = 0
     rejected: int = 0
-    deferred: int = 0
     unfit: int = 0
     unsettled: int = 0
     conflicts: int = 0
@@ -54,11 +52,6 @@ class Progress:
     def done(self) -> int:
         """The number of documents done; one written again, because others changed it, counts again."""
         return self.written + self.current + self.gone + self.rejected
-
-    @property
-    def changes(self) -> int:
-        """The number of changes that the job has made."""
-        return self.written + self.deferred
 
     @property
     def seconds(self) -> float:
@@ -86,7 +79,6 @@ class Tally:
         with self._lock:
             now = self.progress
             now.written += outcome.written
-            now.deferred += outcome.deferred
             if not again:
                 now.current += outcome.current
                 now.gone += outcome.gone

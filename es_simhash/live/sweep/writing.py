@@ -22,15 +22,13 @@ _ROUNDS = 10
 class Outcome:
     """The results for some documents: ``written``, ``current``, ``gone`` or rejected; and what was met on the way.
 
-    The server has ``deferred`` some: it wrote them without a fingerprint, which the client makes later. ``missing``
-    lists the gone ones that were noticed by writing them. Of the written ones, ``resent`` were done by a request whose
-    reply was lost: sent again, they met their own change.
+    ``missing`` lists the gone ones that were noticed by writing them. Of the written ones, ``resent`` were done by a
+    request whose reply was lost: sent again, they met their own change.
     """
 
     written: int = 0
     current: int = 0
     gone: int = 0
-    deferred: int = 0
     conflicts: int = 0
     resent: int = 0
     refusals: int = 0

@@ -8,9 +8,7 @@ from typing import Literal, TypeAlias, get_args
 from es_simhash.live.telemetry.metric import Metric
 
 # What becomes of a document. The counts that jobs keep have these names.
-Outcome: TypeAlias = Literal[
-    "read", "written", "current", "gone", "lost", "deleted", "rejected", "deferred", "unfit", "checked"
-]
+Outcome: TypeAlias = Literal["read", "written", "current", "gone", "lost", "deleted", "rejected", "unfit", "checked"]
 
 DOCUMENTS = Metric(
     "es_simhash_documents_total",

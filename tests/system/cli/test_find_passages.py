@@ -76,8 +76,8 @@ def test_an_index_without_passages_gets_them_by_a_copy(place: str, index: str, t
 
 
 @pytest.mark.parametrize("place", ENGINES[1:], indirect=True)
-def test_what_the_cluster_cannot_compute_is_refused_by_name(place: str, index: str, tmp_path: Path) -> None:
-    done = run("backfill", index, "--in-cluster", cwd=tmp_path, code=None, ES_SIMHASH_URL=place)
+def test_what_a_pipeline_cannot_compute_is_refused_by_name(place: str, index: str, tmp_path: Path) -> None:
+    done = run("scripts", "--pipeline", index, cwd=tmp_path, code=None, ES_SIMHASH_URL=place)
     assert "(passages)" in done.err
 
 

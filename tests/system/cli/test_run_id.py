@@ -70,17 +70,6 @@ def test_spans_name_the_server_by_the_conventions_for_databases(node: Node, inde
     assert "hunter2" not in traces.everything()
 
 
-def test_the_task_of_a_cluster_keeps_the_mark_by_which_it_is_found(node: Node, index: str) -> None:
-    run("load", index, "news.jsonl", "--field", "body", "--url", node.url)
-    run("remove", index, "--yes", "--url", node.url)
-    with overheard(node) as (url, heard):
-        run("backfill", index, "--field", "body", "--in-cluster", "--log-format", "json", "--url", url)
-    marks = {each.headers["x-opaque-id"] for each in heard if "_update_by_query" in each.path}
-    others = {each.headers["x-opaque-id"] for each in heard if "_search" in each.path}
-    assert len(marks) == 1
-    assert not marks & others
-
-
 def test_writes_that_are_refused_and_tried_again_are_counted(node: Node, index: str) -> None:
     run("load", index, "news.jsonl", "--field", "body", "--url", node.url)
     run("remove", index, "--yes", "--url", node.url)

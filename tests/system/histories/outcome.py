@@ -116,12 +116,9 @@ def fingerprints_are_of_texts(
             yield f"{id_} has not the fields of its text, but is {own(hit).get('status')}"
 
 
-def versions_are_accounted_for(outcome: Outcome, is_deferred: bool = False) -> Iterator[str]:
-    """As many versions came as the command says that it wrote; none of what it says it left alone.
-
-    With ``is_deferred``, a server may have written a document without a fingerprint before the command rejected it.
-    """
-    written = outcome.ended.summary["written"] + outcome.ended.summary.get("deferred", 0)
+def versions_are_accounted_for(outcome: Outcome) -> Iterator[str]:
+    """As many versions came as the command says that it wrote; none of what it says it left alone."""
+    written = outcome.ended.summary["written"]
     if outcome.others.target.is_cluster or not outcome.others.target.is_server:
         return
     if outcome.steps < written:
@@ -129,7 +126,7 @@ def versions_are_accounted_for(outcome: Outcome, is_deferred: bool = False) -> I
     if outcome.ended.runs == 1 and outcome.steps > written + outcome.unheard:
         yield f"{written} were written, {outcome.unheard} unheard, and there were {outcome.steps} changes"
     for id_, known, hit in outcome.documents():
-        is_alone = known.as_begun and id_ in outcome.ended.ids_rejected and not is_deferred
+        is_alone = known.as_begun and id_ in outcome.ended.ids_rejected
         if is_alone and hit["_version"] != known.version:
             yield f"{id_} is named as rejected, and was written"
 

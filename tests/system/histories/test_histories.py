@@ -27,7 +27,6 @@ COUNTS = {
     "backfill": 4,
     "refresh-stale": 3,
     "slices": 3,
-    "in-cluster": 2,
     "remove": 2,
     "reindex": 3,
     "group": 2,
@@ -39,7 +38,7 @@ COUNTS = {
     "pipeline": 2,
 }
 _NIGHTLY, _SOAK = 8, 160
-_NOT_EMBEDDED = {"slices", "in-cluster", "incremental", "gate", "distinct", "pipeline"}
+_NOT_EMBEDDED = {"slices", "incremental", "gate", "distinct", "pipeline"}
 
 # Those that ended badly once, by what happens in them.
 KEPT = {

@@ -80,7 +80,7 @@ def problems(history: History, outcome: Outcome) -> Iterator[str]:
 # --- backfill
 
 
-def _check_backfill(is_plain: bool, outcome: Outcome, in_cluster: bool = False) -> Iterator[str]:
+def _check_backfill(is_plain: bool, outcome: Outcome) -> Iterator[str]:
     looks, summary = outcome.looks, outcome.ended.summary
 
     def is_excused(known: Known, own: Json) -> bool:
@@ -89,7 +89,7 @@ def _check_backfill(is_plain: bool, outcome: Outcome, in_cluster: bool = False) 
         return looks.is_late(known) or (is_plain and is_done and looks.is_before(known))
 
     yield from nothing_of_others_is_changed(outcome)
-    yield from versions_are_accounted_for(outcome, is_deferred=in_cluster)
+    yield from versions_are_accounted_for(outcome)
     yield from the_end_is_reported(outcome, fails=bool(summary["unsettled"]))
     if not summary["unsettled"]:
         yield from fingerprints_are_of_texts(outcome, is_excused)
@@ -323,7 +323,6 @@ VERBS = {
     "backfill": Verb(_BACKFILL, partial(_check_backfill, True), refreshes=True),
     "refresh-stale": Verb((*_BACKFILL, "--refresh-stale"), partial(_check_backfill, False), refreshes=True),
     "slices": Verb((*_BACKFILL, "--parallel", "2", "--no-refresh"), partial(_check_backfill, True), refreshes=True),
-    "in-cluster": Verb((*_BACKFILL, "--in-cluster"), partial(_check_backfill, True, in_cluster=True), refreshes=True),
     "remove": Verb(("remove", "{index}", "--yes", *_LIMITED), _check_removal, 25, look="_refresh"),
     "reindex": Verb(("reindex", "{index}", "{copy}", *_LIMITED), _check_copy),
     "group": Verb(_GROUP, _check_groups, 25, states=_GROUPED),

@@ -523,8 +523,7 @@ def test_settings_that_a_killed_run_left_are_set_back_by_the_next(
 # --- other states of an index
 
 
-@pytest.mark.parametrize("in_cluster", [False, True], ids=["by the client", "in the cluster"])
-def test_a_data_stream_is_done_in_its_backing_indices(opensearch_node: Node, in_cluster: bool) -> None:
+def test_a_data_stream_is_done_in_its_backing_indices(opensearch_node: Node) -> None:
     """On OpenSearch, as the Elasticsearch of the tests comes without data streams."""
     name = f"stream-{new_name()}"
     mappings = {"properties": {"body": {"type": "text"}}}
@@ -543,7 +542,7 @@ def test_a_data_stream_is_done_in_its_backing_indices(opensearch_node: Node, in_
         index = Index(name, engine, fields=["body"])
         index.init()
         assert len(index.info().indices) == 3
-        assert index.backfill(BackfillOptions(in_cluster=in_cluster)).written == 20
+        assert index.backfill().written == 20
         assert (index.info().fingerprinted, index.info().documents) == (20, 20)
     assert ask("DELETE", f"/_data_stream/{name}").status == 200
     assert ask("DELETE", f"/_index_template/{name}").status == 200

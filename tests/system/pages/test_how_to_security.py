@@ -50,7 +50,6 @@ LINES = {
     "init": f"init {INDEX} --field body --prefix one",
     "doctor": f"doctor {INDEX} --field body --prefix two",
     "backfill --field": f"backfill {INDEX} --field body --prefix three",
-    "backfill --in-cluster": f"backfill {INDEX} --in-cluster --field body --prefix four",
     "remove": f"remove {INDEX} --prefix gone --yes",
     "reindex": f"reindex {INDEX} {COPY} --field body",
     "reindex --alias": f"reindex {INDEX} {COPY} --field body --alias {COPY}-alias",

@@ -20,14 +20,13 @@ from tools.nodes import Node
 USER = "page"
 # How a server without Painless refuses what it would store, once it has let the login store things.
 NO_SCRIPTS = r"unsupported lang|script_lang not supported|No processor type exists"
-# What these can do without until a request of their own asks for it, or somebody interrupts them.
+# What these can do without until a request of their own asks for it.
 LATER = {
     ("mcp", "read"),
     ("mcp", "maintenance"),
     ("mcp --allow-write", "read"),
     ("mcp --allow-write", "maintenance"),
     ("mcp --allow-write", "write"),
-    ("backfill --in-cluster", "manage of the cluster"),
 }
 # Unlike what other documents have, which numbers alone would not be.
 _LETTERS = str.maketrans("0123456789", "ghijklmnop")

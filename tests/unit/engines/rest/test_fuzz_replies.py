@@ -13,20 +13,18 @@ from hypothesis import strategies as st
 
 from es_simhash.engines.rest.engine import Dumps, RestEngine
 from es_simhash.engines.rest.requests import Reply, Request
-from es_simhash.errors import EngineError, EsSimhashError
+from es_simhash.errors import EsSimhashError
 from es_simhash.plans.operations import (
     Action,
     Bulk,
     Count,
     CreateIndex,
     EngineInfo,
-    FindTask,
     GetAliases,
     GetDocuments,
     GetInfo,
     GetMappings,
     GetSettings,
-    GetTask,
     MultiSearch,
     OpenReader,
     Operation,
@@ -36,8 +34,6 @@ from es_simhash.plans.operations import (
     Refresh,
     Sample,
     Search,
-    Task,
-    UpdateByQuery,
 )
 from tests.support.fuzzing import check_message, damaged, json_values, one_in
 
@@ -85,23 +81,6 @@ ITEMS = [
     },
 ]
 VERSION = {"version": {"number": "9.1.0", "distribution": "opensearch"}}
-
-
-TASK = {"status": {"updated": 7, "version_conflicts": 1}}
-FAILURES: list[Any] = [
-    {"index": "docs", "id": "1", "status": 400, "cause": {"type": "mapper_parsing", "reason": "no number"}},
-    {"shard": 0, "index": "docs", "status": 429, "reason": {"type": "rejected_execution", "reason": "full"}},
-]
-
-
-def is_id_or_none(id_: Any) -> bool:
-    return id_ is None or isinstance(id_, str)
-
-
-def is_task(task: Task) -> bool:
-    counts = type(task.is_over) is bool and type(task.updated) is int and type(task.conflicts) is int
-    are_named = all(isinstance(each.id, str) and type(each.status) is int and each.error for each in task.refused)
-    return counts and are_named and (task.error is None or isinstance(task.error, EngineError))
 
 
 def are_hits(hits: Any) -> bool:
@@ -171,12 +150,7 @@ EXCHANGES = [
         lambda page: are_hits(page.hits) and isinstance(page.reader.id, str),
     ),
 ]
-EXCHANGES += [
-    Exchange(UpdateByQuery("docs", {}, "pipeline", "mark"), [{"task": "node:7"}], lambda id_: isinstance(id_, str)),
-    Exchange(FindTask("mark"), [{"tasks": {"node:7": {"headers": {"X-Opaque-Id": "mark"}}}}], is_id_or_none),
-    Exchange(GetTask("node:7"), [{"completed": True, "task": TASK, "response": {"failures": FAILURES}}], is_task),
-    Exchange(GetTask("node:7"), [{"completed": True, "task": TASK, "error": FAILURES[0]["cause"]}], is_task),
-]
+EXCHANGES += []
 NAMES = [f"{type(each.operation).__name__}-{number}" for number, each in enumerate(EXCHANGES)]
 each_exchange = pytest.mark.parametrize("exchange", EXCHANGES, ids=NAMES)
 

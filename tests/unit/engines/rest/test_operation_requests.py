@@ -18,7 +18,6 @@ from es_simhash.errors import (
     IndexStateError,
     InputError,
     MappingError,
-    MissingError,
     ReaderLostError,
     TooLargeError,
     UnansweredError,
@@ -29,7 +28,6 @@ from es_simhash.plans.operations import (
     OPERATIONS,
     Action,
     Bulk,
-    CancelTask,
     CheckFiles,
     CloseReader,
     Count,
@@ -37,14 +35,12 @@ from es_simhash.plans.operations import (
     DeleteIndex,
     DeleteResource,
     EngineInfo,
-    FindTask,
     GetAliases,
     GetDocuments,
     GetInfo,
     GetMappings,
     GetResource,
     GetSettings,
-    GetTask,
     MultiSearch,
     OpenReader,
     Operation,
@@ -56,9 +52,7 @@ from es_simhash.plans.operations import (
     Refresh,
     Sample,
     Search,
-    Task,
     UpdateAliases,
-    UpdateByQuery,
     is_remote,
 )
 
@@ -91,16 +85,11 @@ EVERY: dict[type[Operation[Any]], Operation[Any]] = {
     GetResource: GetResource("/_cat/health"),
     PutResource: PutResource("/_ingest/pipeline/name", {}),
     DeleteResource: DeleteResource("/_ingest/pipeline/name"),
-    UpdateByQuery: UpdateByQuery("index", {}, "pipeline", "mark"),
-    FindTask: FindTask("mark"),
-    GetTask: GetTask("node:7"),
-    CancelTask: CancelTask("node:7"),
 }
 # What is asked of no index by its name, or first of the server.
 ELSEWHERE = {GetInfo, OpenReader, ReadPage, CloseReader, UpdateAliases, GetResource, PutResource, DeleteResource}
-ELSEWHERE |= {FindTask, GetTask, CancelTask}
 # Whatever comes is the result.
-ANYTHING = {CloseReader, GetResource, CancelTask}
+ANYTHING = {CloseReader, GetResource}
 
 
 def converse(operation: Operation[Result], *replies: Json) -> tuple[list[Request], Result]:
@@ -461,98 +450,3 @@ def test_every_remedy_is_a_sentence(remedy: Any) -> None:
 def test_any_failure_is_an_error_that_ends_in_advice(status: int, body: object) -> None:
     with pytest.raises((EngineError, InputError), match=r"(?s)^Searching 'index' failed: .*\.$"):
         checked(Search("index", {}), Reply(status, body))
-
-
-# --- tasks
-
-
-def test_an_update_in_the_cluster_is_throttled_sliced_and_marked_and_sent_once() -> None:
-    asked = UpdateByQuery("index", {"match_all": {}}, "pipeline", "mark", parallel=2, max_rate=50, size=25)
-    [request], id_ = converse(asked, {"task": "node:7"})
-    assert id_ == "node:7"
-    assert (request.method, request.path) == ("POST", "/index/_update_by_query")
-    assert request.params == {
-        "pipeline": "pipeline",
-        "conflicts": "proceed",
-        "wait_for_completion": "false",
-        "slices": "2",
-        "requests_per_second": "50",
-        "scroll_size": "25",
-    }
-    assert request.body == {"query": {"match_all": {}}}
-    assert request.headers == {"x-opaque-id": "mark"}
-    assert not request.repeatable
-
-
-def test_without_a_rate_an_update_in_the_cluster_is_not_throttled() -> None:
-    [request], _ = converse(UpdateByQuery("index", {}, "pipeline", "mark"), {"task": "node:7"})
-    assert request.params["requests_per_second"] == "-1"
-
-
-def test_a_task_is_found_by_its_mark_unless_it_is_being_cancelled() -> None:
-    tasks: Json = {"node:6": {"headers": {}}, "node:7": {"headers": {"X-Opaque-Id": "mark"}, "cancelled": False}}
-    [request], found = converse(FindTask("mark"), {"tasks": tasks})
-    assert (found, request.repeatable) == ("node:7", False)
-    assert request.params["actions"].endswith("update/byquery")
-    tasks["node:7"]["cancelled"] = True
-    assert converse(FindTask("mark"), {"tasks": tasks})[1] is None
-
-
-def task_of(counts: Json, **more: Any) -> Task:
-    reply = {"completed": True, "task": {"status": counts}, **more}
-    _, task = converse(GetTask("node:7"), reply)
-    return task
-
-
-def test_a_task_shows_what_it_has_done_so_far() -> None:
-    assert task_of({"updated": 7, "version_conflicts": 2}, completed=False) == Task(False, 7, 2)
-    assert task_of({}, completed=False) == Task(False, 0, 0)
-
-
-def test_a_task_that_is_over_names_the_documents_that_were_refused() -> None:
-    cause = {"type": "mapper_parsing_exception", "reason": "no number"}
-    block = {"type": "cluster_block_exception", "reason": "index [index] blocked"}
-    failures = [
-        {"index": "index", "id": "1", "cause": cause, "status": 400},
-        {"index": "index", "id": "2", "cause": block, "status": 403},
-    ]
-    task = task_of({"updated": 1}, response={"failures": failures})
-    assert (task.is_over, task.error) == (True, None)
-    [first, second] = task.refused
-    assert (first.id, first.status, first.index_error) == ("1", 400, None)
-    assert "no number. Correct the value" in str(first.error)
-    assert isinstance(second.index_error, IndexStateError)
-
-
-@pytest.mark.parametrize(
-    ("failure", "error"),
-    [
-        ({"error": {"type": "index_not_found_exception", "reason": "no such index"}}, MissingError),
-        ({"error": {"type": "search_phase_execution_exception", "reason": "all shards failed"}}, UnavailableError),
-        ({"error": {"type": "strange_exception", "reason": "strange"}}, EngineError),
-        (
-            {"response": {"failures": [{"shard": 0, "status": 429, "reason": {"type": "a", "reason": "queue full"}}]}},
-            UnavailableError,
-        ),
-    ],
-)
-def test_a_task_that_failed_as_a_whole_says_why(failure: Json, error: type[EngineError]) -> None:
-    assert type(task_of({"updated": 1}, **failure).error) is error
-
-
-@pytest.mark.parametrize(
-    "more",
-    [
-        {"task": {"status": {"canceled": "by user request"}}},
-        {"error": {"type": "search_phase_execution_exception", "failed_shards": ["task_cancelled_exception"]}},
-    ],
-)
-def test_a_cancelled_task_says_so(more: Json) -> None:
-    assert task_of({}, **more).is_cancelled
-
-
-def test_a_task_that_the_server_does_not_know_is_missing() -> None:
-    reason = "task [node:7] isn't running and hasn't stored its results"
-    reply = Reply(404, {"error": {"type": "resource_not_found_exception", "reason": reason}})
-    with pytest.raises(MissingError, match="Reading the task node:7 failed"):
-        checked(GetTask("node:7"), reply)

@@ -44,7 +44,6 @@ from es_simhash.scheme.sized_keys import with_keys_for
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.sketches.key_plans import Goal
 from es_simhash.testing.corpus import corpus
-from es_simhash.text.tokens.kinds import Words
 from tests import ROOT
 from tests.support.findings import levels, the_one
 from tests.support.meddling import Meddler
@@ -176,20 +175,6 @@ def test_faster_settings_are_proposed_for_large_indices_only() -> None:
     assert levels(index_settings.check_speed(replace(large, settings={}))) == []  # the embedded engine
     settled = {"index.number_of_replicas": "0", "index.refresh_interval": "-1"}
     assert levels(index_settings.check_speed(replace(large, settings=settled))) == []
-
-
-def test_for_large_indices_what_goes_over_the_network_is_said_where_the_cluster_could_do_it() -> None:
-    large = replace(there(due=1 << 20, settings={"index.number_of_replicas": "1"}), texts=["é" * 500, "a" * 524])
-    found = the_one(list(index_settings.check_way(large, DOCUMENTS)), "speed")
-    # A text has 762 bytes on average, and its fields have 500.
-    assert "about 1.2 GB of texts and fingerprints" in found.message
-    assert "--in-cluster" in found.message
-    assert levels(index_settings.check_way(replace(large, due=99), DOCUMENTS)) == []
-    assert levels(index_settings.check_way(replace(large, settings={}), DOCUMENTS)) == []  # the embedded engine
-    final = {"index.final_pipeline": "final"}
-    assert levels(index_settings.check_way(replace(large, settings=final), DOCUMENTS)) == []
-    words = Documents(Scheme(tokens=Words()), ["body"])
-    assert levels(index_settings.check_way(large, words)) == []
 
 
 def test_pipelines_are_reported() -> None:

@@ -77,7 +77,7 @@ def test_every_kind_of_operations_has_a_name_of_its_own() -> None:
 def test_the_progress_of_jobs_becomes_counts() -> None:
     progress = Progress("articles", 10, written=3, current=2, rejected=1, conflicts=4, refusals=5, characters=6)
     assert counts_of(progress) == {
-        **dict.fromkeys(("gone", "deferred", "unfit"), 0),
+        **dict.fromkeys(("gone", "unfit"), 0),
         **{"written": 3, "current": 2, "rejected": 1, "conflicts": 4, "refusals": 5, "characters": 6},
     }
     lost = Rejected(index="articles", id="1", reason="It is full.")
