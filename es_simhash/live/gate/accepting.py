@@ -115,7 +115,7 @@ class Accepting:
             return found
         mode = self.options.mode
         is_accepted = mode == "tag" or (mode == "advise" and writes)
-        tags = self._tags(judged.duplicates[0]) if mode in ("tag", "divert") else None
+        tags = self._tags(judged.duplicates) if mode in ("tag", "divert") else None
         return Verdict(id_, judged.kind, is_accepted, None, judged.duplicates, judged.complete, (), tags)
 
     def _target(self, verdict: Verdict, writes: bool) -> str | None:
@@ -128,9 +128,20 @@ class Accepting:
         there = what_there_is(judged.wanted.document, self.documents.fields)
         return f"There is no text to compare in {', '.join(self.documents.fields)}, so it is not taken. {there}"
 
-    def _tags(self, original: Match) -> Json:
+    def _tags(self, duplicates: Iterable[Match]) -> Json | None:
+        """Name the nearest document that is not a duplicate itself; one that is like duplicates only has no tags.
+
+        So what searches without the tagged ones show is like each that they leave out.
+        """
+        original = next((match for match in duplicates if not self._is_tagged(match)), None)
+        if original is None:
+            return None
         group = object_in(original.source, self.documents.prefix).get(GROUP)
         return {DUPLICATE_OF: original.id, **({GROUP: group} if isinstance(group, str) else {})}
+
+    def _is_tagged(self, match: Match) -> bool:
+        known = self.pending.get((OWN, match.id))
+        return bool(known.verdict.tags) if known else DUPLICATE_OF in object_in(match.source, self.documents.prefix)
 
     def _tagged(self, action: Json, verdict: Verdict) -> Json:
         """Add the tag; the group is given when the document is written."""

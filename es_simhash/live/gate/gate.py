@@ -43,6 +43,7 @@ from es_simhash.plans.index_plans import IndexPlans, Known
 from es_simhash.plans.operations import is_server
 from es_simhash.plans.query_documents import query_documents
 from es_simhash.scheme.group_fields import GROUP
+from es_simhash.scheme.own_fields import DUPLICATE_OF
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -91,7 +92,8 @@ class Gate:
 
     def _open(self) -> None:
         documents = run(self._plans.documents_to_write(), self._engine)
-        source = [f"{documents.prefix}.{GROUP}"] if self.options.mode == "tag" else []
+        names = (GROUP, DUPLICATE_OF) if self.options.mode == "tag" else ()
+        source = [f"{documents.prefix}.{name}" for name in names]
         request = self.options.request(source)
         self._pending = Pending(run(self._plans.seen(request), self._engine))
         grouping = self.options.mode == "tag" or documents.policy.groups == "online"

@@ -391,6 +391,22 @@ def test_an_original_does_not_become_the_duplicate_of_its_copies(index: Index, t
         assert (moved.kind, moved.duplicates[0].id) == ("equal", "e")
 
 
+@pytest.mark.parametrize("shown", [True, False])
+def test_what_is_like_tagged_documents_only_is_not_tagged(index: Index, tmp_path: Path, shown: bool) -> None:
+    """Of a chain, each document is like its neighbours: searches without the tagged ones show one of these."""
+    words, others = (" ".join(TEXTS[place].values()).split() for place in (0, 3))
+    chain = [{"_id": str(link), "body": " ".join(others[: 14 * link] + words[14 * link : 80])} for link in range(6)]
+    with gate_of(index, tmp_path / "state", mode="tag") as gate:
+        found = []
+        for each in chain:
+            found += gate.add([each])
+            if shown:
+                index.refresh()
+                gate.settle()
+    assert kinds(found) == ["new", *["near-duplicate"] * 5]
+    assert [each.tags["duplicate_of"] if each.tags else None for each in found] == [None, "0", None, "2", None, "4"]
+
+
 def test_the_answer_to_a_check_has_the_tags_to_write(index: Index, tmp_path: Path) -> None:
     with gate_of(index, tmp_path / "state", mode="tag") as gate:
         gate.add([document("a", 0)])
