@@ -368,7 +368,7 @@ def test_a_script_that_orders_by_chance_is_refused_by_name(index: Index, body: J
 @servers
 def test_pages_of_an_order_that_changes_with_the_time_are_refused_when_they_would_lose_hits(index: Index) -> None:
     body = {"sort": {"_script": {"type": "number", "script": "Math.abs(new Random(System.nanoTime()).nextInt())"}}}
-    # One request suffices for so few hits, and not for so many: some of the first 50 of 57 are duplicates.
+    # A page of 5 hits takes one request; one of 50 takes more, since some of the first 50 of 57 are duplicates.
     page = index.search({**body, "size": 5}, paged=True, window=5)
     with pytest.raises(InputError, match="changed since the page before"):
         index.search({**body, "size": 5}, cursor=page.cursor)
