@@ -63,7 +63,7 @@ def forms(
 
 
 def is_form(settings: Settings, texts: Sequence[str]) -> bool:
-    """Tell whether texts look like a form that was filled in; only which of them is the first makes a difference."""
+    """Return whether texts look like a form that was filled in; only the choice of the first one matters."""
     if len(texts) < _LEAST_TEXTS:
         return False
     cut = (settings.normalisation(text[:_MOST_CHARACTERS]) for text in stripped(settings, texts))

@@ -1,4 +1,4 @@
-"""The threshold that best separates duplicates on labelled documents, beside the scheme's own and the levels.
+"""The threshold that best separates duplicates on labelled documents, with the scheme's own and the levels.
 
 It has the highest F1 of pairs, the middle one of several; the scheme's own stays if none is better. Intervals say how
 far the scores may be off (see `es_simhash.quality.bootstrap`).

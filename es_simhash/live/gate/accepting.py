@@ -129,19 +129,20 @@ class Accepting:
         return f"There is no text to compare in {', '.join(self.documents.fields)}, so it is not taken. {there}"
 
     def _tags(self, duplicates: Iterable[Match]) -> Json | None:
-        """Name the nearest document that is not a duplicate itself; one that is like duplicates only has no tags.
-
-        So what searches without the tagged ones show is like each that they leave out.
-        """
-        original = next((match for match in duplicates if not self._is_tagged(match)), None)
+        """Name the nearest document that may stand for others; what is like tagged documents only has no tags."""
+        original = next(filter(self._may_stand, duplicates), None)
         if original is None:
             return None
         group = object_in(original.source, self.documents.prefix).get(GROUP)
         return {DUPLICATE_OF: original.id, **({GROUP: group} if isinstance(group, str) else {})}
 
-    def _is_tagged(self, match: Match) -> bool:
-        known = self.pending.get((OWN, match.id))
-        return bool(known.verdict.tags) if known else DUPLICATE_OF in object_in(match.source, self.documents.prefix)
+    def _may_stand(self, match: Match) -> bool:
+        """Return whether a search without the tagged documents shows this one, where such stay in the index."""
+        if self.options.mode != "tag":
+            return True
+        if known := self.pending.get((OWN, match.id)):
+            return not known.verdict.tags
+        return DUPLICATE_OF not in object_in(match.source, self.documents.prefix)
 
     def _tagged(self, action: Json, verdict: Verdict) -> Json:
         """Add the tag; the group is given when the document is written."""

@@ -43,7 +43,7 @@ class Explanation:
     """Why the two documents of a ``pair`` are near-duplicates under a scheme by these criteria, or why they are not.
 
     What the scheme lacks, or an empty text has not, is None. ``parts`` are the equal and the changed parts of both
-    texts. ``scope`` are the fields of the scope, if there is one. ``before`` is there if an index has learnt anew.
+    texts. ``scope`` are the fields of the scope, if there is one. ``before`` is there if an index has learnt again.
     """
 
     scheme: Scheme
