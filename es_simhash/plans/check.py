@@ -23,7 +23,7 @@ from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.plans.text_comparison import minimum_similarities, plausible_hits
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprint
-from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.query import Criteria, shared_bands
 from es_simhash.scheme.rerank import NOTHING, Matches, Measured, compare, matches_of
 from es_simhash.scheme.verdict.verifier import Verifier
 
@@ -197,8 +197,9 @@ class SeenDocuments:
             shared = self._by_key.shared(blocks)
             least = scheme.simhash.layout.min_shared(criteria.distance)
             found |= {place for place, count in shared.items() if count >= least}
-        if criteria.similarity is not None:
-            found |= self._by_key.shared(bands).keys()
+        if criteria.similarity is not None and scheme.minhash:
+            least = shared_bands(scheme.minhash, criteria, len(self._hits))
+            found |= {place for place, count in self._by_key.shared(bands).items() if count >= least}
         return sorted(found)
 
     def _keys(self, stored: Json) -> tuple[Keys, Keys]:

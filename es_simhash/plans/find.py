@@ -180,7 +180,13 @@ class TextSearch(ScopedText):
             return query.more_like_this(self.wanted.texts(self.terms.documents))
         own = self.terms.documents
         return query.clause(
-            own.scheme, self.fingerprint, self.terms.criteria, own.prefix, scored=scored, fields=self.fields
+            own.scheme,
+            self.fingerprint,
+            self.terms.criteria,
+            own.prefix,
+            shared=self.terms.shared_bands,
+            scored=scored,
+            fields=self.fields,
         )
 
     def _may_be_near(self) -> Json:

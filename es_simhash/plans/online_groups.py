@@ -37,7 +37,6 @@ from es_simhash.plans.operation_retry import attempt
 from es_simhash.plans.operations import Action, Bulk, GetDocuments, Plan, Refresh
 from es_simhash.plans.query_documents import QueryDocument
 from es_simhash.plans.search_terms import SearchTerms
-from es_simhash.plans.shared_candidates import shared_candidates
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.group_fields import (
     CANONICAL,
@@ -198,7 +197,7 @@ class _Assignment:
         known = {-1 - number: each for number, each in enumerate(newcomers)}
         wanted = {number: self._wanted(each) for number, each in known.items()}
         made = {number: each.made for number, each in known.items()}
-        checking = yield from check_fingerprinted(self._seen, wanted, made, shared_candidates)
+        checking = yield from check_fingerprinted(self._seen, wanted, made)
         waiting = iter(known.items())
         following = next(waiting, None)
         for place, task in enumerate(self._tasks):

@@ -42,14 +42,15 @@ class Part(Enum):
 
 @dataclass
 class SearchExperience:
-    """How many candidates searches of an index have, and how long documents and their texts are, in bytes.
+    """How many ``documents`` an index has, how many candidates its searches have, and how long texts are, in bytes.
 
-    They are the averages of the latest searches; lengths are None until one is known. Near-duplicates are about as
+    The latter are averages of the latest searches; lengths are None until one is known. Near-duplicates are about as
     long as a text itself, which counts where that is longer. ``replies`` are those to several searches at once,
     ``hits`` those of the caller's own searches, and ``texts`` those read by the ids of candidates. A search has also
     shown whether the server ``refuses_scripts``.
     """
 
+    documents: int = 0
     candidates: float = _CANDIDATES
     document: float | None = None
     text: float | None = None
@@ -61,10 +62,12 @@ class SearchExperience:
     _searches: int = 0
 
     def read(self, index: str, documents: Documents) -> Plan[None]:
-        """Look at some documents, unless their length is known."""
+        """Count the documents and look at some of them, unless their length is known."""
         if self.document is None:
-            body = {"query": {"match_all": {}}, "size": _FIRST, "_source": True, "track_total_hits": False}
-            for hit in (yield Search(index, body))["hits"]["hits"]:
+            body = {"query": {"match_all": {}}, "size": _FIRST, "_source": True, "track_total_hits": True}
+            found = (yield Search(index, body))["hits"]
+            self.documents = found["total"]["value"]
+            for hit in found["hits"]:
                 self._measure(documents, hit, Part.WHOLE)
 
     def part(self, count: float, *, with_texts: bool, own: int = 0) -> Part:

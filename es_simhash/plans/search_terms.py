@@ -14,7 +14,7 @@ from es_simhash.plans.find_options import FindRequest
 from es_simhash.plans.index_rarity import IndexRarity
 from es_simhash.plans.scope_filters import ScopeFilters
 from es_simhash.plans.search_experience import SearchExperience
-from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.query import Criteria, shared_bands
 from es_simhash.scheme.scope import Scope, ScopeValues, combined
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import Verifier
@@ -56,6 +56,14 @@ class SearchTerms:
     def criteria(self) -> Criteria:
         """What a match is."""
         return self.options.criteria(self.documents.scheme)
+
+    @property
+    def shared_bands(self) -> int | None:
+        """How many bands a candidate shares at least; None where similarities do not count."""
+        minhash, criteria = self.documents.scheme.minhash, self.criteria
+        if minhash is None or criteria.similarity is None:
+            return None
+        return shared_bands(minhash, criteria, self.experience.documents)
 
     @cached_property
     def criteria_of_fingerprints(self) -> Criteria:

@@ -11,7 +11,7 @@ from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.fingerprint import STATUSES, Fingerprints
-from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.query import Criteria, shared_bands
 from es_simhash.scheme.settings import Settings
 
 _AT_ONCE = 1 << 14
@@ -33,8 +33,9 @@ class KeyMatcher:
         self._has_keys = np.concatenate(statuses) != STATUSES.index("empty")
         # The keys of each kind, a row for each text, and the number that must be shared.
         self._kinds: list[tuple[npt.NDArray[np.uint64], int]] = []
-        if of_bands:
-            self._kinds.append((np.concatenate(of_bands), 1))
+        if of_bands and settings.minhash:
+            shared = shared_bands(settings.minhash, criteria, sum(map(len, of_bands)))
+            self._kinds.append((np.concatenate(of_bands), shared))
         if of_blocks and blocks and criteria.distance is not None:
             self._kinds.append((np.concatenate(of_blocks), blocks.min_shared(criteria.distance)))
 

@@ -1,13 +1,14 @@
 """Queries for the candidates of a fingerprint, as bodies of search requests: bool-should of terms on its keys.
 
 With m blocks, everything within k bits shares at least m − k of them (see `es_simhash.sketches.blocks`), so
-``minimum_should_match: m − k`` finds it all. One shared key of a band makes a candidate.
+``minimum_should_match: m − k`` finds it all. How many bands it shares, see `es_simhash.sketches.shared_bands`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any, Literal, TypeAlias, get_args
 
 from es_simhash._core.json_paths import Json
@@ -15,8 +16,9 @@ from es_simhash.errors import InputError, SchemeError, TextError
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
-from es_simhash.scheme.settings import Settings
+from es_simhash.scheme.settings import MinHash, Settings
 from es_simhash.scheme.verdict.verification import Level, Verification, similarity_of
+from es_simhash.sketches.shared_bands import shared_among
 
 By: TypeAlias = Literal["simhash", "minhash", "both"]
 Filter: TypeAlias = Json | Sequence[Json] | None
@@ -84,6 +86,17 @@ class Criteria:
         assert self.similarity is not None
         return self.similarity
 
+    @property
+    def jaccard(self) -> float:
+        """The Jaccard similarity of two equally long texts that are just similar enough, where similarities count.
+
+        The balanced similarity of such texts is s = √(j · 2j / (1 + j)).
+        """
+        if self.verification is None or self.verification.measure == "jaccard":
+            return self.least
+        square = self.least**2
+        return (square + sqrt(square**2 + 8 * square)) / 4
+
     def are_met(self, distance: int | None, similarity: float | None) -> bool:
         """Return whether a pair of this distance and similarity is a match; None means unknown."""
         near = self.distance is not None and distance is not None and distance <= self.distance
@@ -112,20 +125,26 @@ def _similarity(settings: Settings, similarity: float | Level | None, verificati
     return similarity_of(similarity, verification.measure if verification else "jaccard")
 
 
+def shared_bands(minhash: MinHash, criteria: Criteria, documents: int = 0) -> int:
+    """Return how many bands a candidate shares at least, in an index of so many documents."""
+    return shared_among(minhash.layout, minhash.shared, min(minhash.similarity, criteria.jaccard), documents)
+
+
 def clause(
     settings: Settings,
     fingerprint: Fingerprint,
     criteria: Criteria,
     prefix: str = DEFAULT_PREFIX,
     *,
+    shared: int | None = None,
     scored: bool = True,
     fields: Json | None = None,
 ) -> Json:
     """Return the clause that candidates match, to drop into any request.
 
-    With ``scored`` each key scores 1, so candidates with more keys in common come first if the list is cut off.
-    Without it a search by bands is a little quicker. ``fields`` are those of a document with the fingerprint, if these
-    are made already.
+    They share at least so many bands, by default as many as `shared_bands` says. With ``scored`` each key scores 1, so
+    candidates with more keys in common come first if the list is cut off. Without it a search by bands is a little
+    quicker. ``fields`` are those of a document with the fingerprint, if these are made already.
     """
     if fingerprint.status == "empty":
         raise TextError("An empty text cannot be searched for. Give a text with letters or digits.")
@@ -135,10 +154,13 @@ def clause(
             own_fields.terms_in(fields, "block") if fields else own_fields.block_terms(settings, fingerprint)
         )
         kinds.append(_should(prefix, blocks, settings.simhash.layout.min_shared(criteria.distance)))
-    if criteria.similarity is not None:
+    if criteria.similarity is not None and settings.minhash:
         bands = _found(own_fields.terms_in(fields, "band") if fields else own_fields.band_terms(settings, fingerprint))
-        is_plain = not scored and settings.layout.keys != "fields"
-        kinds.append(_terms(prefix, bands) if is_plain else _should(prefix, bands, 1))
+        least = shared or shared_bands(settings.minhash, criteria)
+        if least == 1 and not scored and settings.layout.keys != "fields":
+            kinds.append(_terms(prefix, bands))
+        else:
+            kinds.append(_should(prefix, bands, least, scored=scored))
     return kinds[0] if len(kinds) == 1 else {"bool": {"should": kinds, "minimum_should_match": 1}}
 
 
@@ -149,9 +171,12 @@ def _found(terms: list[tuple[str, str]]) -> list[tuple[str, str]]:
     return terms
 
 
-def _should(prefix: str, terms: Sequence[tuple[str, str]], least: int) -> Json:
-    should = [{"constant_score": {"filter": {"term": {f"{prefix}.{field}": key}}}} for field, key in terms]
-    return {"bool": {"should": should, "minimum_should_match": least}}
+def _should(prefix: str, terms: Sequence[tuple[str, str]], least: int, *, scored: bool = True) -> Json:
+    each: list[Json] = [{"term": {f"{prefix}.{field}": key}} for field, key in terms]
+    if scored:
+        each = [{"constant_score": {"filter": term}} for term in each]
+    should: Json = {"bool": {"should": each, "minimum_should_match": least}}
+    return should if scored else {"constant_score": {"filter": should}}
 
 
 def _terms(prefix: str, terms: Sequence[tuple[str, str]]) -> Json:

@@ -15,6 +15,7 @@ from es_simhash.sketches.bands import BITS_A_DIGIT, Bands
 from es_simhash.sketches.blocks import MAX_KEYED_BLOCKS, Blocks
 from es_simhash.sketches.minhash import k_hash, one_permutation, weighted
 from es_simhash.sketches.minhash.common import Signatures, check_size, check_value_bits
+from es_simhash.sketches.shared_bands import least_shared
 from es_simhash.text.features import FeatureBatch
 from es_simhash.text.hashing.registry import DEFAULT, HASH_FUNCTIONS, HashFunction, hash_function
 from es_simhash.text.idf import IdfTable
@@ -97,9 +98,10 @@ class SimHash:
 
 @dataclass(frozen=True)
 class MinHash:
-    """A MinHash signature of ``size`` values, found by ``bands`` bands of ``rows`` rows.
+    """A MinHash signature of ``size`` values, found by ``bands`` bands of ``rows`` rows, several of which must agree.
 
-    ``similarity`` is the minimum Jaccard similarity of a match, unless a query asks for another.
+    ``similarity`` is the minimum Jaccard similarity of a match, unless a query asks for another; by it and the bands it
+    is known how many of these a candidate must share (`shared`).
     """
 
     kind: str = "one-permutation"
@@ -131,6 +133,11 @@ class MinHash:
     def layout(self) -> Bands:
         """The bands."""
         return Bands(self.bands, self.rows, self.key_bits)
+
+    @property
+    def shared(self) -> int:
+        """How many bands a candidate shares at least, as nearly all pairs of the ``similarity`` do."""
+        return least_shared(self.layout, self.similarity)
 
 
 @dataclass(frozen=True)

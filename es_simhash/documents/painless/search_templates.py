@@ -112,11 +112,11 @@ _KEY = Template(
 def by_id(settings: Settings, prefix: str) -> str:
     """Return a template for documents that share keys with the one of the parameter ``id``, best score first.
 
-    The keys are the bands of MinHash: one must be ``shared``, unless that parameter asks for more. Without MinHash they
-    are the blocks of SimHash: as many must be shared as its distance needs.
+    The keys are the bands of MinHash: as many must be ``shared`` as its similarity needs, unless that parameter says
+    otherwise. Without MinHash they are the blocks of SimHash: as many must be shared as its distance needs.
     """
     if settings.minhash:
-        kind, count, least = "band", settings.minhash.bands, 1
+        kind, count, least = "band", settings.minhash.bands, settings.minhash.shared
     else:
         assert settings.simhash
         kind, count, least = "block", settings.simhash.blocks, _least(settings.simhash)

@@ -159,7 +159,7 @@ class DocumentRefs:
         If the engine does not number changes, these are all documents in no group. Those in a provisional group are
         new in any case.
         """
-        numbers = np.concatenate([np.empty(0), *(rows[:, 0] for rows in self._versions.columns(0, 1))])
+        numbers = np.concatenate([np.empty(0), *(rows[:, 0] for rows in self._versions.columns(range(1)))])
         new = (numbers == _NO_VERSION) | (numbers > min(changes, default=_NO_VERSION))
         new[self._settled], new[self._provisional] = False, True
         return new[first:]

@@ -27,8 +27,6 @@ from es_simhash.scheme.query import Criteria
 
 # Equal texts are neighbours, except for a few others whose hashes begin alike.
 _NEXT = 4
-# Two keys are asked for where they lose no more of the pairs that are just similar enough.
-_LOST = 0.005
 
 Wanted = npt.NDArray[np.bool_]
 
@@ -48,8 +46,6 @@ class CandidateSearch:
     """What to search, and the ``numbers`` to sort at once.
 
     ``all`` documents sharing a key are all compared, each further one with ``few``, and none of more than ``most``.
-    If ``by_two``, they must share two keys of a signature: documents that share one by chance grow with the square of
-    their number, and those that share two hardly do.
     """
 
     store: FingerprintStore
@@ -59,7 +55,6 @@ class CandidateSearch:
     all: int
     few: int
     most: int | None = None
-    by_two: bool = False
 
     @property
     def scopes(self) -> ScopeColumns | None:
@@ -72,7 +67,7 @@ class CandidateSearch:
 
     def by_keys(self, tile_bits: int, name: str | None, ends: Sequence[int]) -> Candidates:
         """Return candidates to which `with_equal_keys` adds pairs, after those that are kept."""
-        return Candidates(self.spools, self.numbers, tile_bits, name, ends, 2 if self.by_two else 1)
+        return Candidates(self.spools, self.numbers, tile_bits, name, ends)
 
     def with_equal_contents(self) -> Candidates:
         """Return the pairs of neighbours whose texts may be equal."""
@@ -94,11 +89,8 @@ class CandidateSearch:
         with counting("Sorting keys", tables * compared, "keys") as advance:
             for number, entries in enumerate(self.store.by_key(self.criteria)):
                 if number >= after.tables:
-                    # Bits of a SimHash need no second key.
-                    times = 2 if self.by_two and number >= self.store.bands(self.criteria) else 1
                     for codes in linker.pairs(self._sorted(entries), number):
-                        for _ in range(times):
-                            into.add(codes if wanted is None else codes[_have(wanted, codes)])
+                        into.add(codes if wanted is None else codes[_have(wanted, codes)])
                     yield KeyCounts(number + 1, linker.left_out, linker.cut_off, list(hot))
                 advance((number + 1) * compared)
 
@@ -128,17 +120,6 @@ class CandidateSearch:
 
 def _advance(advance: Advance, some: CandidatesOfTile, compared: int) -> None:
     advance(some.part_of_all(compared))
-
-
-def share_two(store: FingerprintStore, criteria: Criteria) -> bool:
-    """Return whether pairs that are similar enough nearly always share two keys of a signature."""
-    minhash = store.settings.minhash
-    if minhash is None or criteria.similarity is None or (store.scopes and store.scopes.by_pairs):
-        return False
-    shared = criteria.similarity**minhash.rows
-    none = (1 - shared) ** minhash.bands
-    one = minhash.bands * shared * (1 - shared) ** (minhash.bands - 1)
-    return none + one <= _LOST
 
 
 def _have(wanted: Wanted, codes: Numbers) -> Wanted:

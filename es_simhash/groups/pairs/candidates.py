@@ -17,7 +17,7 @@ from functools import cache
 from heapq import heappop, heappush
 from itertools import pairwise
 from types import ModuleType
-from typing import Literal, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -174,7 +174,7 @@ def _ranks_in_runs(keys: Numbers) -> npt.NDArray[np.int64]:
 
 
 class Candidates:
-    """Pairs that several keys may find; each counts once, if it was added ``times`` or more.
+    """Pairs that several keys may find; each counts once.
 
     They come in an order by which rows need not be read here and there: by the tile of the second document, that is
     2 ** ``tile_bits`` documents that follow one another, then by the first document, then by the second one. So the
@@ -189,12 +189,10 @@ class Candidates:
         tile_bits: int = POSITION_BITS,
         name: str | None = None,
         ends: Sequence[int] = (),
-        times: Literal[1, 2] = 1,
     ) -> None:
-        self.runs = SortedRuns(spools, limit, name, ends=ends, distinct=times == 1)
+        self.runs = SortedRuns(spools, limit, name, ends=ends, distinct=True)
         self.tile_bits = tile_bits
-        self._times = times
-        self.single = self.read = 0
+        self.read = 0
 
     def add(self, codes: Numbers) -> None:
         """Add pairs, as numbers."""
@@ -205,9 +203,6 @@ class Candidates:
         for numbers in self.runs.pieces(low=low):
             before, count = self.read, len(numbers)
             self.read += count
-            if self._times > 1:
-                # Under the same name, so that the others do not stay in memory.
-                numbers = self._repeated(numbers)  # noqa: PLW2901
             tiles = numbers >> np.uint64(POSITION_BITS + self.tile_bits) if self.tile_bits < POSITION_BITS else None
             starts = [0] if tiles is None else [0, *(np.flatnonzero(np.diff(tiles)) + 1).tolist()]
             for start, stop in pairwise([*starts, len(numbers)]):
@@ -217,13 +212,6 @@ class Candidates:
                     tile = range(first, first + (1 << self.tile_bits))
                     read = range(*(before + count * place // len(numbers) for place in (start, stop)))
                     yield CandidatesOfTile(_of_tile(some, self.tile_bits), tile, int(some[-1]) + 1, read)
-
-    def _repeated(self, numbers: Numbers) -> Numbers:
-        """Return those of sorted numbers that are there several times, and count the ``single`` ones."""
-        same = np.zeros(len(numbers) + 1, dtype=np.bool_)
-        np.equal(numbers[1:], numbers[:-1], out=same[1:-1])
-        self.single += int(np.count_nonzero(~(same[1:] | same[:-1])))
-        return numbers[same[1:] & ~same[:-1]]
 
 
 @dataclass(frozen=True, eq=False)

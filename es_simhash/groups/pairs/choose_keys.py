@@ -1,46 +1,53 @@
-"""Choosing the keys by which candidates are found: bands of a signature, and prefixes of a SimHash.
-
-Whole signatures are stored, so the bands are chosen for the wanted similarity, not for the scheme's.
-"""
+"""Choosing the keys by which all pairs of near-duplicates are found: values of a signature, prefixes of a SimHash."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from math import comb
+from math import comb, gcd
 
 from es_simhash._core import bit_codes
 from es_simhash._core.bit_codes import Codes
-from es_simhash.errors import SchemeError
+from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import MinHash
 from es_simhash.sketches.manku import PrefixTables
-from es_simhash.sketches.tradeoffs import band_probability, plan_bands
+from es_simhash.sketches.shared_bands import sharing
+from es_simhash.sketches.tradeoffs import band_probability
 
-_SURELY = 0.999
-# Keys that are stored nowhere may be as wide as any.
-_WIDEST = 60
+# Tables find pairs that are just similar enough with at least the first probability, and need no more than the other.
+_OFTEN, _SURELY = 0.75, 0.999
+# The most values of a key, and how often each value may be used.
+_MOST_VALUES, _MOST_TURNS = 5, 6
 # Keys that a random document shares with fewer than this many others are selective enough.
 _NEIGHBOURS = 1.0
 # More tables than this take longer than the candidates of fewer ones.
 _MOST_TABLES = 500
 
 
-def with_bands_for(minhash: MinHash, similarity: float) -> MinHash:
-    """Give a signature the most selective bands that find pairs of this similarity reliably enough.
+def value_tables(minhash: MinHash, criteria: Criteria) -> list[Sequence[int]]:
+    """Choose tables that find pairs of the similarity at least as reliably as a search; each is the places of values.
 
-    That means with the probability of the scheme's own bands at this similarity, or at the scheme's if that is higher;
-    but at most with 0.999, since more similar pairs are found more reliably.
+    To count how many bands each two documents share would take a step for each pair that shares one, whose number grows
+    with its square. So a key of a table has more values than a band, as many as find these pairs in few tables, and
+    values stand in several tables: those of a turn have each value once, in another order than those of other turns.
     """
-    surely = band_probability(max(similarity, minhash.similarity), minhash.bands, minhash.rows)
-    try:
-        plan = plan_bands(similarity, min(surely, _SURELY), minhash.size, documents=0)
-    except SchemeError as error:
-        raise SchemeError(
-            f"Signatures of {minhash.size} values cannot find pairs of the similarity {similarity}. "
-            "Choose a higher one, or a larger signature."
-        ) from error
-    return replace(minhash, bands=plan.bands, rows=plan.rows, key_bits=_WIDEST)
+    similarity = min(criteria.jaccard, minhash.similarity)
+    wanted = min(max(sharing(similarity, minhash.layout, minhash.shared), _OFTEN), _SURELY)
+    for rows in range(min(_MOST_VALUES, minhash.size), 0, -1):
+        together = minhash.layout.size // rows
+        for turns in range(1, _MOST_TURNS + 1):
+            if band_probability(similarity, turns * together, rows) >= wanted:
+                return [table for turn in range(turns) for table in _turn(turn, rows, together)]
+    return [[place] for place in range(minhash.layout.size)]
+
+
+def _turn(turn: int, rows: int, tables: int) -> Iterator[Sequence[int]]:
+    """Yield tables that have each value at most once."""
+    count = rows * tables
+    step = next(step for step in range(turn * tables + 1, (turn + 1) * tables + count) if gcd(step, count) == 1)
+    for table in range(tables):
+        places = range(table * rows, (table + 1) * rows)
+        yield places if step == 1 else [place * step % count for place in places]
 
 
 def prefix_tables(bits: int, distance: int, documents: int) -> PrefixTables:

@@ -10,16 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.bit_codes import Codes
-from es_simhash.groups.pairs.choose_keys import with_bands_for
 from es_simhash.groups.pairs.encoded import Encoded, encoded
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Layout, MinHash, Settings
 
 Values: TypeAlias = npt.NDArray[np.uint8] | npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
-
-# The width of a band's key that unlike documents seldom share.
-_KEY_BYTES = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,15 +39,9 @@ class Condensed:
 
 
 def needed(settings: Settings, criteria: Criteria) -> Settings:
-    """Reduce settings to the values that the criteria compare, with the keys that find pairs by them.
-
-    These are the scheme's own keys, by which searches find the same pairs, unless the criteria ask for less similar
-    ones.
-    """
+    """Reduce settings to the values that the criteria compare."""
     if criteria.similarity is None or settings.minhash is None:
         settings = replace(settings, minhash=None, layout=Layout())
-    elif not has_own_keys(settings, criteria):
-        settings = replace(settings, minhash=with_bands_for(settings.minhash, criteria.similarity))
     if criteria.distance is None:
         settings = replace(settings, simhash=None)
         if settings.minhash and not settings.minhash.is_weighted and settings.weights != "own":
@@ -60,20 +50,12 @@ def needed(settings: Settings, criteria: Criteria) -> Settings:
     return settings
 
 
-def has_own_keys(settings: Settings, criteria: Criteria) -> bool:
-    """Return whether the scheme's own keys find pairs of texts that are similar enough."""
-    assert settings.minhash
-    assert criteria.similarity is not None
-    return criteria.similarity >= (criteria.verification or settings.minhash).similarity
-
-
 def value_type(minhash: MinHash) -> np.dtype[np.unsignedinteger[Any]]:
-    """Choose the bytes kept of a signature's values: one, or as many as a band needs for a selective key.
+    """Choose the bytes kept of a signature's values: as many as hold the bits that keys do.
 
     Eight bits estimate nearly as well as all (Li, König, "b-bit minwise hashing", WWW 2010).
     """
-    needed = _KEY_BYTES / minhash.rows
-    return np.dtype(f"u{next(size for size in (1, 2, 4) if size >= min(needed, 4))}")
+    return np.dtype(f"u{next(size for size in (1, 2, 4) if 8 * size >= minhash.layout.value_bits)}")
 
 
 def kept_bits(minhash: MinHash) -> np.uint32:

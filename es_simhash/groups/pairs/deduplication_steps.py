@@ -129,7 +129,7 @@ class Deduplication:
 
     def known_by(self) -> Json:
         """Return what decides which documents are linked, by which kept stages are known."""
-        rows = self._store.contents.columns(0, 2)
+        rows = self._store.contents.columns(range(2))
         for some in counted_arrays("Checking kept stages", rows, len(self._store), "documents"):
             self._read.update(np.ascontiguousarray(some).tobytes())
         choices, rarity = self._choices, self._rarity
@@ -139,7 +139,7 @@ class Deduplication:
 
     def result(self, rank: Rank | None = None) -> Duplicates:
         """Compare the documents, and make groups."""
-        bounds = Bounds(self._choices.max_bucket, by_two=True)
+        bounds = Bounds(self._choices.max_bucket)
         links = link(self._store, self._criteria, self._comparison, self._memory, self._spools, bounds)
         groups = links.union.groups()
         missing = None if links.is_whole else self._missed(groups)

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
 from es_simhash._core.stages import counted_arrays
-from es_simhash.groups.pairs.candidate_search import CandidateSearch, KeyCounts, share_two
+from es_simhash.groups.pairs.candidate_search import CandidateSearch, KeyCounts
 from es_simhash.groups.pairs.candidates import POSITION_BITS, POSITION_MASK, Candidates, pair_codes, positions
 from es_simhash.groups.pairs.compare import Comparison, Pairs, equal_pairs, first_of_each, identical_pairs, pair_type
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
@@ -66,14 +66,10 @@ class Links:
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """Limits of linking: at most ``most`` documents of a key, and with ``new`` only pairs that have one of these.
-
-    With ``by_two``, documents that share a common key must share a second one, if those that count nearly always do.
-    """
+    """Limits of linking: at most ``most`` documents of a key, and with ``new`` only pairs that have one of these."""
 
     most: int | None = None
     new: npt.NDArray[np.bool_] | None = None
-    by_two: bool = False
 
 
 def link(
@@ -86,8 +82,7 @@ def link(
 ) -> Links:
     """Find the pairs among the documents that are compared; go on after the last stage that is kept."""
     bounds = bounds or Bounds()
-    by_two = bounds.by_two and share_two(store, criteria)
-    search = CandidateSearch(store, criteria, memory // _BYTES_A_NUMBER, spools, ALL, FEW, bounds.most, by_two)
+    search = CandidateSearch(store, criteria, memory // _BYTES_A_NUMBER, spools, ALL, FEW, bounds.most)
     linking = _Linking(search, comparison, bounds.new)
     identical = linking.link_identical()
     keys = linking.link_near()
@@ -98,7 +93,7 @@ def link(
         identical=identical,
         near=len(linking.pairs) - identical,
         left_out=keys.left_out,
-        is_whole=not keys.left_out and not linking.single,
+        is_whole=not keys.left_out,
         cut_off=keys.cut_off,
         hot_keys=[HotKey(names[table], size, position) for size, table, position in keys.hot],
     )
@@ -117,8 +112,6 @@ class _Linking:
         self._stages = search.spools.stages
         self.pairs = Records(self._spools, pair_type(self._criteria), "pairs")
         self.union = UnionFind(len(self._store))
-        # Candidates that share one common key only, and were not compared.
-        self.single = 0
 
     # ---- equal texts
 
@@ -184,12 +177,10 @@ class _Linking:
         note = self._stages.note("compared")
         if note:
             self._comparison.go_on(note["comparison"])
-        before = note.get("single", 0) if note else 0
         for some, advance in self._search.read(candidates, note["next"] if note else 0):
             for pairs in self._comparison.measured(some.codes, advance):
                 yield self._comparison.near(pairs)
-            self.single = before + candidates.single
-            so_far = {"next": some.next, "single": self.single, "comparison": self._comparison.note()}
+            so_far = {"next": some.next, "comparison": self._comparison.note()}
             self._stages.end("compared", so_far)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -120,17 +120,15 @@ class FingerprintStore:
 
     def by_content(self) -> Iterator[Numbers]:
         """Yield entries that, sorted, bring equal texts together."""
-        return self._entries(self.contents.columns(0, 1))
+        return self._entries(self.contents.columns(range(1)))
 
     def by_key(self, criteria: Criteria) -> Iterator[Iterator[Numbers]]:
         """Yield, for each kind of key, the entries that, sorted, bring documents with the same key together.
 
-        There is one for each band, and one for each table of SimHash prefixes.
+        There is one for each table of values of the signature, and one for each table of SimHash prefixes.
         """
-        for band in range(self.bands(criteria)):
-            if self.settings.minhash:
-                rows = self.settings.minhash.rows
-                yield self._entries(self.values.columns(band * rows, (band + 1) * rows))
+        for places in self._tables(criteria):
+            yield self._entries(self.values.columns(places))
         for mask in self._masks(criteria.distance):
             yield self._of_simhash(mask)
 
@@ -139,14 +137,15 @@ class FingerprintStore:
         """The number of documents that are compared."""
         return int(np.count_nonzero(self.compared))
 
-    def bands(self, criteria: Criteria) -> int:
-        """Return how many kinds of keys, the first ones, are bands of a signature."""
-        return self.settings.minhash.bands if self.settings.minhash and criteria.similarity is not None else 0
-
     def names_of_keys(self, criteria: Criteria) -> Iterator[str]:
         """Yield the name of each kind of key, in the same order."""
-        yield from (f"band {band}" for band in range(self.bands(criteria)))
+        yield from (f"values {', '.join(map(str, places))}" for places in self._tables(criteria))
         yield from (f"bits {number}" for number in range(len(self._masks(criteria.distance))))
+
+    def _tables(self, criteria: Criteria) -> list[Sequence[int]]:
+        if self.settings.minhash is None or criteria.similarity is None:
+            return []
+        return choose_keys.value_tables(self.settings.minhash, criteria)
 
     def _masks(self, distance: int | None) -> list[Codes]:
         if distance is None or self.settings.simhash is None:
@@ -154,7 +153,7 @@ class FingerprintStore:
         return list(choose_keys.masks(choose_keys.prefix_tables(self.settings.simhash.bits, distance, len(self))))
 
     def _of_simhash(self, mask: Codes) -> Iterator[Numbers]:
-        return self._entries(rows & mask for rows in self.simhashes.columns(0, len(mask)))
+        return self._entries(rows & mask for rows in self.simhashes.columns(range(len(mask))))
 
     def _entries(self, keys: Iterable[Rows]) -> Iterator[Numbers]:
         """Yield the entries of compared documents, whose keys are rows of numbers."""

@@ -80,7 +80,7 @@ def _similar(store: FingerprintStore, least: float, drawn: Integers) -> Iterator
     minhash = store.settings.minhash
     assert minhash
     own, start = store.values.take(drawn), 0
-    signatures = store.values.columns(0, minhash.size)
+    signatures = store.values.columns(range(minhash.size))
     for rows in counted_arrays("Estimating what is missed", signatures, len(store), "documents"):
         documents = np.arange(start, start + len(rows))
         shares = agreements_with(own, np.ascontiguousarray(rows), store.value_bits) / minhash.size

@@ -76,10 +76,12 @@ class ScopeColumns:
         if self._scope.across:
             self.sets, self._mark = (np.concatenate([_NO_WORDS, *each]) for each in (self._sets, self._marks))
         if self._scope.within:
-            hashes = (rows[:, 0] >> _POSITION for rows in self._within.columns(0, 1))
+            hashes = (rows[:, 0] >> _POSITION for rows in self._within.columns(range(1)))
             self._salt = np.concatenate([_NO_WORDS, *(each.astype(np.uint32) for each in hashes)])
         if self._scope.window:
-            dates = np.concatenate([np.empty(0, dtype=np.int64), *(rows[:, 0] for rows in self._dates.columns(0, 1))])
+            dates = np.concatenate(
+                [np.empty(0, dtype=np.int64), *(rows[:, 0] for rows in self._dates.columns(range(1)))]
+            )
             self._by_date = _ByDate.of(dates, self._scope.milliseconds)
         self._known.clear()
         self._sets.clear()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -105,20 +105,29 @@ class Columns:
     def _is_wanted(self, block: int) -> bool:
         return self._wanted_as_rows is None or block in self._wanted_as_rows
 
-    def columns(self, first: int, stop: int) -> Iterator[Rows]:
-        """Yield the columns from ``first`` up to ``stop`` of all rows, in batches of rows."""
+    def columns(self, places: Sequence[int]) -> Iterator[Rows]:
+        """Yield some columns of all rows, in batches of rows; a range of neighbours is read at once."""
+        at_once = [places] if isinstance(places, range) and places.step == 1 else [[place] for place in places]
         for block in range(self._blocks):
-            start = (block * self._width + first) * self._column_bytes
-            data = self._spool.read(start, (stop - first) * self._column_bytes)
-            yield np.frombuffer(data, dtype=self._dtype).reshape(stop - first, BLOCK).T
+            parts = [
+                np.frombuffer(
+                    self._spool.read(
+                        (block * self._width + some[0]) * self._column_bytes, len(some) * self._column_bytes
+                    ),
+                    dtype=self._dtype,
+                )
+                for some in at_once
+            ]
+            columns = parts[0] if len(parts) == 1 else np.concatenate(parts)
+            yield columns.reshape(len(places), BLOCK).T
         if len(self._last):
-            yield self._last[:, first:stop]
+            yield self._last[:, list(places)]
 
     def take(self, rows: Integers) -> Rows:
         """Return rows by their numbers, which must ascend."""
         if self._is_settled:
             if self._all_rows is None:
-                self._all_rows = np.concatenate([self._last[:0], *self.columns(0, self._width)])
+                self._all_rows = np.concatenate([self._last[:0], *self.columns(range(self._width))])
             return self._all_rows.take(rows, axis=0)
         taken = np.empty((len(rows), self._width), dtype=self._dtype)
         blocks = rows // BLOCK

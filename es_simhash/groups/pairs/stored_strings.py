@@ -62,7 +62,7 @@ class Strings:
     def __iter__(self) -> Iterator[str]:
         """Yield all texts."""
         start = 0
-        for column in self._ends.columns(0, 1):
+        for column in self._ends.columns(range(1)):
             ends = column[:, 0]
             starts = np.concatenate([[start], ends[:-1]])
             start = int(ends[-1])

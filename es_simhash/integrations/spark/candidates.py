@@ -7,7 +7,7 @@ a million documents share makes two million pairs, so no piece gets too many.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -31,6 +31,7 @@ from es_simhash.integrations.spark.blocks import PAIRS, SCHEMA, packed, packed_c
 from es_simhash.integrations.spark.condensing import CondensedColumns
 from es_simhash.integrations.spark.frames import rows_of, whole
 from es_simhash.integrations.spark.scoping import SCOPE, hashes_in, linked
+from es_simhash.scheme.query import Criteria
 
 _TABLE_BITS = 32
 # A piece has about 2 ** 22 keys: 32 MB.
@@ -40,12 +41,14 @@ _PIECE_BITS = 22
 RowsOfTables: TypeAlias = Callable[[Any], Iterator[Rows]]
 
 
-def candidates(documents: DataFrame, count: int, kept: CondensedColumns, masks: list[Codes]) -> DataFrame:
+def candidates(documents: DataFrame, count: int, kept: CondensedColumns, criteria: Criteria, total: int) -> DataFrame:
     """Return the pairs of these, about ``count``, documents in `blocks`, those of the second documents.
 
     A pair comes once for each key that is shared. What is left out is counted.
     """
-    tables = partial(_rows_of_tables, kept, masks)
+    minhash, distance = kept.settings.minhash, criteria.distance
+    places = choose_keys.value_tables(minhash, criteria) if minhash and criteria.similarity is not None else []
+    tables = partial(_rows_of_tables, kept, places, _masks(kept, distance, total))
     if kept.scope and kept.scope.is_by_pairs:
         return _linked_in_scope(documents, kept, tables).mapInArrow(_packed, SCHEMA)
     own = [SCOPE] if kept.scope else []
@@ -68,7 +71,7 @@ def _linked_in_scope(documents: DataFrame, kept: CondensedColumns, tables: RowsO
     return linked(keyed, kept.scope, document_links.ALL, document_links.FEW)
 
 
-def masks_of_tables(kept: CondensedColumns, distance: int | None, documents: int) -> list[Codes]:
+def _masks(kept: CondensedColumns, distance: int | None, documents: int) -> list[Codes]:
     """Return the bits of a SimHash that form the key of each table."""
     if distance is None or kept.settings.simhash is None:
         return []
@@ -118,11 +121,13 @@ def _rows_of_contents(batch: Any) -> Iterator[Rows]:
     yield rows_of(batch.column("content"), np.uint64, 2)[:, :1]
 
 
-def _rows_of_tables(kept: CondensedColumns, masks: list[Codes], batch: Any) -> Iterator[Rows]:
-    if kept.settings.minhash:
-        values, rows = kept.values(batch.column("values")), kept.settings.minhash.rows
-        for band in range(kept.settings.minhash.bands):
-            yield values[:, band * rows : (band + 1) * rows]
+def _rows_of_tables(
+    kept: CondensedColumns, places: list[Sequence[int]], masks: list[Codes], batch: Any
+) -> Iterator[Rows]:
+    if places:
+        values = kept.values(batch.column("values"))
+        for some in places:
+            yield values[:, list(some)]
     if masks:
         simhashes = kept.simhashes(batch.column("simhash"))
         for mask in masks:

@@ -15,7 +15,7 @@ from es_simhash.errors import DocumentError, InputError
 from es_simhash.groups.pairs.candidates import POSITION_MASK
 from es_simhash.groups.pairs.result import Counts
 from es_simhash.integrations.spark import verdict
-from es_simhash.integrations.spark.candidates import candidates, equal_texts, masks_of_tables
+from es_simhash.integrations.spark.candidates import candidates, equal_texts
 from es_simhash.integrations.spark.compare import Comparison, compared, near_by_distance, with_both
 from es_simhash.integrations.spark.components import components
 from es_simhash.integrations.spark.condensing import CondensedColumns
@@ -86,7 +86,7 @@ def find(
     documents, (known, identical) = _numbered(condensed, scope)
     originals = documents.filter("previous is null")
     equal = _equal(originals, kept) if scope and scope.is_by_pairs else None
-    sharing = candidates(originals, known, kept, masks_of_tables(kept, criteria.distance, total))
+    sharing = candidates(originals, known, kept, criteria, total)
     found = compared(sharing, originals, Comparison(kept, criteria, _lowest(kept, criteria, texts)))
     if scope:
         found = _in_scope(materialized(found), originals, kept)

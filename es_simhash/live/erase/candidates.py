@@ -80,7 +80,7 @@ def _by_keys(documents: Documents, text: str) -> Iterator[Json]:
     if fingerprint.status != "empty":
         # The farthest distance at which two SimHashes are sure to share a block, and the lowest similarity.
         criteria = Criteria(scheme.simhash.blocks - 1 if scheme.simhash else None, 0.0 if scheme.minhash else None)
-        yield query.clause(scheme, fingerprint, criteria, documents.prefix, fields=fields)
+        yield query.clause(scheme, fingerprint, criteria, documents.prefix, shared=1, fields=fields)
 
 
 def _by_passages(documents: Documents, text: str) -> Iterator[Json]:

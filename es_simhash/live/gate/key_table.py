@@ -1,6 +1,6 @@
 """MinHash fingerprints of many documents in memory, found by the bands that they share.
 
-It takes about 400 bytes a document with 32 bands of 4 rows: two for each key and its place, and those of the id.
+It takes about 400 bytes a document with 36 bands of 3 rows: eight for each key and its place, and those of the id.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ class KeyTable:
         """Return the table of the documents of both."""
         return KeyTable(self._bands, np.concatenate([self.keys, other.keys]), self.ids + other.ids)
 
-    def similar(self, keys: Packed, least: float) -> list[tuple[int, str]]:
-        """Return which documents share a band, and are as similar as this by an estimate: row of ``keys``, and id."""
-        first, second = self._sharing(keys)
+    def similar(self, keys: Packed, shared: int, least: float) -> list[tuple[int, str]]:
+        """Return which documents share so many bands, and are as similar by an estimate: row of ``keys``, and id."""
+        first, second = self._sharing(keys, shared)
         found: list[tuple[int, str]] = []
         for start in range(0, len(first), _AT_ONCE):
             some, others = first[start : start + _AT_ONCE], second[start : start + _AT_ONCE]
@@ -75,8 +75,8 @@ class KeyTable:
         # The rows of texts of one topic agree more often than others, so parts are by a hash of all.
         return ((keys * keys.dtype.type(_FACTOR & (2 ** (8 * keys.itemsize) - 1))) >> self._shift).astype(np.int64)
 
-    def _sharing(self, keys: Packed) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the pairs of a row and a place that share a band."""
+    def _sharing(self, keys: Packed, shared: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the pairs of a row and a place that share at least so many bands."""
         bands = np.broadcast_to(np.arange(self._bands.count), keys.shape).ravel()
         flat = keys.ravel()
         parts = self._parts(flat)
@@ -88,7 +88,8 @@ class KeyTable:
         equal = self.keys[places, bands[which]] == flat[which]
         rows = which[equal] // self._bands.count
         pairs = np.sort(rows * len(self.ids) + places[equal])
-        # Faster than `numpy.unique`, which hashes first.
+        # A pair comes once for each band that is shared; this is faster than `numpy.unique`, which hashes first.
+        pairs = pairs[shared - 1 :][pairs[shared - 1 :] == pairs[: len(pairs) - shared + 1]]
         pairs = pairs[np.diff(pairs, prepend=-1) != 0]
         return pairs // max(1, len(self.ids)), pairs % max(1, len(self.ids))
 
@@ -123,6 +124,6 @@ class KeyTables:
             last = tables.pop()
             tables[-1] = tables[-1].merged(last)
 
-    def similar(self, keys: Packed, least: float) -> list[tuple[int, str]]:
-        """Return which documents share a band, and are as similar as this by an estimate: row of ``keys``, and id."""
-        return [pair for table in self._tables for pair in table.similar(keys, least)]
+    def similar(self, keys: Packed, shared: int, least: float) -> list[tuple[int, str]]:
+        """Return which documents share so many bands, and are as similar by an estimate: row of ``keys``, and id."""
+        return [pair for table in self._tables for pair in table.similar(keys, shared, least)]

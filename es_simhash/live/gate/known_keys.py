@@ -30,11 +30,11 @@ from es_simhash.engines.embedded.index import EmbeddedIndex, View
 from es_simhash.live.gate.key_table import KeyTables, Packed, packed
 from es_simhash.live.telemetry.engine import unwatched
 from es_simhash.plans.candidates import Candidates, all_candidates
+from es_simhash.plans.check import KeyPlaces
 from es_simhash.plans.find import TextSearch
 from es_simhash.plans.operations import Plan, Refresh, Search
 from es_simhash.plans.search_experience import Part
 from es_simhash.plans.search_terms import SearchTerms
-from es_simhash.plans.shared_candidates import divided
 from es_simhash.scheme import own_fields, query
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.verdict.plausible import lowest_estimate
@@ -122,7 +122,8 @@ class KnownKeys:
         if tables is None or not searches:
             return (yield from all_candidates(terms, searches, with_texts=with_texts))
         ids: dict[int, set[str]] = defaultdict(set)
-        for place, id_ in tables.similar(self._packed([search.fingerprint for search in searches]), self._least):
+        keys, shared = self._packed([search.fingerprint for search in searches]), terms.shared_bands or 1
+        for place, id_ in tables.similar(keys, shared, self._least):
             ids[place].add(id_)
         found = [Candidates()] * len(searches)
         if many := [place for place, some in ids.items() if len(some) > _MANY]:
@@ -209,4 +210,15 @@ def _read_hits(terms: SearchTerms, searches: Sequence[TextSearch], ids: set[str]
     for _, some in chunks(sorted(ids), _AT_ONCE):
         body = query.body({"ids": {"values": some}}, size=len(some), source=searches[0].source(Part.TEXTS))
         hits += (yield Search(terms.index, body))["hits"]["hits"]
-    return divided(terms.documents.prefix, searches, hits)
+    return divided(terms, searches, hits)
+
+
+def divided(terms: SearchTerms, searches: Sequence[TextSearch], hits: Sequence[Json]) -> list[list[Json]]:
+    """Return for each search the hits that share enough keys with it."""
+    by_key = KeyPlaces()
+    for place, hit in enumerate(hits):
+        stored = own_fields.object_in(hit.get("_source"), terms.documents.prefix)
+        by_key.add(own_fields.keys_in(stored, "band"), place)
+    least = terms.shared_bands or 1
+    counts = (by_key.shared(own_fields.keys_in(search.fields, "band")) for search in searches)
+    return [[hits[place] for place in sorted(shared) if shared[place] >= least] for shared in counts]

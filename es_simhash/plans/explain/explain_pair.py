@@ -26,9 +26,17 @@ def explain_pair(terms: SearchTerms, ids: tuple[str, str]) -> Plan[Explanation]:
     pair = yield from _read(terms, ids)
     first, second = (examine(documents.scheme, each) for each in pair)
     named = yield from _named_by_engine(index, documents, first, second)
-    compare = terms.verifier()
-    previous = terms.rarity.previous
-    return explain(documents.scheme, terms.criteria, (first, second), named, compare, terms.scope, previous)
+    yield from terms.experience.read(index, documents)
+    return explain(
+        documents.scheme,
+        terms.criteria,
+        (first, second),
+        named,
+        terms.verifier(),
+        terms.scope,
+        terms.rarity.previous,
+        terms.experience.documents,
+    )
 
 
 def _read(terms: SearchTerms, ids: Sequence[str]) -> Plan[list[ComparedDocument]]:

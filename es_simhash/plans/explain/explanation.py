@@ -19,14 +19,14 @@ from es_simhash.plans.explain.simhash_bits import Bits, compare_bits
 from es_simhash.plans.explain.similarities import ExactSimilarity, Similarity, compare_signatures, exact_similarity
 from es_simhash.plans.explain.text_differences import TextPart, difference
 from es_simhash.plans.explain.verdict import Evidence, Verdict, judge, out_of_scope
-from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.query import Criteria, shared_bands
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.verdict.measures import PairMeasures
 from es_simhash.scheme.verdict.plausible import lowest_estimate
 from es_simhash.scheme.verdict.rarity import Rarity
 from es_simhash.scheme.verdict.verifier import Verifier
-from es_simhash.sketches.tradeoffs import band_probability
+from es_simhash.sketches.shared_bands import sharing
 
 
 @dataclass(frozen=True)
@@ -79,11 +79,12 @@ def explain(
     verifier: Verifier | None = None,
     scope: Scope | None = None,
     previous: Rarity | None = None,
+    documents: int = 0,
 ) -> Explanation:
     """Compare two documents; ``named`` holds the names of the first one's keys that the engine found in the second.
 
     With a ``verifier`` the texts decide, as in a search that compares them. A pair that is not in the ``scope`` is
-    none. ``previous`` is the table of rarity that the verifier's has replaced.
+    none. ``previous`` is the table of rarity that the verifier's has replaced. The index has so many ``documents``.
     """
     first, second = pair
     texts = first.document.text, second.document.text
@@ -91,7 +92,7 @@ def explain(
     least = verifier.verification.numbers if verifier else 0
     numbers = compare_numbers(scheme, least, texts, (first.name, second.name))
     by_fields = [
-        replace(_evidence(scheme, criteria, fields, exact, keys), numbers=numbers)
+        replace(_evidence(scheme, criteria, fields, exact, keys, documents), numbers=numbers)
         for fields, keys in (((first.held, second.held), named), ((first.made, second.made), None))
     ]
     differing = changes(scheme, texts)
@@ -130,7 +131,12 @@ def _with_texts(evidence: Evidence, verifier: Verifier, measured: PairMeasures, 
 
 
 def _evidence(
-    scheme: Scheme, criteria: Criteria, held: tuple[Json, Json], exact: ExactSimilarity, named: Iterable[str] | None
+    scheme: Scheme,
+    criteria: Criteria,
+    held: tuple[Json, Json],
+    exact: ExactSimilarity,
+    named: Iterable[str] | None,
+    documents: int,
 ) -> Evidence:
     bits: Bits | None = None
     blocks: Keys | None = None
@@ -140,8 +146,8 @@ def _evidence(
         needed = None if criteria.distance is None else scheme.simhash.layout.min_shared(criteria.distance)
         blocks = compare_keys(scheme, "block", held, needed=needed, probability=None, named=named)
     if scheme.minhash:
-        needed = None if criteria.similarity is None else 1
-        probability = band_probability(exact.signed, scheme.minhash.bands, scheme.minhash.rows)
+        needed = None if criteria.similarity is None else shared_bands(scheme.minhash, criteria, documents)
+        probability = sharing(exact.signed, scheme.minhash.layout, needed or 1)
         bands = compare_keys(scheme, "band", held, needed=needed, probability=probability, named=named)
     similarity: Similarity = compare_signatures(scheme, held, exact, criteria.similarity)
     lowest = -1.0

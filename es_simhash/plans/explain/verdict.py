@@ -186,7 +186,8 @@ def _by_bands(evidence: Evidence) -> Iterator[str]:
         return
     agree = _agreeing(keys, "bands")
     if not evidence.is_candidate:
-        chance = f"where at the exact similarity {similarity.signed:.2f} one does with a probability of {keys.chance}"
+        many = "one does" if keys.needed == 1 else f"{keys.needed} do, as it takes,"
+        chance = f"where at the exact similarity {similarity.signed:.2f} {many} with a probability of {keys.chance}"
         though = f", though {_by_texts(evidence)}" if evidence.is_met and similarity.verified is not None else ""
         yield f"{agree}, {chance}{though}"
         return

@@ -120,7 +120,8 @@ def _bands(bands: Keys) -> list[Html]:
         element("span", str(place), class_="good" if place in agree else None, title=f"{key} / {other}")
         for place, (key, other) in enumerate(zip(bands.a, bands.b, strict=False))
     ]
-    text = f"{len(agree)} of {len(bands.a)} agree; at this similarity at least one does with a probability of"
+    many = "at least one does" if (bands.needed or 1) == 1 else f"at least {bands.needed} do, as it takes,"
+    text = f"{len(agree)} of {len(bands.a)} agree; at this similarity {many} with a probability of"
     return [
         element("p", f"{text} {bands.chance}."),
         element("div", cells, class_="bands code"),

@@ -134,7 +134,7 @@ def test_complete_columns_are_opened_again(tmp_path: Path, count: int) -> None:
         again = Columns(spools, 3, "u8", name="table")
         assert len(again) == count
         assert np.array_equal(again.take(np.arange(count)), table)
-        found = np.concatenate([np.empty((0, 2), dtype=np.uint64), *again.columns(1, 3)])
+        found = np.concatenate([np.empty((0, 2), dtype=np.uint64), *again.columns(range(1, 3))])
         assert np.array_equal(found, table[:, 1:])
 
 
