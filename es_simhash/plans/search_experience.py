@@ -50,11 +50,11 @@ class SearchExperience:
     shown whether the server ``refuses_scripts``.
     """
 
-    documents: int = 0
     candidates: float = _CANDIDATES
     document: float | None = None
     text: float | None = None
     refuses_scripts: bool = False
+    documents: int = 0
     replies: ReplySize = field(default_factory=ReplySize)
     hits: ReplySize = field(default_factory=ReplySize)
     texts: ReplySize = field(default_factory=ReplySize)

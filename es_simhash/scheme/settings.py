@@ -106,9 +106,9 @@ class MinHash:
 
     kind: str = "one-permutation"
     size: int = 128
-    bands: int = 32
-    rows: int = 4
-    key_bits: int = 30
+    bands: int = 36
+    rows: int = 3
+    key_bits: int = 24
     similarity: float = 0.6
 
     def __post_init__(self) -> None:

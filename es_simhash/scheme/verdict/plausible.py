@@ -2,9 +2,9 @@
 
 By the scheme's features, the weights of features seldom change a Jaccard similarity by more than `_BY_WEIGHTS`. But the
 balanced measure, and similarities by runs of characters, which are shorter than most tokens, may be far higher than
-what signatures estimate. Texts are then compared from the estimate on at which keys find one pair in twenty, .21 where
-two of 36 bands of 3 are shared. What is similar all the same is hardly ever found anyway: on 24 labelled sets, no pair was lost. Most of the
-texts that need not be read are those of candidates by chance.
+what signatures estimate. Texts are then compared from the estimate on at which keys find one pair in twenty, .22 where
+two of 36 bands of 3 are shared. What is similar all the same is hardly ever found anyway: on 24 labelled sets, no pair
+was lost. Most of the texts that need not be read are those of candidates by chance.
 """
 
 from __future__ import annotations
