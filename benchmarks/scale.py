@@ -12,17 +12,15 @@ from pathlib import Path
 
 from benchmarks import scale_machines, scale_simulation
 from benchmarks import scale_model as model
+from benchmarks.scale_candidates import candidates, curves, picture
 from benchmarks.scale_costs import costs, measured
-from benchmarks.scale_keys import candidates, curves, layouts, picture
 from benchmarks.scale_measured import Measured
 from benchmarks.scale_model import DEFAULT, SIZES, Finding
 from benchmarks.scale_numbers import Numbers, by_bits, noted, text
-from benchmarks.scale_simulation import in_words
 from benchmarks.scale_words import duration, rounded, size
 from benchmarks.svg import THEMES, path
 from benchmarks.tables import Table, tables_of
 from es_simhash.plans.find_options import MOST_CANDIDATES
-from es_simhash.sketches.key_plans import Goal
 
 SIMULATED, DESIGN = (Path(__file__).with_name(name) for name in ("simulated.md", "design.md"))
 HEADING = """\
@@ -68,12 +66,11 @@ def sections(numbers: Numbers) -> Iterator[tuple[str, str]]:
     yield "Measured", measured(numbers)
     yield "Computed", _in_short(numbers)
     yield "Computed: candidates", candidates(numbers)
-    yield "Computed: keys", layouts(numbers)
     yield "What it is computed from", costs(numbers)
 
 
 def _in_short(numbers: Numbers) -> str:
-    found, default, largest = numbers.measured, numbers.false_share(DEFAULT.layout), numbers.largest
+    found, default = numbers.measured, numbers.false_share(DEFAULT.layout)
     table = noted(
         "The default scheme",
         [
@@ -97,11 +94,5 @@ def _in_short(numbers: Numbers) -> str:
         table,
         f"""
 \\* `find` stops at {MOST_CANDIDATES:,}, and reports `complete=False`.
-
-Choose keys for the size before the backfill: `es-simhash init INDEX --field FIELD --documents N`. Among
-{SIZES[-1]:,} documents {in_words(largest)} find {Goal(1).recall:.0%} of the pairs of similarity .8 with
-{rounded(SIZES[-1] * numbers.false_share(largest))} false candidates, in {numbers.key_bytes(largest):,.0f} bytes a
-document instead of {found.default_bytes:,.0f}. `doctor` warns of an index that has outgrown its keys;
-[other keys](how-to/change-keys.md) can be added beside them.
 """,
     )

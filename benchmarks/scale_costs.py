@@ -12,9 +12,9 @@ from es_simhash.groups.pairs.document_links import ALL, FEW
 # Of tables that show several sizes: what the largest came to, by their columns.
 AT_SCALE = {
     "Grouping of generated fingerprints": ("groups of generated fingerprints", "{grouping, s} s in {peak, MB} MB"),
-    "Finding at scale on Elasticsearch": ("`find`, keys for the size, Elasticsearch", "{find p50, ms} ms"),
+    "Finding at scale on Elasticsearch": ("`find`, at most 100 false candidates, Elasticsearch", "{find p50, ms} ms"),
     "Finding at scale on Elasticsearch, merged": ("merged to one segment", "{find p50, ms} ms"),
-    "Finding at scale on OpenSearch": ("`find`, keys for the size, OpenSearch", "{find p50, ms} ms"),
+    "Finding at scale on OpenSearch": ("`find`, at most 100 false candidates, OpenSearch", "{find p50, ms} ms"),
     "Finding at scale on OpenSearch, merged": ("merged to one segment", "{find p50, ms} ms"),
 }
 

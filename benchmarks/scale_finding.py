@@ -1,4 +1,5 @@
-"""Finding by MinHash among more and more documents, with the keys that `init --documents` chooses for each number.
+"""Finding by MinHash among more and more documents, with the fewest bytes of keys for each number that find 99% of the
+pairs of the similarity .6 and at most a hundred others.
 
 Documents are generated and hold the fields of `default` and a keyword, but no text; unrelated ones agree in 3% of their
 values, and in 9% within a topic. {planted} copies that are just as similar as the scheme asks for are searched for by
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -29,10 +30,15 @@ from es_simhash.plans.candidates import FIRST_LIST, GROWTH
 from es_simhash.scheme import own_fields, query, rerank
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
 from es_simhash.scheme.query import Criteria
-from es_simhash.scheme.sized_keys import key_load, with_keys_for
-from es_simhash.sketches.key_plans import Goal
+from es_simhash.scheme.settings import MinHash
+from es_simhash.sketches.key_plans import TYPICAL, false_share
 
-SIZES = (100_000, 1_000_000, 10_000_000)
+# The numbers of documents, and the keys for each.
+KEYS = {
+    100_000: MinHash(size=64, bands=19, rows=3, key_bits=24),
+    1_000_000: MinHash(size=256, bands=34, rows=4, key_bits=30),
+    10_000_000: MinHash(size=512, bands=57, rows=5, key_bits=36),
+}
 PLANTED, ROUNDS, BATCH = 400, 5, 4_000
 __doc__ = __doc__.format(planted=PLANTED)
 LISTS = FIRST_LIST, FIRST_LIST * GROWTH
@@ -41,14 +47,15 @@ _WARM_UP = 100
 
 @dataclass(frozen=True)
 class Generated:
-    """``count`` documents with keys for that number; the last ones are copies of others."""
+    """``count`` documents with these keys; the last ones are copies of others."""
 
     count: int
+    minhash: MinHash
 
     @cached_property
     def scheme(self) -> Scheme:
         """The scheme with its keys."""
-        return with_keys_for(Scheme(), Goal(self.count))
+        return Scheme(minhash=self.minhash)
 
     @cached_property
     def index(self) -> str:
@@ -99,21 +106,18 @@ class Generated:
 
     @property
     def _bands_size(self) -> int:
-        assert self.scheme.minhash
-        return self.scheme.minhash.layout.size
+        return self.minhash.layout.size
 
     @property
     def _similarity(self) -> float:
-        assert self.scheme.minhash
-        return self.scheme.minhash.similarity
+        return self.minhash.similarity
 
     def _unlike(self, numbers: Numbers) -> bytes:
         return self._lines(numbers, generated_values.signatures(numbers, self._bands_size))
 
     def _fingerprints(self, numbers: Numbers, values: np.ndarray) -> Fingerprints:
         """Give documents signatures with these first values, which are those that keys have."""
-        assert self.scheme.minhash
-        whole = np.zeros((len(values), self.scheme.minhash.size), dtype=np.uint32)
+        whole = np.zeros((len(values), self.minhash.size), dtype=np.uint32)
         whole[:, : values.shape[1]] = values
         return Fingerprints(np.zeros(len(values), dtype=np.uint8), generated_values.words(numbers), whole)
 
@@ -138,9 +142,9 @@ class Searched:
     bytes: float
 
 
-def run(share: float = 1.0, sizes: Sequence[int] = SIZES) -> Iterator[Table | None]:
+def run(share: float = 1.0, keys: Mapping[int, MinHash] = KEYS) -> Iterator[Table | None]:
     """Measure on both servers; others may use the machine while indices are filled, and while they are merged."""
-    some = [Generated(int(size * share)) for size in sizes]
+    some = [Generated(int(size * share), minhash) for size, minhash in keys.items()]
     with ExitStack() as nodes, ThreadPoolExecutor(len(SERVERS)) as at_once:
         servers = {label: nodes.enter_context(running(name)) for name, label in SERVERS.items()}
         for state, prepare in (("", _load), (", merged", _merge)):
@@ -231,13 +235,12 @@ def _table(title: str, some: Sequence[Generated], searched: Sequence[Searched]) 
         ],
     )
     for each, found in zip(some, searched, strict=True):
-        load, minhash = key_load(each.scheme, each.count), each.scheme.minhash
-        assert minhash
+        minhash, predicted = each.minhash, each.count * false_share(each.minhash.layout, TYPICAL)
         table.add(
             *(f"{each.count:,}", f"{minhash.bands} × {minhash.rows}, {minhash.key_bits}"),
             *(found.find.within(0.5), found.find.within(0.9), found.find.over(searched[0].find)),
             f"{found.term.p50:.2f}",
-            *(f"{found.found:.3f}", f"{found.in_vain:.1f}", f"{load.by_bands:.1f}"),
+            *(f"{found.found:.3f}", f"{found.in_vain:.1f}", f"{predicted:.1f}"),
             f"{found.bytes:.0f}",
         )
     return table

@@ -71,9 +71,6 @@ class Measured:
 
     plain_bytes: float = _cell("bytes of a document without our fields", *_LAYOUTS, "", r"takes ([\d,]+) bytes")
     default_bytes: float = _cell("bytes of the default fields", *_LAYOUTS, "default: text", _BYTES)
-    bytes_of_24_bits: float = _cell("… with keys of 24 bits", *_LAYOUTS, "default: text, keys of 24 bits", _BYTES)
-    bytes_of_36_bits: float = _cell("… with keys of 36 bits", *_LAYOUTS, "default: text, keys of 36 bits", _BYTES)
-    simhash_bytes: float = _cell("… of SimHash alone", *_LAYOUTS, "strict, with doc values", _BYTES)
     key_bytes: float = _cell("bytes of the keys in the index", *_LAYOUTS, "default: text", "of these, keys")
     layout_documents: float = _cell("documents of these indices", *_LAYOUTS, "", r"^([\d,]+) documents")
     layout_candidates: float = _cell("candidates there, itself among them", *_LAYOUTS, "default: text", _CANDIDATES)

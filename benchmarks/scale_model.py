@@ -1,4 +1,4 @@
-"""The arithmetic of docs/scale.md: bytes, shards and hours. `es_simhash.sketches.key_plans` counts candidates."""
+"""The arithmetic of docs/scale.md: shards and times. `es_simhash.sketches.key_plans` counts candidates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from es_simhash.groups.pairs.choose_keys import with_bands_for
 from es_simhash.groups.pairs.document_links import ALL, FEW
 from es_simhash.plans.find_options import MOST_CANDIDATES
 from es_simhash.scheme.settings import MinHash
-from es_simhash.sketches.bands import BITS_A_DIGIT, Bands
+from es_simhash.sketches.bands import Bands
 
 SIZES = tuple(10**power for power in range(5, 10))
 DEFAULT = MinHash()
@@ -22,29 +22,7 @@ DEFAULT = MinHash()
 SHARD_BYTES, SHARD_DOCUMENTS = 30 * 10**9, 200_000_000
 
 
-# ---- bytes and shards
-
-
-@dataclass(frozen=True)
-class KeyBytes:
-    """Bytes of a document's fields: per key of a band, per character of it, and all others."""
-
-    others: float
-    key: float
-    character: float
-
-    @classmethod
-    def of(cls, measured: Measured) -> KeyBytes:
-        """Derive them from measured layouts that differ in their bands only."""
-        bands, digits = DEFAULT.bands, DEFAULT.layout.key_digits
-        shorter, longer = 24 // BITS_A_DIGIT, 36 // BITS_A_DIGIT
-        character = (measured.bytes_of_36_bits - measured.bytes_of_24_bits) / (bands * (longer - shorter))
-        key = (measured.default_bytes - measured.simhash_bytes) / bands - digits * character
-        return cls(measured.simhash_bytes, key, character)
-
-    def __call__(self, bands: Bands) -> float:
-        """Return the bytes of a document with these bands."""
-        return self.others + bands.count * (self.key + bands.key_digits * self.character)
+# ---- shards
 
 
 def shards(documents: int, bytes_a_document: float) -> int:

@@ -7,18 +7,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from benchmarks.scale_measured import Measured
-from benchmarks.scale_model import SIZES, KeyBytes
 from benchmarks.scale_simulation import SIMILARITIES, similarities_of
 from benchmarks.scale_words import prose
 from benchmarks.tables import Table
 from es_simhash.scheme.settings import SimHash
 from es_simhash.sketches.bands import Bands
-from es_simhash.sketches.key_plans import Goal, Similarities, false_share, plan_keys
+from es_simhash.sketches.key_plans import Similarities, false_share
 from es_simhash.sketches.tradeoffs import block_candidates
 
 SIMHASH = SimHash()
-# Acceptable false candidates of a query.
-MOST = int(Goal(SIZES[-1]).candidates)
 
 
 @dataclass(frozen=True)
@@ -34,11 +31,6 @@ class Numbers:
         """Similarities of unrelated texts."""
         return similarities_of(self.simulated[SIMILARITIES])
 
-    @cached_property
-    def key_bytes(self) -> KeyBytes:
-        """Size of a document's fields."""
-        return KeyBytes.of(self.measured)
-
     def false_share(self, bands: Bands) -> float:
         """Return the share of unrelated texts that are candidates of a query."""
         return false_share(bands, self.similarities)
@@ -47,13 +39,6 @@ class Numbers:
     def document_bytes(self) -> float:
         """Size of a document with the default fields."""
         return self.measured.plain_bytes + self.measured.default_bytes
-
-    @cached_property
-    def largest(self) -> Bands:
-        """Layout for the largest corpus and the similarity .8."""
-        found = plan_keys(0.8, Goal(SIZES[-1]))
-        assert found
-        return found
 
 
 def by_bits(distance: int, blocks: int = SIMHASH.blocks) -> float:

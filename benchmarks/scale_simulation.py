@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import mean
 
 import numpy as np
 import numpy.typing as npt
 
 from benchmarks.corpora import topical
+from benchmarks.pairwise_similarities import jaccards
 from benchmarks.scale_model import DEFAULT, SIZES, grouped_by, pairs_a_document
 from benchmarks.scale_words import rounded
 from benchmarks.tables import Table
 from es_simhash import Scheme
-from es_simhash._core.arrays import spread
+from es_simhash._core.arrays import offsets_from_counts, spread
 from es_simhash._core.bit_codes import Codes, extract
 from es_simhash.groups.pairs.document_links import ALL
-from es_simhash.quality.ceiling import plain_features
+from es_simhash.quality.ceiling import feature_batches
 from es_simhash.sketches.bands import Bands
 from es_simhash.sketches.blocks import Blocks
 from es_simhash.sketches.key_plans import UNLIKE, Similarities, false_share, meeting
 from es_simhash.sketches.minhash import one_permutation
-from es_simhash.sketches.pairwise import jaccards
 from es_simhash.sketches.tradeoffs import BlockPlan, band_probability
 from es_simhash.text.features import FeatureBatch
 from es_simhash.text.hashing.poly64 import fmix64
@@ -206,8 +206,9 @@ class Features:
     @classmethod
     def of_texts(cls, count: int) -> Features:
         """Extract the features of texts like those of the other benchmarks."""
-        found = plain_features(Scheme(), topical(count))
-        return cls(found.hashes, found.offsets)
+        batches = list(feature_batches(Scheme(), topical(count)))
+        counts = np.concatenate([np.diff(batch.offsets) for batch in batches])
+        return cls(np.concatenate([batch.hashes for batch in batches]), offsets_from_counts(counts))
 
     def first(self, count: int) -> Features:
         """Return the features of the first documents."""
@@ -234,9 +235,8 @@ class Features:
 
     def signatures(self, draw: int, size: int) -> npt.NDArray[np.uint32]:
         """Make signatures with the hash function of this number."""
-        features = plain_features(Scheme(), [])
         hashes = self.hashes if draw == 0 else fmix64(self.hashes ^ np.uint64(draw))
-        return one_permutation.signatures(replace(features, hashes=hashes, offsets=self.offsets), size)
+        return one_permutation.signatures(FeatureBatch(hashes, self.offsets), size)
 
 
 _LAYOUTS = (Bands(32, 4, 24), Bands(32, 4, 30), Bands(32, 4, 36), Bands(42, 3, 30))

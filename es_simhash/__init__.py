@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from es_simhash.scheme.scope import Scope
     from es_simhash.scheme.settings import Layout, MinHash, Passages, SimHash
     from es_simhash.scheme.verdict.verification import Verification
-    from es_simhash.sketches.key_plans import Goal
     from es_simhash.text.hashing.registry import HashFunction, custom_hash
     from es_simhash.text.idf import IdfTable
     from es_simhash.text.normalise import Normalisation
@@ -75,7 +74,6 @@ _NAMES = {
     "scheme.scope": "Scope",
     "scheme.settings": "Layout MinHash Passages SimHash",
     "scheme.verdict.verification": "Verification",
-    "sketches.key_plans": "Goal",
     "text.hashing.registry": "HashFunction custom_hash",
     "text.idf": "IdfTable",
     "text.normalise": "Normalisation",
@@ -103,7 +101,6 @@ __all__ = [
     "Fingerprint",
     "Fingerprints",
     "Frame",
-    "Goal",
     "GroupOptions",
     "HashFunction",
     "IdfTable",

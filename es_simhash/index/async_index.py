@@ -64,7 +64,6 @@ if TYPE_CHECKING:
     from es_simhash.live.sweep.progress import OnProgress, Progress
     from es_simhash.plans.explain.explanation import Explanation
     from es_simhash.scheme.verdict.learnt import LearntRarity
-    from es_simhash.sketches.key_plans import Goal
 
 Result = TypeVar("Result")
 
@@ -93,10 +92,9 @@ class AsyncIndex:
         create: Json | None = None,
         dry_run: bool = False,
         policy: Policy | None = None,
-        goal: Goal | None = None,
     ) -> Initialised:
         """See `Index.init`."""
-        return await self._run(self._plans.init(create, dry_run, policy, goal))
+        return await self._run(self._plans.init(create, dry_run, policy))
 
     async def documents(self) -> Documents:
         """See `Index.documents`."""

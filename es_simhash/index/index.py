@@ -58,7 +58,6 @@ if TYPE_CHECKING:
     from es_simhash.live.sweep.progress import OnProgress, Progress
     from es_simhash.plans.explain.explanation import Explanation
     from es_simhash.scheme.verdict.learnt import LearntRarity
-    from es_simhash.sketches.key_plans import Goal
 
 Result = TypeVar("Result")
 
@@ -92,18 +91,14 @@ class Index:
         create: Json | None = None,
         dry_run: bool = False,
         policy: Policy | None = None,
-        goal: Goal | None = None,
     ) -> Initialised:
         """Add the fields to the index's mapping, or create the index; nothing else in it changes.
 
         ``create`` holds the settings and mappings of a new index. With ``dry_run`` nothing is changed. A ``policy`` is
         kept in the mapping, for each command and each program to follow; it replaces the one that is there, and
         ``Policy()`` lifts that.
-
-        With a ``goal``, as in ``goal=Goal(10_000_000)``, the scheme gets keys for that number of documents: for texts
-        like those in the index, if it has some, else for typical ones. Keys that the index has already are kept.
         """
-        return self._run(self._plans.init(create, dry_run, policy, goal))
+        return self._run(self._plans.init(create, dry_run, policy))
 
     @property
     def documents(self) -> Documents:

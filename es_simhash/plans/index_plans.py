@@ -62,7 +62,6 @@ from es_simhash.text.idf import IdfTable
 
 if TYPE_CHECKING:
     from es_simhash.plans.explain.explanation import Explanation
-    from es_simhash.sketches.key_plans import Goal
 
 
 # A text of enough features to be searched for.
@@ -115,10 +114,8 @@ class IndexPlans:
         self._terms: SearchTerms | None = None
         self._has_fingerprints = False
 
-    def init(
-        self, create: Json | None, dry_run: bool, policy: Policy | None, goal: Goal | None = None
-    ) -> Plan[Initialised]:
-        """Add the fields to the index, with keys for a goal."""
+    def init(self, create: Json | None, dry_run: bool, policy: Policy | None) -> Plan[Initialised]:
+        """Add the fields to the index."""
         if not self._expected.fields:
             raise InputError(
                 f"The index {self.name!r} needs at least one text field for its fingerprints. "
@@ -127,15 +124,7 @@ class IndexPlans:
         self._opened = self._preview = None
         self._filters.clear()
         documents = Documents(self._scheme, self._expected.fields, self._expected.prefix)
-        if goal is None:
-            return (yield from init(self.name, documents, create, dry_run, policy))
-        from es_simhash.plans.sized_scheme import sized_scheme  # takes programs that choose no keys too long to load
-
-        sized = yield from sized_scheme(self.name, documents, goal, self._expected)
-        done = yield from init(self.name, replace(documents, scheme=sized.scheme), create, dry_run, policy)
-        if not dry_run:
-            self._expected = replace(self._expected, scheme=sized.scheme)
-        return replace(done, keys=sized)
+        return (yield from init(self.name, documents, create, dry_run, policy))
 
     @property
     def _scheme(self) -> Scheme:

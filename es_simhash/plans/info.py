@@ -13,7 +13,6 @@ from es_simhash.plans.operations import Count, GetInfo, GetMappings, Plan
 from es_simhash.scheme.fingerprint import STATUSES
 from es_simhash.scheme.own_fields import DEFERRED
 from es_simhash.scheme.policy import Policy
-from es_simhash.scheme.sized_keys import KeyLoad, key_load
 from es_simhash.scheme.verdict.learnt import LearntRarity
 from es_simhash.scheme.verdict.verifier import table_for
 
@@ -25,8 +24,7 @@ class Info:
     ``without_fields`` lists the indices behind the name that have no fields: none of their documents has a fingerprint.
     ``rarity`` is how rare features are, if that was learnt; ``table`` is the id of what texts are compared by.
     ``unscoped`` counts the documents without a value in a field of the policy's scope; None without a scope, or if the
-    engine does not know which documents have the field. ``keys`` is what the scheme's keys find and take among these
-    documents, for typical texts.
+    engine does not know which documents have the field.
     """
 
     engine: str
@@ -42,7 +40,6 @@ class Info:
     rarity: LearntRarity | None
     policy: Policy
     unscoped: int | None
-    keys: KeyLoad
     table: str | None
 
     @property
@@ -78,7 +75,6 @@ def describe(index: str, opened: OpenedIndex) -> Plan[Info]:
         learnt,
         documents.policy,
         (yield from _unscoped(index, opened, mappings)),
-        key_load(scheme, total),
         table.id if table else None,
     )
 

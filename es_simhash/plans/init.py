@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
@@ -17,9 +16,6 @@ from es_simhash.plans.text_fields import check_text_fields, derived_errors, deri
 from es_simhash.scheme import mapping
 from es_simhash.scheme.policy import Policy
 
-if TYPE_CHECKING:
-    from es_simhash.plans.sized_scheme import SizedScheme
-
 # How often to add the fields to a mapping that others change at the same time.
 _ATTEMPTS = 4
 
@@ -29,13 +25,12 @@ class Initialised:
     """What `init` did: it ``created`` the index, or ``added`` fields to each existing one, by name.
 
     ``bodies`` holds the requests sent, or with ``dry_run`` those that would be: the whole of a new index, else the
-    change of the mapping. ``keys`` is what the keys find and take, if they were chosen for a number of documents.
+    change of the mapping.
     """
 
     created: bool
     added: dict[str, list[str]]
     bodies: dict[str, Json] = field(repr=False)
-    keys: SizedScheme | None = None
 
 
 def init(

@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.arrays import Integers, offsets_from_counts
+from es_simhash._core.arrays import Integers
 from es_simhash._core.stages import counted_each
 from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.deduplicator import Deduplicator
@@ -87,14 +87,6 @@ def feature_batches(settings: Settings, texts: Iterable[str]) -> Iterator[Featur
     """Yield the distinct features of texts, in batches."""
     made = fingerprinting.in_batches(texts, lambda some: fingerprinting.features_of_texts(plain(settings), some))
     return (distinct(FeatureBatch(batch.first_words, batch.offsets)) for batch in made)
-
-
-def plain_features(settings: Settings, texts: Iterable[str]) -> FeatureBatch:
-    """Return the distinct features of each text."""
-    batches = list(feature_batches(settings, texts))
-    counts = np.concatenate([np.empty(0, np.int64), *(np.diff(batch.offsets) for batch in batches)])
-    hashes = np.concatenate([np.empty(0, np.uint64), *(batch.hashes for batch in batches)])
-    return FeatureBatch(hashes, offsets_from_counts(counts))
 
 
 def _counted(samples: FeatureSamples) -> tuple[Numbers, Jaccards, Integers]:

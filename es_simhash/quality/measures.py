@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -38,13 +37,11 @@ InScope: TypeAlias = Callable[[Integers, Integers], Flags]
 class MeasuredPairs:
     """Pairs as numbers in ascending order, with a plain Jaccard similarity of at least 0.2.
 
-    ``jaccards`` are plain, with equal weights: keys find pairs by these. ``similarities`` are keyed by measure, with
-    the weights "rarity", by the features that the scheme compares. They are estimates where all features of the texts
-    are too many (see `es_simhash.quality.feature_samples`).
+    ``similarities`` are keyed by measure, with the weights "rarity", by the features that the scheme compares. They are
+    estimates where all features of the texts are too many (see `es_simhash.quality.feature_samples`).
     """
 
     pairs: Numbers
-    jaccards: Similarities
     similarities: ByMeasure
 
     def within(self, in_scope: InScope | None) -> MeasuredPairs:
@@ -53,19 +50,13 @@ class MeasuredPairs:
             return self
         count = in_scope(*positions(self.pairs))
         some = {name: each[count] for name, each in self.similarities.items()}
-        return MeasuredPairs(self.pairs[count], self.jaccards[count], some)
+        return MeasuredPairs(self.pairs[count], some)
 
 
 def measured_by(settings: Settings) -> Verification | None:
     """Return what a scheme verifies by, if pairs are measured by that: with weights by rarity."""
     verification = settings.verification
     return verification if is_by_rarity(settings, verification) else None
-
-
-def jaccard_of(measure: Measure, similarity: float) -> float:
-    """Return the Jaccard similarity of two texts of one length that have this similarity by a measure."""
-    square = similarity**2
-    return (square + math.sqrt(square**2 + 8 * square)) / 4 if measure == "balanced" else similarity
 
 
 def measure_pairs(settings: Settings, texts: Iterable[str], originals: Integers) -> MeasuredPairs:
@@ -76,10 +67,9 @@ def measure_pairs(settings: Settings, texts: Iterable[str], originals: Integers)
     compares = compared(settings, settings.verification)
     samples = _samples_of(settings, texts, originals)
     near = (similar_among(samples) or similar_pairs(settings, texts, originals, most_features=0)).predicted
-    order = np.argsort(near.pairs)
-    pairs, jaccards = near.pairs[order], near.similarities[order]
+    pairs = np.sort(near.pairs)
     measuring = RarityMeasure(compares, texts, originals, samples if compares is settings else None)
-    return MeasuredPairs(pairs, jaccards, measuring.similarities(pairs))
+    return MeasuredPairs(pairs, measuring.similarities(pairs))
 
 
 class RarityMeasure:

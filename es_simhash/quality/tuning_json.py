@@ -8,44 +8,19 @@ from dataclasses import asdict
 
 from es_simhash._core.json_paths import Json
 from es_simhash.plans.explain.excerpts import Piece
-from es_simhash.quality.key_choice import KeyOption
 from es_simhash.quality.similarity_histogram import Histogram, Level
 from es_simhash.quality.threshold_choice import ThresholdChoice
 from es_simhash.quality.tuning import Tuned
 
 
 def tuning_json(tuned: Tuned) -> Json:
-    """Return all options, the thresholds that were tried, and the chosen scheme."""
+    """Return the thresholds that were tried, and the scheme."""
     return {
         "documents": tuned.documents,
-        "texts": tuned.texts,
-        "unseen": tuned.unseen,
-        "wish": {
-            "documents": tuned.goal.documents,
-            "recall": tuned.goal.recall,
-            "candidates": tuned.goal.candidates,
-        },
         "why": tuned.why,
         "warning": tuned.warning,
-        "choice": tuned.choice + 1,
-        "options": [_option(option) for option in tuned.front],
         "threshold": _threshold(tuned.threshold) if tuned.threshold else None,
         "scheme": json.loads(tuned.scheme.to_json()),
-    }
-
-
-def _option(option: KeyOption) -> Json:
-    scheme = option.scheme
-    return {
-        "id": scheme.id,
-        "minhash": asdict(scheme.minhash) if scheme.minhash else None,
-        "simhash": asdict(scheme.simhash) if scheme.simhash else None,
-        "expected_recall": option.expected_recall,
-        "recall": option.recall,
-        "random_candidates": option.random_candidates,
-        "candidates": option.candidates,
-        "json_bytes": option.json_bytes,
-        "cpu_seconds": option.cpu_seconds,
     }
 
 

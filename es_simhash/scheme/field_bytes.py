@@ -9,13 +9,13 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from es_simhash.scheme import own_fields, passages
-from es_simhash.sketches.key_plans import indexed_bytes
 
 if TYPE_CHECKING:
     from es_simhash.scheme.scheme import Scheme
 
 # The bytes of keys in the index, as measured in docs/benchmarks.md, rounded up.
 _BYTES_A_BLOCK = 6
+_BYTES_BESIDE_DIGITS = 1  # of the key of a band
 _BYTES_A_PASSAGE_KEY = 8  # nearly every one is the only one of its kind
 # Fingerprints of long enough texts all have the same size.
 _TOKENS = [f"token{number}" for number in range(100)]
@@ -35,8 +35,9 @@ def bytes_a_document(scheme: Scheme, texts: Sequence[str] = ()) -> int:
     The longer a text, the more keys of passages it has: in the mean as many as those of a sample of ``texts``.
     """
     blocks = scheme.simhash.blocks if scheme.simhash else 0
-    bands = indexed_bytes(scheme.minhash.layout) if scheme.minhash else 0
-    return json_bytes(scheme) + _BYTES_A_BLOCK * blocks + bands + _bytes_of_passages(scheme, texts)
+    bands = scheme.minhash.layout if scheme.minhash else None
+    of_bands = bands.count * (bands.key_digits + _BYTES_BESIDE_DIGITS) if bands else 0
+    return json_bytes(scheme) + _BYTES_A_BLOCK * blocks + of_bands + _bytes_of_passages(scheme, texts)
 
 
 def _bytes_of_passages(scheme: Scheme, texts: Sequence[str]) -> int:

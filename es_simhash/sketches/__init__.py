@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         block_candidates,
         manku_postings,
         plan_bands,
-        plan_blocks,
     )
     from es_simhash.text.features import FeatureBatch
 
@@ -39,7 +38,7 @@ _NAMES = {
     "sketches.minhash.codec": "SignatureCodec",
     "sketches.minhash.estimate": "standard_error",
     "sketches.tradeoffs": (
-        "BandPlan BlockPlan band_candidates band_probability block_candidates manku_postings plan_bands plan_blocks"
+        "BandPlan BlockPlan band_candidates band_probability block_candidates manku_postings plan_bands"
     ),
     "text.features": "FeatureBatch",
 }
@@ -61,7 +60,6 @@ __all__ = [
     "iter_self_join",
     "manku_postings",
     "plan_bands",
-    "plan_blocks",
     "self_join",
     "standard_error",
 ]

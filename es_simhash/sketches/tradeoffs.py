@@ -12,12 +12,10 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from es_simhash._core.bit_codes import check_bits, words_per_code
 from es_simhash._core.humanize import counted
 from es_simhash.errors import SchemeError
 from es_simhash.sketches.bands import Bands
-from es_simhash.sketches.blocks import MAX_KEYED_BLOCKS, Blocks
-from es_simhash.sketches.hamming import check_distance
+from es_simhash.sketches.blocks import Blocks
 from es_simhash.sketches.manku import PrefixTables
 from es_simhash.sketches.minhash.common import MAX_SIZE, check_size
 
@@ -128,24 +126,6 @@ def band_candidates(bands: int, key_bits: int, documents: int) -> float:
 def band_probability(similarity: float, bands: int, rows: int) -> float:
     """Return the probability that a pair of Jaccard similarity j shares at least one band: 1 - (1 - j**r)**b."""
     return 1.0 - (1.0 - similarity**rows) ** bands
-
-
-def plan_blocks(bits: int, distance: int, documents: int, max_candidates: float) -> BlockPlan:
-    """Choose the fewest blocks that find all pairs within ``distance`` and meet at most ``max_candidates``."""
-    fewest, most = max(check_distance(distance) + 1, words_per_code(check_bits(bits))), min(bits, MAX_KEYED_BLOCKS)
-    if fewest > most:
-        raise SchemeError(
-            f"Distance {distance} takes {fewest} blocks, but {bits} bits have at most {most} with keys. "
-            f"Choose a distance below {most}."
-        )
-    plans = [BlockPlan(bits, blocks, distance, documents) for blocks in range(fewest, most + 1)]
-    for plan in plans:
-        if plan.candidates <= max_candidates:
-            return plan
-    raise SchemeError(
-        f"{bits} bits at distance {distance} meet at least {plans[-1].candidates:.3g} candidates "
-        f"among {documents:,} random documents, however many blocks. Choose more bits or a smaller distance."
-    )
 
 
 def plan_bands(similarity: float, recall: float, size: int, documents: int, key_bits: int = 30) -> BandPlan:

@@ -33,9 +33,7 @@ def command(index: str, prefix: str, check: bool, rarity_file: str | None, targe
 
     Example: es-simhash info articles
     """
-    from es_simhash.cli.show.keys import keys_json
     from es_simhash.index import Index
-    from es_simhash.scheme.sized_keys import keys_in_words
 
     with target.opened(output) as engine:
         opened = Index(index, engine, prefix=prefix)
@@ -45,7 +43,7 @@ def command(index: str, prefix: str, check: bool, rarity_file: str | None, targe
     if rarity_file:
         _write_rarity(info, scheme, rarity_file)
     shown = {**asdict(replace(info, rarity=None)), "rarity": learnt_as_json(info.rarity), "without": info.without}
-    shown |= {"policy": info.policy.to_json(), "keys": keys_json(scheme, info.keys)}
+    shown |= {"policy": info.policy.to_json(), "keys": _keys(scheme)}
     output.result({**shown, "files": asdict(checked) if checked else None})
     rows = [
         ["engine", info.engine],
@@ -55,12 +53,6 @@ def command(index: str, prefix: str, check: bool, rarity_file: str | None, targe
         *([["passages", _passages(scheme.passages)]] if scheme.passages else []),
         ["source fields", ", ".join(info.fields)],
         ["fields under", info.prefix],
-        ["keys", keys_in_words(scheme)],
-        *(
-            [["met in vain", f"about {info.keys.false_candidates:,.0f} documents a query"]]
-            if info.keys.is_outgrown
-            else []
-        ),
         *([["policy", str(info.policy)]] if info.policy.to_json() else []),
         ["documents", f"{info.documents:,}"],
         *([["in no scope", f"{info.unscoped:,}"]] if info.unscoped else []),
@@ -71,10 +63,16 @@ def command(index: str, prefix: str, check: bool, rarity_file: str | None, targe
         *([["files", f"{checked.files:,} as they were written, {checked.bytes:,} bytes"]] if checked else []),
     ]
     output.table(["property", index], rows)
-    if info.keys.is_outgrown:
-        output.warn(
-            f"{index} has outgrown its keys: most of a search is spent on documents that are not alike. Run doctor."
-        )
+
+
+def _keys(scheme: Scheme) -> dict[str, int | None]:
+    simhash, minhash = scheme.simhash, scheme.minhash
+    return {
+        "bands": minhash.bands if minhash else None,
+        "rows": minhash.rows if minhash else None,
+        "key_bits": minhash.key_bits if minhash else None,
+        "blocks": simhash.blocks if simhash else None,
+    }
 
 
 def _passages(passages: Passages) -> str:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash._core.harmless import json_text
-from es_simhash._core.humanize import with_unit
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import json_object_in
 from es_simhash.cli.options.index import index_argument, index_options
@@ -21,7 +20,6 @@ from es_simhash.cli.show.output import Output
 if TYPE_CHECKING:
     from es_simhash.index import Index
     from es_simhash.plans.init import Initialised
-    from es_simhash.plans.sized_scheme import SizedScheme
     from es_simhash.scheme.policy import Policy, WhenGrouped
     from es_simhash.scheme.scope import Scope
 
@@ -35,26 +33,12 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Create the index with the settings and mappings in this JSON file.",
 )
-@click.option(
-    "--documents",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Choose keys for this number of documents: for texts like those of INDEX, if it has some.",
-)
-@click.option(
-    "--max-candidates",
-    type=click.FloatRange(1),
-    metavar="N",
-    help="With --documents: maximum number of false candidates per query.  [default: 1% of all, 20 to 100]",
-)
 @policy_options
 @dry_run_option
 def command(
     index: str,
     known: dict[str, Any],
     create: str | None,
-    documents: int | None,
-    max_candidates: float | None,
     scope: Scope | None,
     no_scope: bool,
     groups: WhenGrouped | None,
@@ -67,22 +51,15 @@ def command(
     An existing mapping only grows: nothing else of it changes, and documents stay as they are. --within, --across,
     --window and --groups are kept there, and every command follows them.
 
-    With --documents, the keys of --scheme are replaced by the smallest that find 99% of the pairs of its similarity,
-    among that number of documents, and seldom others. Choose them before the fingerprints are made.
-
     Example: es-simhash init articles --field title --field body
     """
     from es_simhash.index import Index
-    from es_simhash.sketches.key_plans import Goal
 
-    if max_candidates and not documents:
-        raise click.UsageError("--max-candidates is for keys that are chosen. Add for how many: --documents N.")
-    goal = Goal(documents, most=max_candidates) if documents else None
     body = json_object_in(create) if create else None
     unsure = "Nothing was changed." if dry_run else f"{index} may have the fields already. Run the command again."
     with target.opened(output) as engine, saying_if_interrupted(lambda: unsure):
         opened = Index(index, engine, **known)
-        done = opened.init(create=body, dry_run=dry_run, policy=_policy(opened, scope, no_scope, groups), goal=goal)
+        done = opened.init(create=body, dry_run=dry_run, policy=_policy(opened, scope, no_scope, groups))
     _show(output, done, dry_run)
 
 
@@ -102,11 +79,7 @@ def _policy(opened: Index, scope: Scope | None, no_scope: bool, groups: WhenGrou
 
 
 def _show(output: Output, done: Initialised, dry_run: bool) -> None:
-    from es_simhash.cli.show.keys import keys_json
-
-    keys = keys_json(done.keys.scheme, done.keys.load) if done.keys else None
-    shown = {"created": done.created, "added": done.added, "dry_run": dry_run, "keys": keys, "requests": done.bodies}
-    output.result(shown)
+    output.result({"created": done.created, "added": done.added, "dry_run": dry_run, "requests": done.bodies})
     would, say = ("would be ", output.line) if dry_run else ("", output.report)
     for name, added in done.added.items():
         if done.created:
@@ -117,21 +90,7 @@ def _show(output: Output, done: Initialised, dry_run: bool) -> None:
             say(f"{name}: has all fields already; its scheme and policy {would}noted anew")
         else:
             say(f"{name}: has all fields already")
-    if done.keys:
-        _show_keys(output, done.keys)
     if dry_run:
         for name, body in done.bodies.items():
             output.line(f"PUT {name}" + ("" if done.created else "/_mapping"))
             output.line(json_text(body, indent=2))
-
-
-def _show_keys(output: Output, keys: SizedScheme) -> None:
-    from es_simhash.cli.show.keys import describe_keys
-
-    load = keys.load
-    by = f"by {keys.texts:,} of its texts" if keys.texts else "for texts like those of the benchmarks"
-    output.report(f"Keys: {describe_keys(keys.scheme, load)}, {with_unit(load.bytes * load.documents)} in all ({by}).")
-    if load.is_outgrown and keys.is_there:
-        output.warn("The index has these keys already, and they cannot change. Add others beside them: --prefix NAME.")
-    elif load.is_outgrown:
-        output.warn("No keys meet fewer documents in vain. Give a scheme with a higher similarity of MinHash.")

@@ -1,4 +1,4 @@
-"""``es-simhash tune``: a scheme for one's own texts, by labels or for a similarity, measured on these texts."""
+"""``es-simhash tune``: a scheme for one's own texts, by labels or for a similarity."""
 
 from __future__ import annotations
 
@@ -59,29 +59,13 @@ if TYPE_CHECKING:
 @click.option(
     "--similarity", type=SIMILARITY, metavar="S|LEVEL", help="Minimum similarity (see --histogram), or a level."
 )
-@click.option(
-    "--documents",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Number of documents the index will hold.  [default: as many as are read]",
-)
-@click.option(
-    "--recall", type=float, metavar="SHARE", default=0.99, show_default=True, help="Share of the similar pairs to find."
-)
-@click.option(
-    "--max-candidates",
-    type=float,
-    metavar="N",
-    help="Maximum number of false candidates per query.  [default: 1% of all, 20 to 100]",
-)
-@click.option("--choose", type=click.IntRange(1), metavar="ROW", help="Choose this row, instead of the best one.")
 @scope_options
 @output_file("--output", "-o", "scheme_file", help="Write the scheme to this file.")
 def command(source: Source, target: Target, output: Output, histogram: bool, **given: Any) -> int:
-    """Choose a scheme for the texts of FILEs, or of an index, and show what it finds and costs.
+    """Make a scheme for the texts of FILEs, or of an index.
 
-    Define near-duplicates by --similarity, or by --labels, which choose it. Texts are compared as --scheme or the index
-    says. The table also shows what other keys would find and cost; none of its rows is worse than another in all.
+    Define near-duplicates by --similarity, or by --labels, which choose it. All else is as --scheme or the index says,
+    or as the preset that suits the length of the texts.
 
     With --histogram, look at the examples from the top: the threshold lies where the first pairs are no duplicates to
     you. Rare features weigh more. Pairs out of scope count for nothing. Nothing is written to an index.
@@ -124,10 +108,6 @@ def _tune(
     *,
     labels: str | None,
     similarity: float | Level | None,
-    documents: int | None,
-    recall: float,
-    max_candidates: float | None,
-    choose: int | None,
     scheme_file: str | None,
     sample: int,
     examples: int,
@@ -139,7 +119,6 @@ def _tune(
     from es_simhash.quality.tuning import tune_by_labels, tune_by_similarity
     from es_simhash.quality.tuning_json import tuning_json
     from es_simhash.scheme.json_form import to_file
-    from es_simhash.sketches.key_plans import Goal
 
     def on_step(step: str) -> None:
         output.note(f"{step} …")
@@ -150,21 +129,14 @@ def _tune(
         if read:
             stored = stack.enter_context(StoredDocuments(scope=scope))
             base = _read_all(source, target, output, rejects, stored)
-            goal = Goal(max(documents or len(stored), 1), recall, max_candidates)
-            tuned = tune_by_labels(stored, read, goal, base, on_step, rejects)
+            tuned = tune_by_labels(stored, read, base, on_step, rejects)
         else:
             base, sampled = _read(source, target, output, rejects, sample, scope)
-            goal = Goal(max(documents or sampled.total, 1), recall, max_candidates)
-            texts = [text for _, text in sampled.documents]
-            tuned = tune_by_similarity(texts, similarity or 0.0, goal, base, on_step, sampled.in_scope)
-        if choose:
-            tuned = tuned.with_choice(choose - 1)
+            tuned = tune_by_similarity([text for _, text in sampled.documents], similarity or 0.0, base)
         if scheme_out:
             scheme_out.write(to_file(tuned.scheme))
     output.result({**tuning_json(tuned), "out": scheme_file})
     show_tuned(output, tuned)
-    output.line(tuned.why)
-    output.warn(tuned.warning)
     use = f"Use it: es-simhash init INDEX --field FIELD --scheme {scheme_file}"
     output.note(use if scheme_file else "Write the scheme by --output FILE.")
 

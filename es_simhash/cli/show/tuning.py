@@ -1,4 +1,4 @@
-"""The results of ``tune``: a table of keys to choose from, or a histogram of similarities with examples."""
+"""The results of ``tune``: the thresholds that were tried, or a histogram of similarities with examples."""
 
 from __future__ import annotations
 
@@ -8,16 +8,11 @@ from es_simhash.cli.show.groups import show_valley
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
-    from es_simhash.quality.key_choice import KeyOption
     from es_simhash.quality.similarity_histogram import Histogram, Level
     from es_simhash.quality.threshold_choice import Threshold
     from es_simhash.quality.tuning import Tuned
 
 _BAR = 40
-_LEGEND = """\
-expected: the expected share of wanted pairs that keys find; measured: the same, measured. random: candidates of a
-query that share keys by chance alone; false: those and documents that share phrases, as texts of the sample do.
-bytes: what the fields add to a document's JSON. µs: processor time per document."""
 
 
 def show_histogram(output: Output, found: Histogram) -> None:
@@ -54,43 +49,16 @@ def _name(level: Level) -> str:
 
 
 def show_tuned(output: Output, tuned: Tuned) -> None:
-    """Print the thresholds that were tried, and the keys, without those that others beat in everything."""
+    """Print the thresholds that were tried, and why one was chosen."""
     if tuned.threshold:
         thresholds = [_scored(each, each is tuned.threshold.best) for each in tuned.threshold.tried]
         columns = ["similarity", "level", "precision", "recall", "F1", "from", "to"]
         output.table(columns, thresholds, "Thresholds, with intervals of 95% for F1")
-        output.line()
-    columns = ["row", "keys", "expected", "measured", "random", "false", "bytes", "µs"]
-    rows = [[_marked(place + 1, place == tuned.choice), *_row(option)] for place, option in enumerate(tuned.front)]
-    output.table(
-        columns, rows, f"Keys, for {tuned.goal.documents:,} documents; false candidates by {tuned.texts:,} texts"
-    )
-    output.line(_LEGEND)
+    output.line(tuned.why)
+    output.warn(tuned.warning)
 
 
 def _scored(threshold: Threshold, is_best: bool) -> list[Any]:
     scores, f1 = threshold.scores, threshold.scores.f1
-    similarity = _marked(threshold.similarity, is_best)
+    similarity = f"{threshold.similarity:g}{' *' if is_best else ''}"
     return [similarity, threshold.level, scores.precision.value, scores.recall.value, f1.value, f1.low, f1.high]
-
-
-def _marked(number: float, is_chosen: bool) -> str:
-    return f"{number:g}{' *' if is_chosen else ''}"
-
-
-def _row(option: KeyOption) -> list[Any]:
-    scheme = option.scheme
-    if scheme.minhash:
-        keys = f"{scheme.minhash.bands} bands of {scheme.minhash.rows} rows, of {scheme.minhash.size} values"
-    else:
-        assert scheme.simhash
-        keys = f"{scheme.simhash.blocks} blocks of {scheme.simhash.bits} bits, within {scheme.simhash.distance}"
-    return [
-        keys,
-        f"{option.expected_recall:.2%}",
-        f"{option.recall:.2%}",
-        f"{option.random_candidates:,.2g}",
-        f"{option.candidates:,.1f}",
-        option.json_bytes,
-        f"{1e6 * option.cpu_seconds:,.0f}",
-    ]

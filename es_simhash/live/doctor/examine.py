@@ -11,7 +11,6 @@ from es_simhash.live.doctor import (
     disk,
     engine,
     index_settings,
-    keys,
     mapping,
     rights,
     source,
@@ -47,7 +46,6 @@ def _findings(index: str, facts: Facts) -> Iterator[Finding]:
         yield from disk.check_disks(facts, facts.documents.scheme)
         yield from comparison.check_rule(facts, facts.documents)
         yield from comparison.check_rarity(facts, facts.documents)
-        yield from keys.check_keys(facts, facts.documents)
     yield from comparison.check_scripts(facts)
     yield from rights.check_rights(facts)
 

@@ -5,7 +5,6 @@ Facts that the engine does not have, or does not show to this login, are None or
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote
@@ -111,7 +110,7 @@ class Facts:
     ``rights`` has, for each index, which of `PRIVILEGES` the login has; ``roles`` has its roles' rules about indices.
     ``hides_rights`` if the engine has logins but does not show what they may do; ``refused_updates`` then has the
     engine's reason for each index whose documents it does not let the login update. ``refuses_scripts`` if it runs none
-    where searches would have some. ``now`` is the time, in seconds since 1970.
+    where searches would have some.
     """
 
     engine: EngineInfo
@@ -126,7 +125,6 @@ class Facts:
     refused_updates: Mapping[str, str]
     refuses_scripts: bool
     changes_settings: bool
-    now: float
 
 
 def gather(index: str, documents: Documents | None, due: Sequence[Due], changes_settings: bool) -> Plan[Facts]:
@@ -149,7 +147,6 @@ def gather(index: str, documents: Documents | None, due: Sequence[Due], changes_
         refused_updates=(yield from _refused_updates([each.index for each in due])) if hides_rights else {},
         refuses_scripts=bool(documents and (yield from attempt(_refuses_scripts(index, documents)))),
         changes_settings=changes_settings,
-        now=time.time(),
     )
 
 

@@ -52,7 +52,6 @@ CODES = {
     "hidden-parts": Code("the login does not see all fields, or all documents", ("stop",), True),
     "rule": Code("texts are compared by the rule of an earlier version", ("warning", "note")),
     "rarity": Code("by which table of rarity texts are compared", ("ok", "note", "warning")),
-    "keys": Code("whether the keys suit the number of documents, now and in a year", ("ok", "note", "warning")),
     "scripts": Code("the server refuses scripts, which quicken searches within some bits", ("note",)),
     "misread": Code("digits within words, as in misread scans, whose copies look unlike", ("warning",)),
     "boilerplate": Code("most of each text is in most others, too, so that searches compare nearly all", ("warning",)),

@@ -366,20 +366,6 @@ def test_what_cannot_be_done_is_one_paragraph_with_the_remedy(
     assert done.out == ""
 
 
-def test_keys_are_chosen_for_a_number_of_documents_and_outgrown_ones_are_warned_of(loaded: Path) -> None:
-    given = ["init", "large", "--field", "body", "--documents", "10000000"]
-    shown = run(*given, "--dry-run", cwd=loaded).out
-    assert "57 bands of 5 rows, keys of 36 bits; 6 blocks: among 10,000,000 documents they find 99.0%" in shown
-    assert "for texts like those of the benchmarks" in shown
-    [done] = lines(run(*given, "--max-candidates", "1000", "--json", cwd=loaded))
-    assert (done["keys"]["bands"], done["keys"]["rows"], done["keys"]["key_bits"]) == (34, 4, 30)
-    assert 100 < done["keys"]["false_by_bands"] < 1_000
-    assert "34 bands of 4 rows" in run(*given, cwd=loaded).out  # they suffice, and are kept
-    assert "--prefix NAME" in run(*given[:-1], "1000000000", cwd=loaded).err
-    assert "--documents" in run("init", "large", "--max-candidates", "9", cwd=loaded, code=2).err
-    assert "34 bands of 4 rows" in run("info", "large", cwd=loaded).out
-
-
 def test_debug_shows_the_traceback(loaded: Path) -> None:
     assert "Traceback" in run("--debug", "find", "nowhere", "--text", "x", cwd=loaded, code=4).err
 
@@ -475,8 +461,6 @@ def test_the_documented_keys_of_json_are_those_printed_by_every_command(loaded: 
         last["info"]["files"],
         next(level for level in last["tune --histogram"]["levels"] if level["pairs"]),
         next(level for level in last["tune --histogram"]["levels"] if level["pairs"])["examples"][0],
-        last["tune"]["wish"],
-        last["tune"]["options"][0],
         last["evaluate"]["labels"],
         last["evaluate"]["labels"]["unknown_ids"],
         last["evaluate"]["near"],

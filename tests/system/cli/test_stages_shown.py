@@ -128,4 +128,4 @@ def test_each_stage_of_measuring_quality_is_counted(recorded: Recorded, folder: 
     exact = ("Reading features", "Comparing all", "Making keys", "Sampling")
     check(recorded, "Reading", "Sorting keys", "Comparing", *exact)
     run("tune", *source, "--labels", "labels.jsonl", cwd=folder)
-    check(recorded, "Reading", "Sorting keys", "Comparing", "Sampling", "Measuring keys")
+    check(recorded, "Reading", "Sorting keys", "Comparing", "Sampling")

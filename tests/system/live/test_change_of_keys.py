@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import count
 
-from es_simhash import Goal
+from es_simhash import MinHash, Scheme
 from es_simhash._core.json_paths import Json
 from es_simhash.engines.base import Engine
 from es_simhash.index import Index
@@ -54,8 +54,9 @@ def test_no_write_is_lost_and_no_fingerprint_is_stale_while_keys_are_changed(
     engine: Engine, meddler: Meddler, names: Callable[[], str]
 ) -> None:
     index = fingerprinted(engine, meddler, names(), DOCUMENTS)
-    old, new = Index(index.name, engine), Index(index.name, engine, fields=FIELDS, prefix=NEW)
-    new.init(goal=Goal(10_000_000))
+    other = Scheme(minhash=MinHash(bands=24, rows=5))
+    old, new = Index(index.name, engine), Index(index.name, engine, fields=FIELDS, scheme=other, prefix=NEW)
+    new.init()
     assert new.scheme.id != old.scheme.id
     writers = Writers(engine, index.name)
 

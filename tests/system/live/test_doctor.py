@@ -110,7 +110,7 @@ def held_up(found: Sequence[Finding]) -> list[tuple[str, str]]:
 def test_a_healthy_index_is_all_right(engine: Engine, made: Callable[..., str]) -> None:
     found = examined(made(), engine)
     assert {each.level for each in found} == {"ok"}
-    assert {"engine", "writable", "mapping", "total-fields", "source", "text-fields", "keys", "disk"} == {
+    assert {"engine", "writable", "mapping", "total-fields", "source", "text-fields", "disk"} == {
         each.code for each in found
     }
 

@@ -1,4 +1,4 @@
-"""Pairs with several similarities at once, histograms of them, and planted pairs."""
+"""Pairs with several similarities at once, and histograms of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from es_simhash.groups.pairs.candidates import positions
 from es_simhash.quality.measures import MEASURES, Flags, measure_pairs
 from es_simhash.quality.predictions import first_positions
 from es_simhash.quality.similarity_histogram import histogram
-from es_simhash.quality.synthetic_pairs import synthetic_pairs
 from es_simhash.quality.tuning_json import histogram_json, marked
 from es_simhash.scheme.verdict.builtin import builtin
 from es_simhash.scheme.verdict.verification import Verification
@@ -34,15 +33,13 @@ def test_similarities_are_those_that_texts_are_verified_by(tokens: Chars | Words
         by_rarity = Verification.of_fingerprints(1.0, measure, "rarity")
         verifier = Verifier(settings, by_rarity, builtin())
         assert found.similarities[measure] == pytest.approx(verifier.similarities(TEXTS, pairs))
-    plain = Verifier(settings, Verification.of_fingerprints(1.0))
-    assert found.jaccards == pytest.approx(plain.similarities(TEXTS, pairs))
 
 
 def test_pairs_are_measured_by_the_features_that_the_scheme_compares() -> None:
     by_words = Scheme(tokens=Words(1), verification=None)
     found = measure_pairs(replace(by_words, verification=Verification(features="text")), TEXTS, first_positions(TEXTS))
     plain = measure_pairs(by_words, TEXTS, first_positions(TEXTS))
-    assert (found.pairs.tolist(), found.jaccards.tolist()) == (plain.pairs.tolist(), plain.jaccards.tolist())
+    assert found.pairs.tolist() == plain.pairs.tolist()
     verifier = Verifier(by_words, Verification(measure="jaccard", features="text"), builtin())
     similarities = verifier.similarities(TEXTS, np.stack(positions(found.pairs)))
     assert found.similarities["jaccard"] == pytest.approx(similarities)
@@ -51,18 +48,6 @@ def test_pairs_are_measured_by_the_features_that_the_scheme_compares() -> None:
 def test_nothing_is_similar_among_no_texts() -> None:
     found = measure_pairs(Scheme(), [], first_positions([]))
     assert len(found.pairs) == len(found.similarities["balanced"]) == 0
-
-
-@pytest.mark.parametrize("similarity", [0.2, 0.5, 0.95, 1.0])
-def test_planted_pairs_have_the_similarity_that_is_wanted(similarity: float) -> None:
-    found = synthetic_pairs(Scheme(), TEXTS, similarity)
-    ends = found.features.offsets
-    assert len(found.pairs) == sum(bool(text) for text in TEXTS)
-    for pair, jaccard in zip(np.stack(positions(found.pairs)).T.tolist(), found.jaccards.tolist(), strict=True):
-        a, b = (set(found.features.hashes[ends[place] : ends[place + 1]].tolist()) for place in pair)
-        assert len(a) == len(b)
-        assert len(a & b) / len(a | b) == pytest.approx(jaccard)
-        assert similarity <= jaccard + 1e-9 < similarity + 2 / len(a) + 2e-9
 
 
 def test_a_histogram_counts_each_pair_once_and_shows_some_of_each_level() -> None:

@@ -5,22 +5,18 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
-from es_simhash import Chars, Scheme, Scope, Words
-from es_simhash._core.arrays import Integers
+from es_simhash import MinHash, Scheme, Scope, Words
 from es_simhash.errors import InputError, SchemeError
 from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.quality.bootstrap import Bootstrap
 from es_simhash.quality.evaluation import EvaluationOptions, evaluate
 from es_simhash.quality.labels import Labels
-from es_simhash.quality.measures import Flags, jaccard_of
 from es_simhash.quality.stored_documents import StoredDocuments
-from es_simhash.quality.tuning import Tuned, features_for, tune_by_labels, tune_by_similarity
+from es_simhash.quality.tuning import Tuned, preset_for, tune_by_labels, tune_by_similarity
 from es_simhash.quality.tuning_json import tuning_json
-from es_simhash.scheme.verdict.verification import Measure, Verification
-from es_simhash.sketches.key_plans import Goal
+from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.testing.corpus import corpus, edited
 
 WORDS = [f"{a}{b}{c}" for a in "bdfgklm" for b in "aeiou" for c in "nrst"]
@@ -64,7 +60,7 @@ def test_labels_choose_the_threshold_and_nothing_else_of_the_rule(by_labels: Tun
     assert tuned.threshold
     assert tuned.threshold.best.similarity < tuned.threshold.own.similarity == 0.9
     assert tuned.scheme.verification == replace(own, similarity=tuned.threshold.best.similarity)
-    assert (tuned.scheme.tokens, tuned.scheme.html) == (Words(2), True)
+    assert tuned.scheme.id == scheme.id
 
 
 def test_the_threshold_is_the_best_one_of_an_evaluation(by_labels: Tuned) -> None:
@@ -108,20 +104,6 @@ def test_the_schemes_own_threshold_stays_where_none_is_better() -> None:
 
 def test_a_tuned_scheme_is_read_back_from_its_file(by_labels: Tuned) -> None:
     assert Scheme.from_json(by_labels.scheme.to_json()) == by_labels.scheme
-
-
-def test_no_option_is_beaten_by_another(by_labels: Tuned) -> None:
-    front = by_labels.front
-    assert len(front) > 1
-    assert not any(a.is_beaten_by(b) for a in front for b in front)
-
-
-def test_another_row_may_be_chosen(by_labels: Tuned) -> None:
-    other = by_labels.with_choice(0 if by_labels.choice else 1)
-    assert other.scheme == other.front[other.choice].scheme != by_labels.scheme
-    assert by_labels.with_choice(by_labels.choice) is by_labels
-    with pytest.raises(InputError, match=r"no row 99\. Choose one from 1"):
-        by_labels.with_choice(98)
 
 
 def some_copies() -> list[tuple[str, str]]:
@@ -199,140 +181,53 @@ def test_pairs_out_of_scope_are_neither_right_nor_wrong(kind: str) -> None:
     assert scores[0] > 0.95
     assert scores[1] is not None
     assert scores[1] < 0.85
-    # Equal texts of the other tenant are no false candidates.
-    assert min(each.candidates for each in scoped.front) == 0
 
 
 # ---- for a similarity
 
 
-def test_copies_out_of_scope_say_nothing_about_a_similarity() -> None:
-    texts = [TEXTS[0], "", *TEXTS[1:]]
-    copies = [edited({"title": "", "body": text}, 9, seed=place)["body"] for place, text in enumerate(TEXTS)]
-    tenants = np.array([0] * len(texts) + [1] * len(copies))
-
-    def in_scope(first: Integers, second: Integers) -> Flags:
-        same: Flags = tenants[first] == tenants[second]
-        return same
-
-    goal = Goal(1_000_000)
-    alone, unscoped = tune_by_similarity(TEXTS, 0.6, goal), tune_by_similarity([*texts, *copies], 0.6, goal)
-    scoped = tune_by_similarity([*texts, *copies], 0.6, goal, in_scope=in_scope)
-    levels = [each.scheme.minhash.similarity for each in (alone, scoped, unscoped) if each.scheme.minhash]
-    assert levels[0] == levels[1] != levels[2]
-
-    def fewest(tuned: Tuned) -> float:
-        return min(each.candidates for each in tuned.front)
-
-    # Copies that are less similar than is asked for are false candidates, unless a search leaves them out.
-    unscoped = tune_by_similarity([*texts, *copies], 0.95, goal)
-    scoped = tune_by_similarity([*texts, *copies], 0.95, goal, in_scope=in_scope)
-    assert 5 * fewest(scoped) < fewest(unscoped)
-
-
 TEXTS = [each["body"] for each in corpus(60)]
 
 
-def test_keys_for_a_similarity_find_as_much_as_is_asked_for() -> None:
-    tuned = tune_by_similarity(TEXTS, 0.6, Goal(10_000_000))
-    choice = tuned.front[tuned.choice]
-    assert choice.expected_recall >= 0.99
-    assert choice.recall >= 0.95
-    assert choice.candidates == 0
+def test_a_similarity_becomes_the_threshold_of_a_scheme() -> None:
+    tuned = tune_by_similarity([*TEXTS, ""], 0.6)
     assert tuned.scheme.verification == Verification(0.6)
+    assert tuned.scheme.id == Scheme().id
+    assert (tuned.documents, tuned.threshold, tuned.warning) == (60, None, "")
     assert "0.6" in tuned.why
-    assert "10,000,000 documents" in tuned.why
-    assert tuned.threshold is None
 
 
 def test_a_similarity_to_tune_for_may_be_given_by_its_level() -> None:
     assert tune_by_similarity(TEXTS, "versions").scheme.verification == Verification.at("versions")
 
 
-def test_blocks_stand_beside_bands_where_texts_are_to_be_almost_equal() -> None:
-    front = tune_by_similarity(TEXTS, 0.97, Goal(1_000_000)).front
-    blocks = [each for each in front if each.scheme.simhash]
-    assert blocks
-    assert all(each.scheme.verification is None for each in blocks)
-    assert all(abs(each.recall - each.expected_recall) < 0.1 for each in blocks)
-
-
-def test_the_expected_recall_is_what_is_measured() -> None:
-    for option in tune_by_similarity(TEXTS, 0.5, Goal(1_000)).front:
-        error = 3 * (option.expected_recall * (1 - option.expected_recall) / 60) ** 0.5 + 0.02
-        assert abs(option.recall - option.expected_recall) < error
-
-
-def test_shared_phrases_make_candidates() -> None:
-    rng = random.Random(1)
-    boilerplate = " ".join(rng.choices(WORDS, k=60))
-    texts = [f"{boilerplate} {' '.join(rng.choices(WORDS, k=40))}" for _ in range(60)]
-    tuned = tune_by_similarity(texts, 0.7, Goal(60_000))
-    assert tuned.front[tuned.choice].candidates > 100
-    assert tuned.front[tuned.choice].random_candidates < 1
-
-
-@pytest.mark.parametrize(
-    ("texts", "documents", "expected"),
-    [
-        (4, 4, ""),
-        (60, 6_000_000, "measured on 60 texts"),
-        (700, 7_000_000, ""),
-        (5_000, 1_000_000_000, "measured on 700 texts"),
-    ],
-)
-def test_few_texts_are_too_few_for_many_documents(texts: int, documents: int, expected: str) -> None:
-    warning = Tuned(texts, Goal(documents), [], 0, "").warning
-    assert expected in warning
-    assert bool(expected) == bool(warning)
-
-
-def test_the_number_of_unseen_candidates_is_an_upper_bound() -> None:
-    """The chance to see none of them in a hundred pairs is 5% then."""
-    tuned = Tuned(15, Goal(1_000_001), [], 0, "")
-    assert (1 - tuned.unseen / 1_000_000) ** 105 == pytest.approx(0.05, rel=0.1)
-
-
-def test_the_features_of_a_scheme_that_is_given_are_kept() -> None:
-    scheme = tune_by_similarity(TEXTS, 0.8, base=Scheme(tokens=Words(2), html=True)).scheme
-    assert (scheme.tokens, scheme.html) == (Words(2), True)
+def test_all_else_of_a_scheme_that_is_given_is_kept() -> None:
     rule = Verification(0.5, measure="jaccard", numbers=0.3, features="scheme")
-    assert tune_by_similarity(TEXTS, 0.8, base=Scheme(verification=rule)).scheme.verification == replace(
-        rule, similarity=0.8
+    base = Scheme(tokens=Words(2), html=True, verification=rule)
+    expected = replace(base, name="tuned", verification=replace(rule, similarity=0.8))
+    assert tune_by_similarity(TEXTS, 0.8, base) == Tuned(
+        60, expected, "From the similarity 0.8 on, texts are near-duplicates."
     )
 
 
-@pytest.mark.parametrize("measure", ["jaccard", "balanced"])
-def test_keys_are_chosen_for_the_jaccard_similarity_of_texts_of_one_length(measure: Measure) -> None:
-    """Two sets of 100 features share 80 of them."""
-    similarity = {"jaccard": 80 / 120, "balanced": (80 / 120 * 0.8) ** 0.5}[measure]
-    assert jaccard_of(measure, similarity) == pytest.approx(80 / 120)
+@pytest.mark.parametrize("name", ["strict", "chinese-keywords"])
+def test_a_scheme_without_minhash_gets_one(name: str) -> None:
+    base = Scheme.preset(name)
+    scheme = tune_by_similarity(TEXTS, 0.8, base).scheme
+    assert (scheme.simhash, scheme.minhash) == (base.simhash, MinHash())
 
 
-def test_short_texts_get_shorter_features() -> None:
-    assert features_for(TEXTS) == Chars(5)
-    assert features_for(["A title", "Another one of these"]) == Chars(3)
-    assert features_for(["近似重复检测的一个标题"]) == Chars(3)
-    assert features_for(["近似重复检测的一个标题" * 5]) == Chars(5)
+def test_short_texts_get_the_preset_for_them() -> None:
+    assert preset_for(TEXTS) == "default"
+    assert preset_for(["A title", "Another one of these"]) == "short"
+    assert preset_for(["近似重复检测的一个标题"]) == "short"
+    assert preset_for(["近似重复检测的一个标题" * 5]) == "default"
 
 
 @pytest.mark.parametrize(
-    ("texts", "similarity", "goal", "error"),
-    [
-        ([], 0.5, None, InputError),
-        ([""], 0.5, None, InputError),
-        (TEXTS, 1.5, None, SchemeError),
-        (TEXTS, 0.001, None, SchemeError),
-    ],
+    ("texts", "similarity", "error"),
+    [([], 0.5, InputError), ([""], 0.5, InputError), (TEXTS, 1.5, SchemeError), (TEXTS, 0.0, SchemeError)],
 )
-def test_invalid_options_are_refused(
-    texts: list[str], similarity: float, goal: Goal | None, error: type[Exception]
-) -> None:
+def test_invalid_options_are_refused(texts: list[str], similarity: float, error: type[Exception]) -> None:
     with pytest.raises(error):
-        tune_by_similarity(texts, similarity, goal)
-
-
-@pytest.mark.parametrize("given", [{"recall": 1.0}, {"recall": 0.0}, {"documents": 0}])
-def test_wishes_that_no_keys_fulfil_are_refused(given: dict[str, float]) -> None:
-    with pytest.raises(SchemeError, match=r"Choose|Say"):
-        Goal(**{"documents": 10, **given})  # type: ignore[arg-type]
+        tune_by_similarity(texts, similarity)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from itertools import combinations, product
-from math import comb, prod
+from math import prod
 
 import numpy as np
 import pytest
@@ -72,36 +72,6 @@ def test_the_curve_of_20_bands_of_5_rows_is_that_of_the_textbook() -> None:
     textbook = {0.2: 0.006, 0.3: 0.047, 0.4: 0.186, 0.5: 0.470, 0.6: 0.802, 0.7: 0.975, 0.8: 0.9996}
     for similarity, probability in textbook.items():
         assert tradeoffs.band_probability(similarity, 20, 5) == pytest.approx(probability, abs=5e-4)
-
-
-@given(st.integers(1, 36), st.data())
-def test_the_fewest_blocks_within_the_budget_are_chosen(bits: int, data: st.DataObject) -> None:
-    distance = data.draw(st.integers(0, bits - 1))
-    documents = data.draw(st.integers(0, 10**9))
-    possible = range(max(distance + 1, -(-bits // 64)), bits + 1)
-    candidates = [tradeoffs.block_candidates(bits, m, m - distance, documents) for m in possible]
-    budget = data.draw(st.sampled_from(candidates))
-    plan = tradeoffs.plan_blocks(bits, distance, documents, budget)
-    assert plan.blocks == next(m for m, met in zip(possible, candidates, strict=True) if met <= budget)
-    assert plan.candidates <= budget
-    assert (plan.min_shared, plan.recall, plan.keys) == (plan.blocks - distance, 1.0, plan.blocks)
-
-
-def test_a_budget_of_ten_candidates_among_10_million_takes_five_blocks() -> None:
-    assert tradeoffs.plan_blocks(64, 3, 10_000_000, 10) == BlockPlan(64, 5, 3, 10_000_000)
-
-
-def test_a_budget_that_no_blocks_keep_is_refused_with_what_can_be_had() -> None:
-    lowest = 10**9 * sum(comb(16, i) for i in range(4)) / 2**16
-    with pytest.raises(SchemeError, match=f"at least {lowest:.3g} candidates".replace("+", r"\+")):
-        tradeoffs.plan_blocks(16, 3, 10**9, 10)
-
-
-@pytest.mark.parametrize(("bits", "distance", "most"), [(8, 8, 8), (64, 36, 36), (64, 100, 36)])
-def test_a_distance_that_takes_more_blocks_than_have_keys_is_refused(bits: int, distance: int, most: int) -> None:
-    with pytest.raises(SchemeError, match=f"Choose a distance below {most}"):
-        tradeoffs.plan_blocks(bits, distance, 1000, 10)
-    assert tradeoffs.plan_blocks(bits, most - 1, 1000, 1000).blocks == most
 
 
 @given(st.floats(0.05, 1.0), st.floats(0.05, 0.995), st.integers(1, 300))

@@ -21,7 +21,7 @@ from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import InputError, ScriptError
 from es_simhash.index import Index
 from es_simhash.live.backfill.options import BackfillOptions
-from es_simhash.live.doctor import blocks, disk, engine, index_settings, keys, rights, source
+from es_simhash.live.doctor import blocks, disk, engine, index_settings, rights, source
 from es_simhash.live.doctor.facts import Disk, Facts, IndexFacts, ShardCopy
 from es_simhash.live.doctor.finding import CODES, Finding, accepting
 from es_simhash.live.doctor.mapping import check_dynamic, check_mapping, check_nested, check_texts
@@ -40,10 +40,7 @@ from es_simhash.scheme import notes
 from es_simhash.scheme.field_bytes import bytes_a_document
 from es_simhash.scheme.mapping import DEFAULT_PREFIX, entries, merge, number_of_fields
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.sized_keys import with_keys_for
 from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.sketches.key_plans import Goal
-from es_simhash.testing.corpus import corpus
 from tests import ROOT
 from tests.support.findings import levels, the_one
 from tests.support.meddling import Meddler
@@ -80,55 +77,8 @@ def facts(*indices: IndexFacts, **reported: Any) -> Facts:
         "refused_updates": {},
         "refuses_scripts": False,
         "changes_settings": False,
-        "now": 1_000 * _DAY,
     }
     return Facts(**{**known, **reported})
-
-
-# --- keys
-
-_DAY = 86_400
-
-
-def test_keys_that_are_outgrown_are_warned_of_with_the_command_that_adds_others() -> None:
-    [found] = keys.check_keys(facts(there(documents=20_000_000)), DOCUMENTS)
-    assert (found.code, found.level) == ("keys", "warning")
-    assert "about 1,400 in vain" in re.sub(r"1,4\d\d", "1,400", found.message)
-    assert found.remedy.endswith("es-simhash init articles --field body --documents 20000000.")
-    made = replace(there(documents=20_000_000), fingerprinted=1)
-    [found] = keys.check_keys(facts(made), DOCUMENTS)
-    assert "--prefix dedup2" in found.remedy
-    larger = replace(DOCUMENTS, scheme=with_keys_for(Scheme(), Goal(20_000_000)))
-    assert levels(keys.check_keys(facts(made), larger)) == [("keys", "ok")]
-
-
-def test_all_indices_behind_a_name_count_together() -> None:
-    halves = facts(there("a-1", documents=10_000_000), there("a-2", documents=10_000_000))
-    [found] = keys.check_keys(halves, DOCUMENTS)
-    assert found.level == "warning"
-    assert "init a-1,a-2" in found.remedy
-
-
-def test_growth_is_looked_at_a_year_ahead() -> None:
-    def created(days: float, documents: int = 2_000_000) -> Facts:
-        settings = {"index.creation_date": str(int((1_000 * _DAY - days * _DAY) * 1000))}
-        return facts(there(documents=documents, settings=settings))
-
-    [found] = keys.check_keys(created(30), DOCUMENTS)
-    assert (found.code, found.level) == ("keys", "note")
-    assert "26,333,333 in a year" in found.message
-    assert "--documents 26333333" in found.remedy
-    for enough in (created(300), created(0.5), created(900), facts(there(documents=2_000_000))):
-        assert levels(keys.check_keys(enough, DOCUMENTS)) == [("keys", "ok")]
-
-
-def test_texts_of_the_index_say_how_many_are_met_in_vain() -> None:
-    phrase = "The opinions in this letter are those of its author, and not of this paper or its editors. " * 3
-    texts = [phrase + each["body"] for each in corpus(40)]
-    million = there(documents=1_000_000)
-    assert levels(keys.check_keys(facts(million), DOCUMENTS)) == [("keys", "ok")]
-    assert levels(keys.check_keys(facts(replace(million, texts=texts)), DOCUMENTS)) == [("keys", "warning")]
-    assert levels(keys.check_keys(facts(there(documents=0)), DOCUMENTS)) == []
 
 
 # --- engines and names
@@ -561,7 +511,6 @@ def test_of_the_embedded_engine_mapping_and_fields_are_examined(embedded: Engine
         "total-fields",
         "source",
         "text-fields",
-        "keys",
     }
     assert {level for _, level in found} == {"ok"}
 

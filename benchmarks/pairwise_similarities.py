@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import rows_of
-
-if TYPE_CHECKING:
-    from es_simhash.text.features import FeatureBatch
+from es_simhash.text.features import FeatureBatch
 
 _AT_ONCE = 1 << 14
 

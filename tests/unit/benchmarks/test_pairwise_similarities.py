@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.sketches import pairwise
+from benchmarks import pairwise_similarities
 from es_simhash.text.features import FeatureBatch
 
 SETS = st.lists(st.sets(st.integers(0, 40), min_size=1), min_size=1, max_size=8)
@@ -24,5 +24,5 @@ def test_similarities_are_those_of_sets(sets: list[set[int]]) -> None:
     expected = [len(a & b) / len(a | b) for a, b in combinations(sets, 2)]
     with pytest.MonkeyPatch.context() as patch:
         for at_once in (1 << 14, 3):
-            patch.setattr(pairwise, "_AT_ONCE", at_once)
-            assert pairwise.jaccards(features).tolist() == expected
+            patch.setattr(pairwise_similarities, "_AT_ONCE", at_once)
+            assert pairwise_similarities.jaccards(features).tolist() == expected
