@@ -5,10 +5,24 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
-from es_simhash import PRESETS, Documents, Layout, Passages, Runs, Scheme, Words
+from es_simhash import (
+    PRESETS,
+    Chars,
+    Documents,
+    Keywords,
+    Layout,
+    MinHash,
+    Normalisation,
+    Passages,
+    Runs,
+    Scheme,
+    SimHash,
+    Words,
+)
 from es_simhash._core.bit_codes import to_ints
 from es_simhash.sketches.minhash.codec import SignatureCodec
 from es_simhash.text.hashing.registry import HASH_FUNCTIONS, WIDTHS, HashFunction
@@ -41,22 +55,29 @@ LONG_TEXTS = {
     "too short": "Five words are no passage.",
 }
 _PASSAGES = (Passages(), Passages(words=3, window=4, key_bits=60))
-_PRESETS = {name: Scheme.preset(name) for name in PRESETS}
-# What indices may have been made with, though it is no preset any more.
-_FORMER = {
-    "records": Scheme(),
-    "code": Scheme(tokens=Words(2)),
-    "strict with a SimHash in a field": Scheme(minhash=None, layout=Layout(doc_values=False)),
-}
+# What indices may have been made with: the first default, what was a preset, and the presets as they are now.
+_FIRST = Scheme(normalisation=Normalisation(), tokens=Chars(), minhash=MinHash(bands=32, rows=4, key_bits=30))
+_SCHEMES = {
+    "default": _FIRST,
+    "short": replace(
+        _FIRST, tokens=Chars(3), simhash=SimHash(64, 8, 5), minhash=MinHash(bands=42, rows=3, key_bits=30), floor=4
+    ),
+    "passages": replace(_FIRST, passages=Passages()),
+    "chinese-keywords": replace(_FIRST, tokens=Keywords("tfidf", 22), weights="own", minhash=None, floor=4),
+    "strict": replace(_FIRST, minhash=None, layout=Layout(simhash="blocks")),
+    "records": _FIRST,
+    "code": replace(_FIRST, tokens=Words(2)),
+    "strict with a SimHash in a field": replace(_FIRST, minhash=None, layout=Layout(doc_values=False)),
+} | {f"{name}, second": Scheme.preset(name) for name in PRESETS}
 
 
 def golden() -> dict[str, Any]:
     """All vectors as they are now."""
     return {
         "hashes": {name: {token: _hashes(function, token) for token in FEATURES} for name, function in HASHES},
-        "presets": {name: _fingerprints(scheme) for name, scheme in {**_PRESETS, **_FORMER}.items()},
+        "presets": {name: _fingerprints(scheme) for name, scheme in _SCHEMES.items()},
         "passages": {f"{each.words} {each.window} {each.key_bits}": _passages(each) for each in _PASSAGES},
-        "tokens": {tokens.kind: _fingerprints(Scheme(tokens=tokens)) for tokens in (Runs(),)},
+        "tokens": {tokens.kind: _fingerprints(replace(_FIRST, tokens=tokens)) for tokens in (Runs(),)},
     }
 
 
@@ -81,7 +102,7 @@ def _fingerprints(scheme: Scheme) -> dict[str, Any]:
 
 
 def _passages(passages: Passages) -> dict[str, Any]:
-    scheme = Scheme(passages=passages)
+    scheme = replace(_FIRST, passages=passages)
     made = Documents(scheme, ["text"]).add_fields_to_all({"text": text} for text in LONG_TEXTS.values())
     texts = {
         name: {"text": text, "passages": fields["dedup"].get("passages", "").split()}
@@ -92,7 +113,7 @@ def _passages(passages: Passages) -> dict[str, Any]:
 
 def tables(vectors: dict[str, Any]) -> dict[str, str]:
     """Return the parts of the documentation that are made of the vectors, by the names of their marks."""
-    default = vectors["presets"]["default"]
+    default = vectors["presets"]["default, second"]
     hashes = [f"| `{token}` | `{widths['64']}` |" for token, widths in vectors["hashes"]["poly64"].items() if token]
     rows = ["| text | status | SimHash | MinHash | block keys | band keys |", "|---|---|---|---|---|---|"]
     for vector in default["texts"].values():

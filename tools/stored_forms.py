@@ -28,12 +28,12 @@ FOUND = FOLDER / "found.json"
 
 def names() -> dict[str, dict[str, Any]]:
     """Return all names as they are now: each part is a table whose entries no change may take away or alter."""
-    schemes = {name: Scheme.preset(name) for name in PRESETS}
+    kept = json.loads(NAMES.read_text(encoding="utf-8"))["forms of schemes"] if NAMES.exists() else {}
+    schemes = [*(Scheme.from_json(json.dumps(form)) for form in kept.values()), *map(Scheme.preset, PRESETS)]
     return {
         "exit codes": {str(code): meaning for code, meaning in exits.MEANINGS.items()},
-        "scheme ids": {name: scheme.id for name, scheme in schemes.items()},
-        "forms of schemes": {scheme.id: json.loads(scheme.to_json()) for scheme in schemes.values()},
-        "mappings": {scheme.id: scheme.mapping() for scheme in schemes.values()},
+        "forms of schemes": {scheme.id: json.loads(scheme.to_json()) for scheme in schemes},
+        "mappings": {scheme.id: scheme.mapping() for scheme in schemes},
         "fields of groups": dict(group_fields.PROPERTIES),
         "fields of tags": dict(own_fields.TAG_PROPERTIES),
         "JSON keys": _json_keys(),

@@ -97,12 +97,12 @@ def test_texts_of_any_length_have_the_content_hash_of_numpy(character: str, leng
 def test_keys_are_the_golden_ones() -> None:
     for golden in GOLDEN["texts"].values():
         if golden["status"] != "empty":
-            signature = own_fields.signature_codec(Settings(layout=Layout(signature_bits=32))).from_text(
-                golden["minhash"]
-            )
+            first = MinHash(bands=32, rows=4, key_bits=30)
+            settings = Settings(minhash=first, layout=Layout(signature_bits=32))
+            signature = own_fields.signature_codec(settings).from_text(golden["minhash"])
             simhash = np.array([int(golden["simhash"], 16)], np.uint64)
             fingerprints = Fingerprints(np.array([0], np.uint8), simhash, signature[np.newaxis])
-            [fields] = by_kernels(Settings(), [golden["text"]], fingerprints) or []
+            [fields] = by_kernels(Settings(minhash=first), [golden["text"]], fingerprints) or []
             assert fields["simhash"] == golden["simhash"]
             assert fields["blocks"].split() == golden["blocks"]
             assert fields["bands"].split() == golden["bands"]

@@ -156,11 +156,11 @@ def test_keys_lie_as_the_layout_says() -> None:
     blocks = Scheme().block_keys(Scheme().fingerprint(TEXT))
     bands = Scheme().band_keys(Scheme().fingerprint(TEXT))
     assert len(blocks) == 6
-    assert len(bands) == 32
+    assert len(bands) == 36
     assert (forms["text"]["blocks"], forms["text"]["bands"]) == (" ".join(blocks), " ".join(bands))
     assert (forms["keyword"]["blocks"], forms["keyword"]["bands"]) == (blocks, bands)
     assert [forms["fields"][f"block{i}"] for i in range(6)] == blocks
-    assert [forms["fields"][f"band{i}"] for i in range(32)] == bands
+    assert [forms["fields"][f"band{i}"] for i in range(36)] == bands
 
 
 @each_scheme

@@ -15,9 +15,10 @@ from es_simhash.errors import InputError, SchemeError, TextError
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.own_fields import band_terms, block_terms, names
 from es_simhash.scheme.presets import PRESETS
-from es_simhash.scheme.query import Criteria, body, clause, compared_fields, more_like_this, restricted
+from es_simhash.scheme.query import Criteria, body, clause, compared_fields, more_like_this, restricted, shared_bands
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, MinHash, SimHash
+from es_simhash.scheme.verdict.verification import Verification
 
 TEXT = "Near-duplicate detection finds what was copied, 轉載 and コピー, and changed a little."
 
@@ -118,10 +119,29 @@ def test_keys_in_fields_of_their_own_are_looked_up_there() -> None:
     scheme = small(Layout("fields"))
     blocks = should(1, term("near.block0", "0K"), term("near.block1", "1F"))
     bands = should(1, term("near.band0", "ol"), term("near.band1", "SK"))
-    for scored in (True, False):
-        assert clause(scheme, FINGERPRINT, Criteria(1, None), "near", scored=scored) == blocks
-        assert clause(scheme, FINGERPRINT, Criteria(None, 0.6), "near", scored=scored) == bands
-        assert clause(scheme, FINGERPRINT, Criteria(1, 0.6), "near", scored=scored) == should(1, blocks, bands)
+    assert clause(scheme, FINGERPRINT, Criteria(1, None), "near") == blocks
+    assert clause(scheme, FINGERPRINT, Criteria(None, 0.6), "near") == bands
+    assert clause(scheme, FINGERPRINT, Criteria(1, 0.6), "near") == should(1, blocks, bands)
+    unscored = clause(scheme, FINGERPRINT, Criteria(None, 0.6), "near", scored=False)
+    keys = [{"term": {"near.band0": "ol"}}, {"term": {"near.band1": "SK"}}]
+    assert unscored == {"constant_score": {"filter": {"bool": {"should": keys, "minimum_should_match": 1}}}}
+
+
+@pytest.mark.parametrize("scored", [True, False])
+def test_as_many_bands_must_be_shared_as_pairs_of_the_similarity_nearly_always_do(scored: bool) -> None:
+    scheme = Scheme()
+    found = clause(scheme, scheme.fingerprint(TEXT), Criteria(None, 0.6), scored=scored)
+    least = found["bool"] if scored else found["constant_score"]["filter"]["bool"]
+    assert (least["minimum_should_match"], len(least["should"])) == (2, 36)
+
+
+def test_a_large_index_is_asked_for_documents_that_share_more_bands() -> None:
+    minhash, near = MinHash(), Criteria(None, 0.63, Verification())
+    assert [shared_bands(minhash, near, documents) for documents in (0, 10**6, 10**7, 10**9)] == [2, 2, 3, 3]
+    # Of less similar texts too few would be found.
+    assert shared_bands(minhash, Criteria(None, 0.5, Verification()), 10**7) == 2
+    first = MinHash(bands=32, rows=4, key_bits=30)
+    assert [shared_bands(first, near, documents) for documents in (0, 10**9)] == [1, 1]
 
 
 @pytest.mark.parametrize("keys", ["text", "keyword"])

@@ -197,17 +197,17 @@ def with_fields(path: Path, signatures: npt.NDArray[np.uint32], simhashes: npt.N
 
 
 def boilerplate(count: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint64]]:
-    """Fingerprints of documents that share the first band's rows, and nothing else."""
+    """Fingerprints of documents that share the values of the first key, and nothing else."""
     rng = np.random.default_rng(5)
     signatures = rng.integers(0, 1 << 32, (count, 128), dtype=np.uint32)
-    signatures[:, :8] = signatures[0, :8]
+    signatures[:, :5] = signatures[0, :5]
     return signatures, rng.integers(0, 1 << 64, count, dtype=np.uint64)
 
 
 def test_a_key_that_very_many_share_is_reported_and_makes_no_group(tmp_path: Path) -> None:
     with with_fields(tmp_path, *boilerplate(3000)) as index, index.group() as grouped:
         assert len(grouped) == 0
-        assert {(key.name, key.documents) for key in grouped.hot_keys} == {("band 0", 3000), ("band 1", 3000)}
+        assert {(key.name, key.documents) for key in grouped.hot_keys} == {("values 0, 1, 2, 3, 4", 3000)}
         assert grouped.counts.left_out > 3000 * 2900 / 2
         assert grouped.counts.cut_off == 0
         [(name, id_)] = grouped.keys([grouped.hot_keys[0].position])

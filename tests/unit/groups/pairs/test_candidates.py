@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import tracemalloc
 from itertools import chain, combinations
 
 import numpy as np
@@ -102,21 +101,3 @@ def test_hardly_any_others_of_wider_keys_have_the_same_hash(dtype: str, columns:
     numbers = np.random.default_rng(1).integers(0, 256, (20_000, columns)).astype(dtype)
     hashes = entries(numbers, 0) >> np.uint64(POSITION_BITS)
     assert len(np.unique(hashes)) == pytest.approx(len(np.unique(numbers, axis=0)), abs=2)
-
-
-def test_merged_candidates_are_in_memory_once() -> None:
-    limit, rng = 50_000, np.random.default_rng(5)
-    with Spools(1) as spools:
-        candidates = Candidates(spools, limit, times=2)
-        for _ in range(20):
-            low = np.sort(rng.integers(0, 1 << 62, limit, dtype=np.uint64))
-            candidates.add(low)
-            candidates.add(low)
-        tracemalloc.start()
-        try:
-            there = [tracemalloc.get_traced_memory()[0] for _ in candidates.distinct()]
-        finally:
-            tracemalloc.stop()
-    assert len(there) > 10
-    # The numbers of a piece are there twice, and come from parts: neither may be kept beside them.
-    assert max(there) < 1.5 * limit * 8

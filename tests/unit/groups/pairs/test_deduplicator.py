@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.errors import DocumentError, SchemeError, TextError
+from es_simhash.groups.pairs import choose_keys
 from es_simhash.groups.pairs import deduplicator as module
 from es_simhash.groups.pairs.compare import Comparison
 from es_simhash.groups.pairs.deduplicator import Deduplicator
@@ -118,9 +119,13 @@ def test_fingerprints_decide_on_request_and_where_the_scheme_says_no_more(
     ],
     ids=str,
 )
-def test_texts_decide_by_default_as_the_scheme_says(verification: Verification) -> None:
+def test_texts_decide_by_default_as_the_scheme_says(
+    verification: Verification, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # With a value a key, all pairs that have anything in common are compared.
+    monkeypatch.setattr(choose_keys, "_MOST_VALUES", 1)
     texts = [f"{text} {i % 3}" for i, text in enumerate(families(3, 20))]
-    scheme = Scheme(verification=verification, minhash=MinHash(bands=128, rows=1))
+    scheme = Scheme(verification=verification)
     rarity = builtin() if verification.weights == "rarity" else None
     verifier = Verifier(scheme, verification, rarity)
     both = np.array(list(combinations(range(len(texts)), 2))).T

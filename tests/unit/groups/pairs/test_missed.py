@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash._core.stages import Advance, counting, counts_shown
-from es_simhash.groups.pairs import candidate_search, document_links
 from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.groups.pairs.missed import Missed, missed
 from es_simhash.groups.pairs.result import Duplicates
@@ -26,24 +25,11 @@ def recall(found: Duplicates, planted: list[tuple[int, int]]) -> float:
     return float(np.mean([found.groups.firsts[one] == found.groups.firsts[other] for one, other in planted]))
 
 
-def test_copies_with_typing_errors_are_found_among_few_candidates_by_chance(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copies_with_typing_errors_are_found_among_few_candidates_by_chance() -> None:
     texts, planted = records(6_000, 200)
     with deduplicated(texts) as found:
-        assert found.counts.left_out > 0
         assert recall(found, planted) >= 0.97
-        compared = found.counts.compared
-    monkeypatch.setattr(document_links, "share_two", lambda *_: False)
-    with deduplicated(texts) as before:
-        assert recall(found, planted) >= recall(before, planted) - 0.01
-        assert compared < before.counts.compared / 3
-
-
-def test_where_pairs_share_two_keys_less_surely_one_is_enough() -> None:
-    texts, _ = records(400, 20)
-    for scheme in (Scheme.preset("default"), Scheme.preset("strict")):
-        job = Deduplicator(scheme, threads=1)
-        with job.run((str(place), text) for place, text in enumerate(texts)) as found:
-            assert not candidate_search.share_two(found.nearness._store, job.criteria)
+        assert found.counts.compared < len(texts) ** 2 / 50
 
 
 @given(st.integers(1, 1000), st.integers(0, 10**6), st.integers(0, 10**4))

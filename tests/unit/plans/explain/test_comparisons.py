@@ -105,17 +105,17 @@ def test_every_key_has_a_clause_with_its_own_name(layout: Layout) -> None:
     asked = [(field, value["value"]) for each in found for field, value in each["term"].items()]
     assert asked == [(f"dedup.{field}", key) for kind in KINDS for field, key in terms(scheme, kind, held)]
     names = [value["_name"] for each in found for value in each["term"].values()]
-    assert len(set(names)) == len(found) == 6 + 32
+    assert len(set(names)) == len(found) == 6 + 36
 
 
 def test_what_the_engine_names_decides_and_is_compared() -> None:
     scheme = Scheme()
     held = made(scheme, A, A)
     bands: Any = {"needed": 1, "probability": 0.5}
-    same = compare_keys(scheme, "band", held, named=[f"band {i}" for i in range(32)], **bands)
+    same = compare_keys(scheme, "band", held, named=[f"band {i}" for i in range(36)], **bands)
     assert not same.is_contradicted
     other = compare_keys(scheme, "band", held, named=["block 1"], **bands)
-    assert (other.engine, len(other.agree)) == ([], 32)
+    assert (other.engine, len(other.agree)) == ([], 36)
     assert other.is_contradicted
     assert not other.is_candidate
     unasked = compare_keys(scheme, "band", held, named=None, **bands)
@@ -149,15 +149,15 @@ def test_the_estimate_is_that_of_a_search(layout: Layout) -> None:
     [match] = scheme.rerank(scheme.fingerprint(A), {"hits": {"hits": [hit]}}, similarity=0.0001)
     assert found.estimate == match.similarity
     assert found.exact == scheme.exact_jaccard(A, B)
-    assert (found.values, found.value_bits) == (128, layout.signature_bits or 7)
+    assert (found.values, found.value_bits) == (128 if layout.signature_bits else 108, layout.signature_bits or 8)
 
 
 def test_the_standard_error_is_that_of_the_share_of_equal_values_corrected_for_chance() -> None:
     scheme = Scheme()
     found = compare_signatures(scheme, made(scheme, A, B), exact_similarity(scheme, (A, B)), 0.6)
     assert found.estimate is not None
-    share = 1 / 128 + (1 - 1 / 128) * found.estimate
-    assert found.standard_error == pytest.approx(math.sqrt(share * (1 - share) / 128) / (1 - 1 / 128))
+    share = 1 / 256 + (1 - 1 / 256) * found.estimate
+    assert found.standard_error == pytest.approx(math.sqrt(share * (1 - share) / 108) / (1 - 1 / 256))
 
 
 def test_an_unweighted_signature_estimates_the_unweighted_similarity() -> None:

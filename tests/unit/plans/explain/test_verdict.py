@@ -15,7 +15,8 @@ from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import SimHash
 from es_simhash.scheme.verdict.shared_numbers import share_numbers
-from es_simhash.sketches.tradeoffs import band_probability
+from es_simhash.sketches.bands import Bands
+from es_simhash.sketches.shared_bands import sharing
 from es_simhash.text.tokens.kinds import Custom
 
 A = "The quick brown fox jumps over the lazy dog, and then it does so again and again."
@@ -52,7 +53,7 @@ def test_duplicates_by_bands_are_reported_with_what_agrees_and_the_similarity() 
     found = explained(A, NEAR).evidence
     assert found.bands
     assert verdict.sentence == (
-        f"Near-duplicates: {len(found.bands.agree)} of 32 bands agree, and the similarity "
+        f"Near-duplicates: {len(found.bands.agree)} of 36 bands agree, and the similarity "
         f"{found.similarity.estimate:.2f} ± {found.similarity.standard_error:.2f} "
         f"(exactly {found.similarity.exact:.2f}) reaches 0.6."
     )
@@ -69,10 +70,10 @@ def test_texts_without_a_band_in_common_are_reported_with_the_probability_of_one
     found = explained(A, FAR)
     assert (found.verdict.code, found.verdict.are_duplicates) == ("no-candidate", False)
     assert found.evidence.bands
-    assert found.evidence.bands.probability == band_probability(found.evidence.similarity.exact, 32, 4)
+    assert found.evidence.bands.probability == sharing(found.evidence.similarity.exact, Bands(36, 3, 24), 2)
     assert found.verdict.sentence == (
-        f"No near-duplicates, not even candidates: none of 32 bands agrees, where at the exact similarity "
-        f"{found.evidence.similarity.exact:.2f} one does with a probability of below 0.01."
+        f"No near-duplicates, not even candidates: none of 36 bands agrees, where at the exact similarity "
+        f"{found.evidence.similarity.exact:.2f} 2 do, as it takes, with a probability of below 0.01."
     )
 
 
@@ -179,7 +180,7 @@ def test_an_engine_that_contradicts_the_documents_decides_and_is_reported() -> N
     verdict = explained(document("a", A), document("b", NEAR), named=[]).verdict
     assert (verdict.code, verdict.are_duplicates) == ("contradiction", False)
     assert "by the engine, which finds 0 keys in common where the documents have" in verdict.sentence
-    named = [f"band {i}" for i in range(32)] + [f"block {i}" for i in range(6)]
+    named = [f"band {i}" for i in range(36)] + [f"block {i}" for i in range(6)]
     assert explained(document("a", A), document("b", A), named=named).verdict.code == "duplicates"
 
 
