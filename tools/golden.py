@@ -6,12 +6,14 @@ from __future__ import annotations
 import json
 import unicodedata
 from hashlib import sha256
+from textwrap import fill
 from typing import Any
 
 from es_simhash import PRESETS, Documents, Layout, Passages, Runs, Scheme, Words
 from es_simhash._core.bit_codes import to_ints
 from es_simhash.sketches.minhash.codec import SignatureCodec
 from es_simhash.text.hashing.registry import HASH_FUNCTIONS, WIDTHS, HashFunction
+from es_simhash.text.tokens.runs import DENSE
 from tools import ROOT
 
 FILE = ROOT / "tests" / "data" / "golden.json"
@@ -107,8 +109,13 @@ def tables(vectors: dict[str, Any]) -> dict[str, str]:
     return {
         "hashes": "\n".join(["| feature | hash |", "|---|---|", *hashes]),
         "id": f"The id of the scheme is `{default['id']}`.",
+        "dense": _dense_ranges(),
         "fingerprints": "\n".join(rows),
     }
+
+
+def _dense_ranges() -> str:
+    return fill("U+" + ", ".join(f"{first:04X}–{last:04X}" for first, last in sorted(DENSE)) + ".", 120)
 
 
 def _shown(text: str) -> str:
