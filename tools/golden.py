@@ -6,14 +6,12 @@ from __future__ import annotations
 import json
 import unicodedata
 from hashlib import sha256
-from textwrap import fill
 from typing import Any
 
 from es_simhash import PRESETS, Documents, Layout, Passages, Runs, Scheme, Words
 from es_simhash._core.bit_codes import to_ints
 from es_simhash.sketches.minhash.codec import SignatureCodec
 from es_simhash.text.hashing.registry import HASH_FUNCTIONS, WIDTHS, HashFunction
-from es_simhash.text.tokens.runs import DENSE
 from tools import ROOT
 
 FILE = ROOT / "tests" / "data" / "golden.json"
@@ -44,7 +42,6 @@ LONG_TEXTS = {
 }
 _PASSAGES = (Passages(), Passages(words=3, window=4, key_bits=60))
 _PRESETS = {name: Scheme.preset(name) for name in PRESETS}
-_TOKENS = {"runs": Runs(), "runs of 3": Runs(dense=3)}
 # What indices may have been made with, though it is no preset any more.
 _FORMER = {
     "records": Scheme(),
@@ -59,7 +56,7 @@ def golden() -> dict[str, Any]:
         "hashes": {name: {token: _hashes(function, token) for token in FEATURES} for name, function in HASHES},
         "presets": {name: _fingerprints(scheme) for name, scheme in {**_PRESETS, **_FORMER}.items()},
         "passages": {f"{each.words} {each.window} {each.key_bits}": _passages(each) for each in _PASSAGES},
-        "tokens": {name: _fingerprints(Scheme(tokens=tokens)) for name, tokens in _TOKENS.items()},
+        "tokens": {tokens.kind: _fingerprints(Scheme(tokens=tokens)) for tokens in (Runs(),)},
     }
 
 
@@ -109,13 +106,8 @@ def tables(vectors: dict[str, Any]) -> dict[str, str]:
     return {
         "hashes": "\n".join(["| feature | hash |", "|---|---|", *hashes]),
         "id": f"The id of the scheme is `{default['id']}`.",
-        "dense": _dense_ranges(),
         "fingerprints": "\n".join(rows),
     }
-
-
-def _dense_ranges() -> str:
-    return fill("U+" + ", ".join(f"{first:04X}–{last:04X}" for first, last in sorted(DENSE)) + ".", 120)
 
 
 def _shown(text: str) -> str:
