@@ -42,6 +42,7 @@ LONG_TEXTS = {
 }
 _PASSAGES = (Passages(), Passages(words=3, window=4, key_bits=60))
 _PRESETS = {name: Scheme.preset(name) for name in PRESETS}
+_TOKENS = {"runs": Runs(), "runs of 3": Runs(dense=3)}
 # What indices may have been made with, though it is no preset any more.
 _FORMER = {
     "records": Scheme(),
@@ -56,7 +57,7 @@ def golden() -> dict[str, Any]:
         "hashes": {name: {token: _hashes(function, token) for token in FEATURES} for name, function in HASHES},
         "presets": {name: _fingerprints(scheme) for name, scheme in {**_PRESETS, **_FORMER}.items()},
         "passages": {f"{each.words} {each.window} {each.key_bits}": _passages(each) for each in _PASSAGES},
-        "tokens": {tokens.kind: _fingerprints(Scheme(tokens=tokens)) for tokens in (Runs(),)},
+        "tokens": {name: _fingerprints(Scheme(tokens=tokens)) for name, tokens in _TOKENS.items()},
     }
 
 
