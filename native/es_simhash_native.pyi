@@ -14,9 +14,9 @@ _Fingerprint: TypeAlias = tuple[int, int | None, bytes | None]
 _Columns: TypeAlias = tuple[npt.NDArray[np.uint8], _Words | None, npt.NDArray[np.uint32] | None]
 _Batch: TypeAlias = tuple[_Words, _Integers, _Weights | None]
 _Tokens: TypeAlias = (
-    tuple[Literal["chars"], int]
+    tuple[Literal["chars", "runs"], int]
     | tuple[Literal["words"], int, list[str]]
-    | tuple[Literal["runs", "runs-and-numbers", "given"]]
+    | tuple[Literal["runs-and-numbers", "given"]]
 )
 
 __interface__: str

@@ -58,7 +58,9 @@ def _tokens(settings: Settings) -> tuple[Any, ...]:
     tokens = settings.tokens
     if isinstance(tokens, Chars):
         return "chars", tokens.n
-    if isinstance(tokens, Runs | RunsAndNumbers):
+    if isinstance(tokens, Runs):
+        return "runs", tokens.dense
+    if isinstance(tokens, RunsAndNumbers):
         return (tokens.kind,)
     if isinstance(tokens, Words):
         return "words", tokens.n, sorted(tokens.stop_words)

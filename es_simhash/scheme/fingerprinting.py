@@ -183,7 +183,7 @@ def hashed_features(settings: Settings, texts: Sequence[str]) -> FeatureBatch:
     if isinstance(settings.tokens, Chars) and _by_poly64(settings):
         return char_features(batch, settings.tokens.n, settings.hash_bits)
     if isinstance(settings.tokens, Runs) and _by_poly64(settings):
-        return run_features(batch, settings.hash_bits)
+        return run_features(batch, settings.tokens.dense, settings.hash_bits)
     if isinstance(settings.tokens, RunsAndNumbers) and _by_poly64(settings):
         return run_and_number_features(batch, settings.hash_bits)
     return _hash(settings, settings.tokens.cut(batch))

@@ -76,7 +76,7 @@ class _UnitMap:
         if self.normalisation.whitespace and character.isspace():
             return ord(_SPACE)
         folded = self.normalisation.of_characters(character)
-        if _joins(character) or _joins(folded[0]):
+        if any(map(_joins, character + folded[:1])):
             return _JOINS
         return ord(folded) if len(folded) == 1 and ord(folded) < 1 << 16 else _BEGINS
 

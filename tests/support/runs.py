@@ -17,9 +17,9 @@ _DENSE = re.compile(
 ENDS = "".join(chr(ord(end) + step) for end in _DENSE.pattern.strip("[]").replace("-", "") for step in (-1, 0, 1))
 
 
-def runs_of(text: str) -> list[str]:
+def runs_of(text: str, dense: int = 2) -> list[str]:
     """Return the run that begins at each character, or the whole text if none does."""
-    sizes = (2 if _DENSE.match(character) else 5 for character in text)
+    sizes = (dense if _DENSE.match(character) else 5 for character in text)
     runs = [text[start : start + size] for start, size in enumerate(sizes) if start + size <= len(text)]
     return runs or [text] * bool(text)
 

@@ -49,7 +49,7 @@ def command(
     fingerprint fields differ need another --name.
 
     With --pipeline, the server fingerprints whatever is written to INDEX. It writes the same fields as this program,
-    for schemes of character n-grams. Documents it cannot fingerprint get the status "deferred", for backfill.
+    for schemes of runs of characters. Documents it cannot fingerprint get the status "deferred", for backfill.
 
     Example: es-simhash scripts articles --pipeline --install --default
     """

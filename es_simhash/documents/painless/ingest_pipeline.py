@@ -17,7 +17,8 @@ from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Settings
 from es_simhash.text.folding import Folding, folded_characters
 from es_simhash.text.hashing.registry import DEFAULT
-from es_simhash.text.tokens.kinds import Chars
+from es_simhash.text.tokens.kinds import Chars, Runs
+from es_simhash.text.tokens.runs import DENSE, LONG
 
 # Windows are hashed one by one, so long ones would take a server too long.
 LARGEST_N = 64
@@ -82,10 +83,12 @@ def _parameters(documents: Documents) -> Json:
 
 def _scheme(scheme: Scheme) -> Json:
     """Return what the script needs of a scheme that it can compute."""
-    assert isinstance(scheme.tokens, Chars)
+    tokens = scheme.tokens
+    assert isinstance(tokens, Chars | Runs)
     return {
         "id": scheme.id,
-        "n": scheme.tokens.n,
+        "n": tokens.n if isinstance(tokens, Chars) else LONG,
+        "dense": _dense(tokens) if isinstance(tokens, Runs) else None,
         "weights": scheme.weights,
         "floor": scheme.floor,
         "keys": scheme.layout.keys,
@@ -99,6 +102,11 @@ def _scheme(scheme: Scheme) -> Json:
         "folding": folding(),
         "fold": _folded_characters(scheme.normalisation.fold),
     }
+
+
+def _dense(tokens: Runs) -> Json:
+    """Return how long the runs are that begin in a dense script, and where those scripts begin and end, in turn."""
+    return {"n": tokens.dense, "bounds": [bound for first, last in sorted(DENSE) for bound in (first, last + 1)]}
 
 
 def _folded_characters(kinds: tuple[Folding, ...]) -> Json | None:
@@ -162,9 +170,9 @@ def _problems_of(settings: Settings) -> Iterator[str]:
     tokens = settings.tokens
     if settings.html:
         yield "a script cannot take markup out of HTML (html)"
-    if not isinstance(tokens, Chars):
-        yield f"a script cuts texts into character n-grams only, not into {tokens.kind!r} (tokens)"
-    elif tokens.n > LARGEST_N:
+    if not isinstance(tokens, Chars | Runs):
+        yield f"a script cuts texts into runs of characters only, not into {tokens.kind!r} (tokens)"
+    elif isinstance(tokens, Chars) and tokens.n > LARGEST_N:
         yield f"a script takes n-grams of at most {LARGEST_N} characters, not of {tokens.n} (tokens)"
     if settings.weights not in ("set", "tf"):
         yield f"a script does not have the weights {settings.weights!r} (weights)"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Protocol, TypeAlias, cast, get_args
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias, cast, get_args
 
 from es_simhash.errors import SchemeError, TextError
 from es_simhash.text.features import Weights, check_weights
@@ -23,7 +23,11 @@ from es_simhash.text.tokens.words import word_spans
 from es_simhash.text.units import TextBatch
 
 _LARGEST_N = 1_000_000
+# What a JSON form leaves out, for kinds that got settings later: the ids of schemes stay.
+_LEFT_OUT: dict[str, dict[str, Any]] = {"runs": {"dense": 2}}
 
+# Characters of a run that begins in a dense script.
+DenseRun: TypeAlias = Literal[2, 3]
 Cut: TypeAlias = tuple[Spans, Weights | None]
 Pairs: TypeAlias = Iterable[str] | Iterable[tuple[str, float]]
 
@@ -55,13 +59,21 @@ class Chars:
 
 @dataclass(frozen=True)
 class Runs:
-    """Runs of 2 characters in Han, kana and hangul, of 5 in other scripts (see `es_simhash.text.tokens.runs`)."""
+    """Runs of 2 or 3 characters in Han, kana and hangul, of 5 in other scripts (see `es_simhash.text.tokens.runs`).
 
+    ``dense`` is how many characters a run has that begins in a dense script.
+    """
+
+    dense: DenseRun = 2
     kind: ClassVar[str] = "runs"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.dense, int) or self.dense not in get_args(DenseRun):
+            raise SchemeError(f"Runs cannot have dense={self.dense!r}. Choose 2 or 3.")
 
     def cut(self, batch: TextBatch) -> Cut:
         """Return the run that begins at each position."""
-        return run_spans(batch), None
+        return run_spans(batch, self.dense), None
 
 
 @dataclass(frozen=True)
@@ -156,8 +168,11 @@ def tokens_to_json(tokens: Tokens) -> dict[str, Any]:
     """Return the JSON form: the kind and its settings, without functions."""
     names = [setting.name for setting in fields(cast("Any", tokens)) if setting.name != "function"]
     values = {name: getattr(tokens, name) for name in names}
+    left_out = _LEFT_OUT.get(tokens.kind, {})
     return {"kind": tokens.kind} | {
-        name: sorted(value) if isinstance(value, frozenset) else value for name, value in values.items()
+        name: sorted(value) if isinstance(value, frozenset) else value
+        for name, value in values.items()
+        if left_out.get(name) != value
     }
 
 
@@ -175,7 +190,7 @@ def tokens_from_json(form: dict[str, Any], functions: Mapping[str, Any]) -> Toke
             )
         settings["function"] = functions[name]
     try:
-        return kind(**settings)
+        return kind(**_LEFT_OUT.get(kind.kind, {}) | settings)
     except TypeError:
         raise SchemeError(f"{form!r} are not settings of {kind.kind} tokens. Compare with the documentation.") from None
 

@@ -22,7 +22,8 @@ All four begin at 0, and the value is what they are together at the end: 35000; 
 
 The features of a text are, in this order:
 
-1. The runs (see `es_simhash.text.tokens.runs`) of the masked text, in which a ``0`` stands for each numeral.
+1. The runs, of 2 code points where a dense one begins them (see `es_simhash.text.tokens.runs`), of the masked text, in
+   which a ``0`` stands for each numeral.
 2. For each distinct number, in ascending order, `WEIGHT` tokens: the characters U+0001, U+0002 … each followed by the
    number. If 1, 2 … k are all among the numbers, for a k of 3 or more, those up to the largest such k have no tokens:
    they count what any text has, as articles or the entries of a list.
@@ -48,6 +49,8 @@ from es_simhash.text.tokens.runs import run_features, run_spans
 from es_simhash.text.tokens.spans import Spans, spans_from_lists
 from es_simhash.text.units import TextBatch, Units
 
+# Code points of the runs that begin in a dense script.
+_DENSE = 2
 # Runs that a number weighs as much as.
 WEIGHT = 7
 
@@ -83,7 +86,7 @@ def masked(text: str) -> str:
 def run_and_number_spans(batch: TextBatch) -> Spans:
     """Return the runs and the tokens of the numbers of each text."""
     without, numbers = _parted(batch)
-    runs = run_spans(without)
+    runs = run_spans(without, _DENSE)
     starts = np.concatenate((runs.starts, numbers.starts + len(runs.units)))
     ends = np.concatenate((runs.ends, numbers.ends + len(runs.units)))
     order = _order(runs.offsets, numbers.offsets)
@@ -94,7 +97,7 @@ def run_and_number_spans(batch: TextBatch) -> Spans:
 def run_and_number_features(batch: TextBatch, bits: int) -> FeatureBatch:
     """Hash the tokens of `run_and_number_spans` by poly64, all runs of a length at once."""
     without, numbers = _parted(batch)
-    runs = run_features(without, bits)
+    runs = run_features(without, _DENSE, bits)
     hashes = poly64.hash_spans(numbers.units, numbers.starts, numbers.ends, bits)
     order = _order(runs.offsets, numbers.offsets)
     return FeatureBatch(np.concatenate((runs.hashes, hashes))[order], runs.offsets + numbers.offsets)

@@ -1,9 +1,9 @@
-"""Runs of characters: two of a dense script, or five of any other, so that texts in all scripts compare alike.
+"""Runs of characters: fewer of a dense script than of any other, so that texts in all scripts compare alike.
 
-This is a stored format. It reads the code points of a normalised text. The run that begins at a position has 2 code
-points if the first of them is dense, or else 5, whatever the others are; where fewer follow, no run begins. A text that
-has no run at all is one run as a whole; the empty text has none. Each run is hashed as a token, so a text of letters
-only has the very features of character 5-grams, and one of ideographs only those of 2-grams.
+This is a stored format. It reads the code points of a normalised text. The run that begins at a position has n code
+points if the first of them is dense, n being 2 or 3, or else 5, whatever the others are; where fewer follow, no run
+begins. A text that has no run at all is one run as a whole; the empty text has none. Each run is hashed as a token, so
+a text of letters only has the very features of character 5-grams, and one of ideographs only those of n-grams.
 
 Dense are the code points of `DENSE`, first and last of each range: Han, kana and bopomofo, and hangul. They are listed
 here, and depend on no version of Unicode.
@@ -21,8 +21,8 @@ from es_simhash.text.tokens.chars import char_features, char_spans
 from es_simhash.text.tokens.spans import Spans
 from es_simhash.text.units import TextBatch, Units, is_continuation
 
-# Code points of a run, by whether the first of them is dense.
-SHORT, LONG = 2, 5
+# Code points of a run whose first one is not dense.
+LONG = 5
 
 _HAN = (
     (0x3005, 0x3007),
@@ -48,43 +48,43 @@ DENSE = _HAN + _KANA_AND_BOPOMOFO + _HANGUL
 Flags = npt.NDArray[np.bool_]
 
 
-def run_spans(batch: TextBatch) -> Spans:
-    """Return the runs of each text."""
+def run_spans(batch: TextBatch, n: int) -> Spans:
+    """Return the runs of each text, n code points where a dense one begins them."""
     starts = np.flatnonzero(~is_continuation(batch.units))
     dense = _is_dense(_points(batch.units, starts))
     if not dense.any():
         return char_spans(batch, LONG)
     bounds = np.append(starts, len(batch.units))
-    first, after, offsets = _runs(dense, np.searchsorted(starts, batch.offsets))
+    first, after, offsets = _runs(dense, n, np.searchsorted(starts, batch.offsets))
     return Spans(batch.units, bounds[first], bounds[after], offsets)
 
 
-def run_features(batch: TextBatch, bits: int) -> FeatureBatch:
+def run_features(batch: TextBatch, n: int, bits: int) -> FeatureBatch:
     """Hash the runs of `run_spans` by poly64, all windows of a length at once."""
     if is_continuation(batch.units).any():
-        spans = run_spans(batch)
+        spans = run_spans(batch, n)
         return FeatureBatch(poly64.hash_spans(spans.units, spans.starts, spans.ends, bits), spans.offsets)
     dense = _is_dense(batch.units)
     if not dense.any():
         return char_features(batch, LONG, bits)
-    first, after, offsets = _runs(dense, batch.offsets)
+    first, after, offsets = _runs(dense, n, batch.offsets)
     lengths = after - first
     hashes = np.empty((len(first), 2) if bits == 128 else len(first), dtype=np.uint64)
-    for n in (SHORT, LONG):
-        there = np.flatnonzero(lengths == n)
-        hashes[there] = poly64.hash_windows(batch.units, n, bits)[first[there]]
+    for length in (n, LONG):
+        there = np.flatnonzero(lengths == length)
+        hashes[there] = poly64.hash_windows(batch.units, length, bits)[first[there]]
     # Only whole texts are of other lengths.
-    whole = np.flatnonzero((lengths != SHORT) & (lengths != LONG))
+    whole = np.flatnonzero((lengths != n) & (lengths != LONG))
     hashes[whole] = poly64.hash_spans(batch.units, first[whole], after[whole], bits)
     return FeatureBatch(hashes, offsets)
 
 
-def _runs(dense: Flags, offsets: Integers) -> tuple[Integers, Integers, Integers]:
+def _runs(dense: Flags, n: int, offsets: Integers) -> tuple[Integers, Integers, Integers]:
     """Return the first code point of each run, the one after its last, and the offsets of the texts' runs.
 
     ``offsets`` are those of the texts' code points.
     """
-    after = np.arange(len(dense)) + np.where(dense, SHORT, LONG)
+    after = np.arange(len(dense)) + np.where(dense, n, LONG)
     counts = np.diff(offsets)
     kept = after <= np.repeat(offsets[1:], counts)
     found = np.append(0, np.cumsum(kept))[offsets]

@@ -53,7 +53,7 @@ mod es_simhash_native {
     /// The first digits of the SHA-256 of es_simhash_native.pyi, by which `es_simhash._core.native` knows old builds.
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
-    const __interface__: &str = "0de09cbe0d37";
+    const __interface__: &str = "39495ec0d0bb";
 
     /// Load numpy's interface with the module: in the first call of a kernel, an interruption would make that panic.
     #[pymodule_init]

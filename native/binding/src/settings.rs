@@ -3,6 +3,7 @@
 use es_simhash_kernels::scheme::settings::{MinHash, Tokens, Weighing};
 use es_simhash_kernels::text::hashing::Width;
 use es_simhash_kernels::text::idf::IdfTable;
+use es_simhash_kernels::text::runs::Dense;
 use es_simhash_kernels::text::{self as kernels, stop_words::StopWords};
 use numpy::{PyReadonlyArray1, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -14,12 +15,12 @@ use crate::work;
 /// Weights of features by hash, and the weight of all others.
 pub type Idf<'py> = (PyReadonlyArray1<'py, u64>, PyReadonlyArray1<'py, u32>, i64);
 
-/// Read `("chars", n)`, `("runs",)`, `("runs-and-numbers",)`, `("words", n, stop_words)` or `("given",)`.
+/// Read `("chars", n)`, `("runs", dense)`, `("runs-and-numbers",)`, `("words", n, stop_words)` or `("given",)`.
 pub fn tokens(given: &Bound<'_, PyTuple>) -> PyResult<Tokens> {
     let kind: String = given.get_item(0)?.extract()?;
     match kind.as_str() {
         "chars" => Ok(Tokens::Chars(run(given)?)),
-        "runs" => Ok(Tokens::Runs),
+        "runs" => Ok(Tokens::Runs(dense(run(given)?)?)),
         "runs-and-numbers" => Ok(Tokens::RunsAndNumbers),
         "words" => Ok(Tokens::Words { n: run(given)?, stop_words: stop_words(given.get_item(2)?.cast::<PyList>()?)? }),
         "given" => Ok(Tokens::Given),
@@ -30,6 +31,10 @@ pub fn tokens(given: &Bound<'_, PyTuple>) -> PyResult<Tokens> {
 fn run(given: &Bound<'_, PyTuple>) -> PyResult<usize> {
     let n = given.get_item(1)?.extract()?;
     if n == 0 { Err(refused(kernels::Refused)) } else { Ok(n) }
+}
+
+fn dense(count: usize) -> PyResult<Dense> {
+    Dense::ALL.into_iter().find(|&dense| dense as usize == count).ok_or_else(|| refused(kernels::Refused))
 }
 
 /// Stop words with lone surrogates are left out: no text has them.

@@ -12,6 +12,7 @@ use es_simhash_kernels::scheme::settings::{MinHash, Settings, Tokens, Weighing};
 use es_simhash_kernels::text::Text;
 use es_simhash_kernels::text::hashing::{Hash, Width};
 use es_simhash_kernels::text::normalise::{Folding, Steps};
+use es_simhash_kernels::text::runs::Dense;
 use es_simhash_kernels::text::stop_words::StopWords;
 use libfuzzer_sys::fuzz_target;
 
@@ -49,7 +50,7 @@ fn all_settings() -> Vec<Settings> {
             tokens: match i >> 5 {
                 0 => Tokens::Chars(5),
                 1 if bit(4) && bit(1) => Tokens::RunsAndNumbers,
-                1 if bit(4) => Tokens::Runs,
+                1 if bit(4) => Tokens::Runs(Dense::ALL[i & 1]),
                 1 => Tokens::Chars(1 + i % 3 * 4),
                 2 => Tokens::Words { n: 1, stop_words: StopWords::new(&[vec![97]]) },
                 _ => Tokens::Words { n: 2, stop_words: StopWords::new(&[]) },

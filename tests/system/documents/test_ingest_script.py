@@ -8,6 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
@@ -18,8 +20,9 @@ from es_simhash.scheme.settings import Layout, MinHash, SimHash
 from es_simhash.testing.corpus import corpus
 from es_simhash.text.folding import KINDS
 from es_simhash.text.normalise import Normalisation
-from es_simhash.text.tokens.kinds import Chars
+from es_simhash.text.tokens.kinds import Chars, Runs
 from tests.support.pipeline_script import Script, awkward_texts, code_points, every_code_point, texts
+from tests.support.runs import mixed_text
 from tests.support.whole_indices import servers
 from tools.golden import FILE
 
@@ -27,7 +30,9 @@ pytestmark = [servers, pytest.mark.each_server]
 
 DEFERRED = {"status": "deferred"}
 COMPUTED = [
-    name for name in PRESETS if isinstance(Scheme.preset(name).tokens, Chars) and Scheme.preset(name).passages is None
+    name
+    for name in PRESETS
+    if isinstance(Scheme.preset(name).tokens, Chars | Runs) and Scheme.preset(name).passages is None
 ]
 
 
@@ -97,6 +102,9 @@ SCHEMES = {
     "wide rows": Scheme(minhash=MinHash(size=300, bands=300, rows=1, key_bits=48)),
     "single characters": Scheme(tokens=Chars(1), floor=1),
     "long windows": Scheme(tokens=Chars(64), floor=100),
+    "runs of two": Scheme(tokens=Runs(), floor=1),
+    "runs of three": Scheme(tokens=Runs(dense=3), floor=1),
+    "128 bits of runs by tf": Scheme(tokens=Runs(dense=3), simhash=SimHash(128, 10, 5), weights="tf"),
     "compatible forms as they are": Scheme(normalisation=Normalisation(nfkc=False)),
     "cases as they are": Scheme(normalisation=Normalisation(casefold=False)),
     "white space as it is": Scheme(normalisation=Normalisation(whitespace=False)),
@@ -111,6 +119,23 @@ def test_every_kind_of_scheme_comes_out_the_same(script: Script, scheme: Scheme)
     spaces = [f"{space}a{space}b{space}{space}c" for space in code_points()[:0x3001] if space.isspace()]
     some = [text for number, text in enumerate(awkward_texts()) if number % 15 == 0]
     script.is_right_about(documents_of(scheme), texts("", " ", "a", "ab" * 40, *bodies, *spaces, *some))
+
+
+AS_THEY_ARE = Normalisation(nfkc=False, casefold=False, whitespace=False)
+
+
+@pytest.mark.parametrize("dense", [2, 3])
+@given(made=st.lists(mixed_text(), min_size=50, max_size=50))
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_runs_are_cut_as_python_cuts_them(script: Script, dense: Any, made: list[str]) -> None:
+    for weights in ("set", "tf"):
+        runs = Scheme(tokens=Runs(dense), normalisation=AS_THEY_ARE, weights=weights, floor=1)
+        script.is_right_about(documents_of(runs), texts(*made))
+
+
+@pytest.mark.parametrize("dense", [2, 3])
+def test_a_run_may_begin_at_every_code_point(script: Script, dense: Any) -> None:
+    script.is_right_about(documents_of(Scheme(tokens=Runs(dense), normalisation=AS_THEY_ARE)), every_code_point())
 
 
 # ---- the text of a document
@@ -166,7 +191,9 @@ def test_the_longest_text_is_fingerprinted(script: Script) -> None:
     rng = random.Random(1)
     worst = "".join(rng.choices("İ①ﷺ\u0301語🚀", k=LONGEST_TEXT // 8))
     plain = "".join(rng.choices("abcdefgh ", k=LONGEST_TEXT))
+    dense = "".join(rng.choices("语かc한🚀", k=LONGEST_TEXT // 2))
     script.is_right_about(documents_of(), texts(worst, plain))
+    script.is_right_about(documents_of(Scheme(tokens=Runs(dense=3))), texts(worst, plain, dense))
 
 
 # ---- a document that was fingerprinted before

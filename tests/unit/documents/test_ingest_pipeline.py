@@ -15,7 +15,7 @@ from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import MinHash, SimHash
 from es_simhash.testing.corpus import corpus
-from es_simhash.text.tokens.kinds import Chars, Words
+from es_simhash.text.tokens.kinds import Chars, Runs, Words
 
 # What servers take of a script, by default.
 MOST_BYTES = 65_535
@@ -25,7 +25,7 @@ TEXTS = [document["body"] for document in corpus(6)]
 def test_the_script_is_one_for_all_schemes_and_far_smaller_than_servers_allow() -> None:
     scripts = {
         pipeline("news", Documents(scheme, ["text"]))["processors"][0]["script"]["source"]
-        for scheme in (Scheme(), Scheme.preset("short"), Scheme.preset("strict"))
+        for scheme in (Scheme(), Scheme.preset("short"), Scheme.preset("strict"), Scheme(tokens=Runs(dense=3)))
     }
     assert scripts == {source()}
     assert len(source().encode()) < MOST_BYTES / 3
@@ -67,7 +67,7 @@ def test_a_scheme_that_a_script_cannot_do_is_refused_with_the_part(part: str, sc
 def test_presets_have_a_pipeline_or_are_refused_for_their_tokens_or_passages(preset: str) -> None:
     scheme = Scheme.preset(preset)
     documents = Documents(scheme, ["text"])
-    if isinstance(scheme.tokens, Chars) and not scheme.passages:
+    if isinstance(scheme.tokens, Chars | Runs) and not scheme.passages:
         assert pipeline("news", documents)
     else:
         reason = "keys of passages" if scheme.passages else scheme.tokens.kind

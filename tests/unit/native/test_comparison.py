@@ -51,6 +51,7 @@ SCHEMES = [
     Scheme(tokens=Words(2, stop_words=frozenset({"the"})), normalisation=Normalisation(nfkc=False)),
     Scheme(tokens=Chars(1), normalisation=Normalisation(whitespace=False, casefold=False), hash="md5"),
     Scheme(tokens=Runs(), weights="tf"),
+    Scheme(tokens=Runs(dense=3)),
     Scheme(tokens=Custom("blanks", str.split)),
 ]
 NUMBERS = [0.0, 0.4]

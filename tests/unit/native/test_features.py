@@ -36,7 +36,7 @@ LETTERS = "aAbc '._1\t,\n-é漢ßﬁ\u0301😀𝒳אﾊ"
 drawn_texts = st.lists(st.text(st.sampled_from(LETTERS), max_size=40), max_size=5)
 kinds = st.one_of(
     st.builds(Chars, st.integers(1, 20) | st.sampled_from([64, 65, 100, 1_000_000])),
-    st.just(Runs()),
+    st.builds(Runs, st.sampled_from([2, 3])),
     st.just(RunsAndNumbers()),
     st.builds(Words, st.integers(1, 4), st.frozensets(st.sampled_from(["a", "the", "漢", "ab", ""]))),
 )
@@ -63,10 +63,10 @@ def test_texts_of_any_characters_have_the_features_of_numpy(texts: list[str], to
     assert_equal(by_kernels(settings, texts), by_numpy(settings, texts))
 
 
-@given(st.lists(mixed_text(), max_size=5), hash_names, widths)
-def test_runs_are_those_of_numpy(texts: list[str], name: str, simhash: SimHash) -> None:
+@given(st.lists(mixed_text(), max_size=5), st.sampled_from([2, 3]), hash_names, widths)
+def test_runs_are_those_of_numpy(texts: list[str], dense: Any, name: str, simhash: SimHash) -> None:
     steps = Normalisation(nfkc=False, casefold=False, whitespace=False)
-    settings = settings_of(tokens=Runs(), hash=name, simhash=simhash, normalisation=steps, weights="tf")
+    settings = settings_of(tokens=Runs(dense), hash=name, simhash=simhash, normalisation=steps, weights="tf")
     assert_equal(by_kernels(settings, texts), by_numpy(settings, texts))
 
 
@@ -151,6 +151,7 @@ def test_what_is_no_text_is_refused() -> None:
     [
         {"tokens": ("sentences",)},
         {"tokens": ("chars", 0)},
+        {"tokens": ("runs", 4)},
         {"hash_bits": 60},
         {"simhash_bits": 65},
         {"minhash": ("k-means", 128)},

@@ -219,6 +219,8 @@ CHANGES: list[dict[str, Any]] = [
     {"normalisation": Normalisation(casefold=False)},
     {"normalisation": Normalisation(whitespace=False)},
     {"tokens": Chars(4)},
+    {"tokens": Runs()},
+    {"tokens": Runs(dense=3)},
     {"tokens": Words(5)},
     {"tokens": Words(5, frozenset({"the"}))},
     {"tokens": Chinese()},

@@ -4,7 +4,7 @@ import sys
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from es_simhash.errors import TextError
@@ -68,6 +68,7 @@ COMBINED = st.text(st.one_of(COMBINING, JAMO, ODD), max_size=12)
 
 
 @given(st.lists(COMBINED, max_size=4), Normalisations)
+@example(["a\u034fb", "\u034f\u0301"], Normalisation(fold=("accents",)))  # a mark that folds to nothing, and joins none
 def test_characters_that_combine_are_normalised_in_a_batch_as_they_are_alone(
     texts: list[str], normalisation: Normalisation
 ) -> None:

@@ -52,7 +52,7 @@ def test_hashing_whole_batches_gives_the_hashes_of_the_n_grams(texts: list[str],
 
 def test_runs_are_short_in_dense_scripts_and_long_in_others() -> None:
     texts = ["abcdefg", "近似重复", "漢", "abc漢", "一a二", "ab漢字c", "𠀀𛀀a", "검출 ok", ""]
-    assert run_spans(batch(texts)).lists() == [
+    assert run_spans(batch(texts), 2).lists() == [
         ["abcde", "bcdef", "cdefg"],
         ["近似", "似重", "重复"],
         ["漢"],
@@ -63,25 +63,37 @@ def test_runs_are_short_in_dense_scripts_and_long_in_others() -> None:
         ["검출", "출 "],
         [],
     ]
+    assert run_spans(batch(texts), 3).lists() == [
+        ["abcde", "bcdef", "cdefg"],
+        ["近似重", "似重复"],
+        ["漢"],
+        ["abc漢"],
+        ["一a二"],
+        ["ab漢字c", "漢字c"],
+        ["𠀀𛀀a"],
+        ["검출 ", "출 o"],
+        [],
+    ]
 
 
-@given(st.lists(mixed_text(), max_size=8), st.sampled_from([32, 64, 128]))
-def test_runs_of_a_batch_are_those_of_each_text_by_slicing(texts: list[str], bits: int) -> None:
-    expected = [runs_of(text) for text in texts]
-    assert run_spans(batch(texts)).lists() == expected
-    features = run_features(batch(texts), bits)
+@given(st.lists(mixed_text(), max_size=8), st.sampled_from([2, 3]), st.sampled_from([32, 64, 128]))
+def test_runs_of_a_batch_are_those_of_each_text_by_slicing(texts: list[str], n: int, bits: int) -> None:
+    expected = [runs_of(text, n) for text in texts]
+    assert run_spans(batch(texts), n).lists() == expected
+    features = run_features(batch(texts), n, bits)
     assert np.array_equal(features.hashes, poly64.hash_tokens([run for runs in expected for run in runs], bits))
     assert np.diff(features.offsets).tolist() == list(map(len, expected))
 
 
 def test_the_ranges_of_dense_characters_are_fixed() -> None:
     texts = [character + "abcd" for character in ENDS]
-    assert run_spans(batch(texts)).lists() == [runs_of(text) for text in texts]
+    assert run_spans(batch(texts), 2).lists() == [runs_of(text) for text in texts]
 
 
-@pytest.mark.parametrize(("text", "n"), [("Letters only, and 12 marks.", 5), ("近似重复检测找到改动过的文章", 2)])
-def test_texts_in_one_script_have_the_very_features_of_n_grams(text: str, n: int) -> None:
-    assert np.array_equal(run_features(batch([text]), 64).hashes, char_features(batch([text]), n, 64).hashes)
+@pytest.mark.parametrize("dense", [2, 3])
+def test_texts_in_one_script_have_the_very_features_of_n_grams(dense: int) -> None:
+    for text, n in [("Letters only, and 12 marks.", 5), ("近似重复检测找到改动过的文章", dense)]:
+        assert np.array_equal(run_features(batch([text]), dense, 64).hashes, char_features(batch([text]), n, 64).hashes)
 
 
 @given(Lists)
@@ -138,6 +150,7 @@ def test_what_is_no_token_is_refused(tokens: list[Any], error: type[Exception]) 
     [
         Chars(3),
         Runs(),
+        Runs(dense=3),
         RunsAndNumbers(),
         Words(2, frozenset({"b", "a"})),
         Chinese("rjieba", 2),
@@ -146,6 +159,18 @@ def test_what_is_no_token_is_refused(tokens: list[Any], error: type[Exception]) 
 )
 def test_every_kind_has_a_json_form(kind: Any) -> None:
     assert tokens_from_json(tokens_to_json(kind), {}) == kind
+
+
+def test_runs_of_two_have_the_form_they_had_without_the_setting() -> None:
+    assert tokens_to_json(Runs(dense=2)) == {"kind": "runs"}
+    assert tokens_to_json(Runs(dense=3)) == {"kind": "runs", "dense": 3}
+    assert tokens_from_json({"kind": "runs"}, {}) == Runs(dense=2)
+
+
+@pytest.mark.parametrize("dense", [0, 1, 4, 2.0, True, "3", None])
+def test_runs_of_a_dense_script_have_two_or_three_characters(dense: Any) -> None:
+    with pytest.raises(SchemeError, match="Choose 2 or 3"):
+        Runs(dense)
 
 
 def test_a_custom_kind_takes_its_function_by_name() -> None:

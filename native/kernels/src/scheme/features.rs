@@ -50,7 +50,7 @@ impl Document<'_> {
     fn units_read(&self, settings: &Settings) -> usize {
         let readings = match (settings.hash, &settings.tokens) {
             (Hash::OfBytes(_), Tokens::Chars(n) | Tokens::Words { n, .. }) => *n,
-            (Hash::OfBytes(_), Tokens::Runs) => runs::LONG,
+            (Hash::OfBytes(_), Tokens::Runs(_)) => runs::LONG,
             (Hash::OfBytes(_), Tokens::RunsAndNumbers) => runs::LONG.max(numbers::WEIGHT),
             _ => 1,
         };
@@ -146,12 +146,12 @@ impl Scratch {
                 return Ok(());
             }
             Tokens::Chars(n) => chars::spans(&self.units, *n, &mut self.spans),
-            Tokens::Runs if settings.hash == Hash::Poly64 => {
-                runs::polynomials(&self.units, has_pairs, &mut features.words);
+            Tokens::Runs(dense) if settings.hash == Hash::Poly64 => {
+                runs::polynomials(&self.units, *dense, has_pairs, &mut features.words);
                 features.finish(settings.width);
                 return Ok(());
             }
-            Tokens::Runs => runs::spans(&self.units, &mut self.spans),
+            Tokens::Runs(dense) => runs::spans(&self.units, *dense, &mut self.spans),
             Tokens::RunsAndNumbers => return self.hash_runs_and_numbers(settings, has_pairs, features),
             Tokens::Words { n, stop_words } => {
                 self.spans.clear();
@@ -175,12 +175,12 @@ impl Scratch {
     ) -> Result<(), Refused> {
         let numbers = numbers::mask(&mut self.units);
         if settings.hash == Hash::Poly64 {
-            runs::polynomials(&self.units, has_pairs, &mut features.words);
+            runs::polynomials(&self.units, numbers::DENSE, has_pairs, &mut features.words);
             numbers::polynomials(&numbers, &mut features.words);
             features.finish(settings.width);
             return Ok(());
         }
-        runs::spans(&self.units, &mut self.spans);
+        runs::spans(&self.units, numbers::DENSE, &mut self.spans);
         self.hash(settings, features)?;
         numbers::hash(&numbers, settings.hash, settings.width, features)
     }

@@ -8,6 +8,7 @@ use crate::sketches::weighted::Samples;
 use crate::text::hashing::{Hash, Width};
 use crate::text::idf::IdfTable;
 use crate::text::normalise::Steps;
+use crate::text::runs::Dense;
 use crate::text::stop_words::StopWords;
 
 /// The most values that a signature can have.
@@ -30,8 +31,8 @@ pub struct Settings {
 pub enum Tokens {
     /// Windows of n code points.
     Chars(usize),
-    /// Two characters of a dense script, five of others.
-    Runs,
+    /// Two or three characters of a dense script, five of others.
+    Runs(Dense),
     /// Runs of the masked text, and its numbers.
     RunsAndNumbers,
     /// Runs of n words that are no stop words.

@@ -6,9 +6,12 @@ use super::Refused;
 use super::digits;
 use super::hashing::poly64::polynomial;
 use super::hashing::{Hash, Width};
+use super::runs::Dense;
 use super::weighted::Features;
 use crate::{for_each_cpu, stop};
 
+/// Code points of the runs that begin in a dense script.
+pub const DENSE: Dense = Dense::Two;
 /// Runs that a number weighs as much as.
 pub const WEIGHT: usize = 7;
 

@@ -1,13 +1,32 @@
-//! Runs of characters: two of a dense script, five of others (defined in `es_simhash.text.tokens.runs`).
+//! Runs of characters: two or three of a dense script, five of others (defined in `es_simhash.text.tokens.runs`).
 
 use super::hashing::poly64::{BASE, four, polynomial, polynomial_at};
 use super::points::points;
 use super::spans::Spans;
 use crate::for_each_cpu;
 
-/// Code points of a run, by whether the first of them is dense.
-const SHORT: usize = 2;
+/// Code points of a run whose first one is not dense.
 pub const LONG: usize = 5;
+
+/// Code points of a run whose first one is dense.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Dense {
+    Two = 2,
+    Three = 3,
+}
+
+impl Dense {
+    pub const ALL: [Self; 2] = [Self::Two, Self::Three];
+
+    fn count(self) -> usize {
+        self as usize
+    }
+
+    /// The lowest bits of four units in a word.
+    fn mask(self) -> u64 {
+        (1 << (16 * self.count())) - 1
+    }
+}
 
 /// Dense code points that are one unit: first and last of each range, in ascending order.
 const UNITS: [(u16, u16); 17] = [
@@ -33,7 +52,7 @@ const UNITS: [(u16, u16); 17] = [
 const PAIRS: [(u32, u32); 2] = [(0x1B000, 0x1B16F), (0x20000, 0x323AF)];
 
 /// Append the polynomials of the runs of a text of UTF-16 units to `polynomials`.
-pub fn polynomials(units: &[u16], has_pairs: bool, polynomials: &mut Vec<u64>) {
+pub fn polynomials(units: &[u16], dense: Dense, has_pairs: bool, polynomials: &mut Vec<u64>) {
     let first = polynomials.len();
     let mut start = 0;
     while start < units.len() {
@@ -43,8 +62,9 @@ pub fn polynomials(units: &[u16], has_pairs: bool, polynomials: &mut Vec<u64>) {
         let count = pair.saturating_sub(LONG - 1);
         let done = polynomials.len();
         polynomials.resize(done + count, 0);
-        windows(&rest[..pair], &mut polynomials[done..]);
-        let ends = (count..rest.len().min(pair + 1)).filter_map(|at| Some((start + at, end_of(units, start + at)?)));
+        windows(&rest[..pair], dense, &mut polynomials[done..]);
+        let ends =
+            (count..rest.len().min(pair + 1)).filter_map(|at| Some((start + at, end_of(units, dense, start + at)?)));
         polynomials.extend(ends.map(|(start, end)| polynomial_at(units, start, end)));
         start += pair + 2;
     }
@@ -54,10 +74,10 @@ pub fn polynomials(units: &[u16], has_pairs: bool, polynomials: &mut Vec<u64>) {
 }
 
 /// Replace `spans` by the runs of a text.
-pub fn spans(units: &[u16], spans: &mut Spans) {
+pub fn spans(units: &[u16], dense: Dense, spans: &mut Spans) {
     spans.clear();
     for (start, _) in points(units) {
-        if let Some(end) = end_of(units, start) {
+        if let Some(end) = end_of(units, dense, start) {
             spans.push(start, end);
         }
     }
@@ -67,10 +87,10 @@ pub fn spans(units: &[u16], spans: &mut Spans) {
 }
 
 /// Where the run ends that begins at `start`, if the text does not end before.
-fn end_of(units: &[u16], start: usize) -> Option<usize> {
+fn end_of(units: &[u16], dense: Dense, start: usize) -> Option<usize> {
     let mut following = points(&units[start..]);
     let (_, first) = following.next()?;
-    let (last, point) = following.nth(if is_dense(first) { SHORT } else { LONG } - 2)?;
+    let (last, point) = following.nth(if is_dense(first) { dense.count() } else { LONG } - 2)?;
     Some(start + last + 1 + usize::from(point > 0xFFFF))
 }
 
@@ -80,7 +100,7 @@ fn is_high(unit: u16) -> bool {
 
 for_each_cpu! {
     /// Write the polynomial of the run at each of the first units; all five from there on must be there.
-    fn windows(units: &[u16], polynomials: &mut [u64]) {
+    fn windows(units: &[u16], dense: Dense, polynomials: &mut [u64]) {
         let count = polynomials.len();
         let [a, b, c, d, e] = [0, 1, 2, 3, 4].map(|i| &units[i.min(units.len())..][..count]);
         let long = |word: u64, fifth: u16| {
@@ -94,9 +114,10 @@ for_each_cpu! {
             }
             return;
         }
+        let (length, mask) = ((dense.count() as u64).wrapping_mul(BASE), dense.mask());
         for i in 0..count {
             let word = four([a[i], b[i], c[i], d[i]]);
-            let short = (SHORT as u64).wrapping_mul(BASE).wrapping_add(word & 0xFFFF_FFFF);
+            let short = length.wrapping_add(word & mask);
             polynomials[i] = if is_dense_unit(a[i]) { short } else { long(word, e[i]) };
         }
     }
@@ -120,9 +141,9 @@ mod tests {
     use super::*;
 
     /// The runs by slicing.
-    fn sliced(text: &[char]) -> Vec<String> {
+    fn sliced(text: &[char], dense: Dense) -> Vec<String> {
         let runs = (0..text.len()).filter_map(|i| {
-            let n = if is_dense(text[i].into()) { 2 } else { 5 };
+            let n = if is_dense(text[i].into()) { dense.count() } else { 5 };
             text.get(i..i + n).map(|run| run.iter().collect())
         });
         let found: Vec<String> = runs.collect();
@@ -146,19 +167,19 @@ mod tests {
         ];
         for whole in texts {
             let characters: Vec<char> = whole.chars().collect();
-            for from in 0..=characters.len() {
+            for (from, dense) in (0..=characters.len()).flat_map(|from| Dense::ALL.map(|dense| (from, dense))) {
                 let text = &characters[from..];
                 let expected: Vec<u64> =
-                    sliced(text).iter().map(|run| polynomial(&run.encode_utf16().collect::<Vec<_>>())).collect();
+                    sliced(text, dense).iter().map(|run| polynomial(&run.encode_utf16().collect::<Vec<_>>())).collect();
                 let units: Vec<u16> = text.iter().collect::<String>().encode_utf16().collect();
                 let mut runs = Spans::default();
-                spans(&units, &mut runs);
+                spans(&units, dense, &mut runs);
                 let cut: Vec<u64> = runs.iter().map(|(start, end)| polynomial(&units[start..end])).collect();
                 assert_eq!(cut, expected, "{text:?}");
                 let has_pairs = text.iter().any(|c| c.len_utf16() > 1);
                 for has_pairs in [true, has_pairs] {
                     let mut found = Vec::new();
-                    polynomials(&units, has_pairs, &mut found);
+                    polynomials(&units, dense, has_pairs, &mut found);
                     assert_eq!(found, expected, "{text:?}");
                 }
             }

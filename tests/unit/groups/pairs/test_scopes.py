@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from es_simhash import Deduplicator, DocumentError, Scheme, Scope, Verification
-from es_simhash.groups.pairs import scope_rows
+from es_simhash.groups.pairs import choose_keys, scope_rows
 from es_simhash.groups.pairs.candidates import HotKeys, positions
 from es_simhash.groups.pairs.result import Duplicates
 from es_simhash.groups.pairs.scope_columns import ScopeColumns

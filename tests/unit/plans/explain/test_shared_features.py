@@ -32,7 +32,7 @@ SCHEMES = {
     "words": Scheme(tokens=Words(2, stop_words=frozenset({"the"}))),
     "chinese": Scheme(tokens=Chinese()),
     "keywords": Scheme(tokens=Keywords(), weights="own", minhash=None),
-    "runs": Scheme(tokens=Runs()),
+    "runs": Scheme(tokens=Runs(dense=3)),
     "tf": Scheme(tokens=Words(), weights="tf"),
     "idf": PLAIN.with_idf(TEXTS),
     "tfidf": PLAIN.with_idf(TEXTS, "tfidf"),
@@ -60,7 +60,7 @@ def test_readable_tokens_hash_to_the_features_of_fingerprints(name: str, text: s
 @settings(max_examples=60)
 @given(text=any_text())
 def test_readable_tokens_of_any_text_hash_to_its_features(text: str) -> None:
-    for tokens in (Chars(3), Runs(), Words(2)):
+    for tokens in (Chars(3), Runs(), Runs(dense=3), Words(2)):
         scheme = replace(PLAIN, tokens=tokens)
         assert set(readable_features(scheme, text)) == hashes_of(scheme, text)
 
