@@ -1,6 +1,6 @@
 """Write es_simhash/scheme/verdict/builtin_rarity.json: how rare features are in general documentation.
 
-It is of the features that the presets compare, of texts and of short ones. It is learnt from the pages of public
+It is of the features that the presets compare, of texts and of short ones, folded and as they are. It is learnt from the pages of public
 repositories in English, Chinese and Japanese, at the commits below. Each language has a table of its own, and a feature
 is as frequent as in the language where it is the most frequent: what a third of English pages have counts as what a
 third of all have. The file keeps how many pages have each feature, by the hash of the feature, and none of their text.
@@ -15,7 +15,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from es_simhash.documents.files.output import whole_file
@@ -23,13 +23,14 @@ from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.verdict.builtin import FILE, NAME
 from es_simhash.scheme.verdict.rarity import Rarity
 from es_simhash.scheme.verdict.verifier import rarity_of
+from es_simhash.text.normalise import Normalisation
 from tools import ROOT
 
 TARGET = ROOT / "es_simhash" / "scheme" / "verdict" / FILE
 # Shorter pages are lists of links and the like.
 _CHARACTERS = 500
-# How many features are kept of those that each preset compares. The file takes some 65 kB.
-_MOST = {"default": 5 << 12, "short": 1 << 12}
+# How many features are kept of those that each preset compares. The file takes some 75 kB.
+_MOST = {"default": 6 << 12, "short": 1 << 12}
 
 
 @dataclass(frozen=True)
@@ -83,8 +84,10 @@ def learnt(clones: Path) -> Rarity:
     print(", ".join(f"{len(texts):,} pages" for texts in languages), file=sys.stderr)
     joined = []
     for preset, most in _MOST.items():
-        scheme = Scheme.preset(preset)
-        joined.append(Rarity.joined([rarity_of(scheme, texts) for texts in languages], most, NAME))
+        folded = Scheme.preset(preset)
+        schemes = folded, replace(folded, normalisation=Normalisation())
+        tables = [rarity_of(scheme, texts) for texts in languages for scheme in schemes]
+        joined.append(Rarity.joined(tables, most, NAME))
     return Rarity.joined(joined, sum(_MOST.values()), NAME)
 
 

@@ -24,11 +24,11 @@ PRESETS: dict[str, Preset] = {
         {},
     ),
     "short": Preset(
-        "Titles, queries, product names and posts: shorter n-grams, and more bands for lower similarities.",
+        "Titles, queries, product names and posts: shorter n-grams, and more bands.",
         {
             "tokens": Chars(3),
             "simhash": SimHash(64, 8, 5),
-            "minhash": MinHash(bands=42, rows=3),
+            "minhash": MinHash(bands=42),
             "floor": 4,
             "verification": Verification(features="scheme"),
         },

@@ -20,7 +20,7 @@ from es_simhash.text.features import FeatureBatch
 from es_simhash.text.hashing.registry import DEFAULT, HASH_FUNCTIONS, HashFunction, hash_function
 from es_simhash.text.idf import IdfTable
 from es_simhash.text.normalise import Normalisation
-from es_simhash.text.tokens.kinds import KINDS, Chars, Custom, Keywords, RunsAndNumbers, Tokens, Words
+from es_simhash.text.tokens.kinds import KINDS, Custom, Keywords, Runs, RunsAndNumbers, Tokens, Words
 
 if TYPE_CHECKING:
     from es_simhash_native import Fingerprinter
@@ -184,8 +184,8 @@ class Settings:
 
     name: str = "custom"
     html: bool = False
-    normalisation: Normalisation = field(default_factory=Normalisation)
-    tokens: Tokens = field(default_factory=Chars)
+    normalisation: Normalisation = field(default_factory=lambda: Normalisation(fold=("han",)))
+    tokens: Tokens = field(default_factory=lambda: Runs(dense=3))
     # Of keywords, which have weights, "own"; else "set".
     weights: Weights = None  # type: ignore[assignment]
     idf: IdfTable | None = None

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from es_simhash.scheme.verdict.rarity import Rarity
 
-NAME = "builtin-1"
+NAME = "builtin-2"
 FILE = "builtin_rarity.json"
 
 
