@@ -215,6 +215,7 @@ def test_a_preset_survives_its_json_form(name: str) -> None:
 
 CHANGES: list[dict[str, Any]] = [
     {"html": True},
+    {"normalisation": Normalisation()},
     {"normalisation": Normalisation(nfkc=False)},
     {"normalisation": Normalisation(casefold=False)},
     {"normalisation": Normalisation(whitespace=False)},

@@ -18,6 +18,7 @@ from es_simhash.scheme.verdict.verifier import Verifier, comparable_features
 from es_simhash.sketches import similarity
 from es_simhash.text.hashing.registry import custom_hash
 from es_simhash.text.idf import UNIT
+from es_simhash.text.normalise import Normalisation
 from es_simhash.text.tokens.kinds import Chars, Chinese, Custom, Keywords, Runs, Words
 from tests.support.texts import any_text
 
@@ -124,7 +125,7 @@ def test_the_heaviest_features_come_first_then_those_that_stand_first() -> None:
 
 
 def test_features_are_those_that_are_compared() -> None:
-    scheme, verification = Scheme(tokens=Words()), Verification(features="text")
+    scheme, verification = Scheme(normalisation=Normalisation(), tokens=Words()), Verification(features="text")
     first, second = (examine(scheme, ComparedDocument(name, f"見出し {name}")) for name in ("ab", "ac"))
     listed = explain(
         scheme, Criteria.of(scheme), (first, second), verifier=Verifier(scheme, verification)
