@@ -1,8 +1,9 @@
 """Signatures of texts that are as little alike as unrelated ones are, each made by its number alone.
 
-Real texts share phrases, and more of them if they share a topic, so that they share keys in vain. Here a value is its
-topic's own with a probability, and otherwise one of few that all documents have: two documents agree in 3% of their
-values, and in 9% if they are about the same of 500 topics, as the texts of `benchmarks.corpora.topical` do.
+Real texts share phrases, and more of them if they share a topic, so that they share keys by chance. Here a value is its
+topic's own with a probability, and otherwise one of few that all documents have: two documents agree in 5% of their
+values, and in 11% if they are about the same of 500 topics. So they share two keys of the default about as often as
+English film reviews do (`es_simhash.sketches.shared_bands.REVIEWS`).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash.sketches.minhash.common import Signatures
+from es_simhash.sketches.shared_bands import Similarities
 from es_simhash.text.hashing import poly64
 
 Numbers = npt.NDArray[np.uint64]
@@ -19,7 +21,10 @@ _TOPICS = 500
 # The number of values, in 65,536, that are the topic's own: .245, so that .06 of pairs within a topic agree by it.
 _OF_TOPIC = 16_056
 # The number of values that all documents draw from.
-_COMMON = 19
+_COMMON = 11
+_BY_COMMON, _BY_TOPIC = (1 - _OF_TOPIC / 65_536) ** 2 / _COMMON, (_OF_TOPIC / 65_536) ** 2
+UNRELATED: Similarities = ((_BY_COMMON, 1 - 1 / _TOPICS), (_BY_COMMON + _BY_TOPIC, 1 / _TOPICS))
+"""How similar two documents are, and the shares of these pairs."""
 
 
 def signatures(documents: Numbers, size: int) -> Signatures:

@@ -6,6 +6,7 @@ docs/benchmarks.md and random numbers with fixed seeds: the result is the same o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from benchmarks import scale_model as model
 from benchmarks import scale_simulation
 from benchmarks.scale_candidates import PICTURE, curves, picture
 from benchmarks.scale_model import MINHASH, SIZES
-from benchmarks.scale_simulation import CROWDED, GROUPED
+from benchmarks.scale_simulation import CHANCE, CROWDED, GROUPED
 from benchmarks.scale_words import prose, rounded
 from benchmarks.svg import THEMES, path
 from benchmarks.tables import Table, tables_of
@@ -26,6 +27,10 @@ HEADING = """\
 
 What 100,000 to 1,000,000,000 documents take. `python -m benchmarks scale` makes this page from what was measured on one
 machine ([benchmarks.md](benchmarks.md)) and from fingerprints drawn at random (`benchmarks/simulated.md`).
+"""
+_MACHINE = """
+Two cores for client and server. What was run before 2026-11-27 has the keys of the first default: 32 of 4 values, of
+which a candidate shares one.
 """
 # Of tables that show several sizes: what the largest came to, by their columns.
 MEASURED = {
@@ -53,15 +58,18 @@ def write(docs: Path) -> None:
 def files(measured: str, simulated: Iterable[Table]) -> dict[str, str]:
     """Make the page and its pictures from the page of benchmarks and simulated tables, by their paths."""
     by_title = {table.title: table for table in simulated}
-    published = {table.title: table for table in tables_of(measured).values()}
     drawn = curves(by_title)
     pictures = {path("scale", theme): picture(drawn, MANY, theme) for theme in THEMES}
-    return {"scale.md": page(published, by_title), **pictures}
+    return {"scale.md": page(measured, by_title), **pictures}
 
 
-def page(published: Mapping[str, Table], simulated: Mapping[str, Table]) -> str:
+def page(benchmarks: str, simulated: Mapping[str, Table]) -> str:
     """Write the page."""
-    sections = {"Finding": _finding(), "Grouping": _grouping(simulated[CROWDED]), "Measured": measured(published)}
+    sections = {
+        "Finding": _finding(simulated[CHANCE]),
+        "Grouping": _grouping(simulated[CROWDED]),
+        "Measured": measured(benchmarks),
+    }
     return "\n".join([HEADING, *(f"## {title}\n\n{section}" for title, section in sections.items())])
 
 
@@ -70,7 +78,9 @@ def simulated_before() -> list[Table]:
     return list(tables_of(SIMULATED.read_text(encoding="utf-8")).values())
 
 
-def _finding() -> str:
+def _finding(by_chance: Table) -> str:
+    rows = {name: cells for name, *cells in by_chance.rows}
+    computed, _, least, most = rows[model.in_words(MINHASH.layout, MINHASH.shared)]
     return "\n".join(
         [
             prose(f"""
@@ -82,11 +92,11 @@ candidates.
             _candidates().markdown(),
             PICTURE,
             "",
-            prose("""
+            prose(f"""
 Lines are computed, discs simulated. Unrelated texts share keys by their similarity, which is that of English film
 reviews here (.04 on average); other texts can have more in common ([boilerplate](how-to/boilerplate.md)). A scheme has
-one hash function, by which frequent features may be kept or not: it makes up to three times as many candidates as
-computed, or none (simulated). Shards change nothing.
+one hash function, which may be unlucky: among a million of the benchmarks' texts, simulated with several, {least} to
+{most} are candidates by chance; computed, {computed}. Shards change nothing.
 
 A search asks each segment, and a fill leaves many. Merge what is complete: `POST
 /INDEX/_forcemerge?max_num_segments=1`.
@@ -122,7 +132,7 @@ def _grouping(crowded: Table) -> str:
     return prose(f"""
 `group`, `dedup` and Spark pair all documents at once. To count the keys that each two share would take steps that grow
 with the square of the documents, so they sort {len(places)} tables of {len(places[0])} values of the signature, and
-compare those that share a row. They find pairs at least as reliably as a search. At lower similarities, keys have fewer
+compare those that share a key. They find pairs at least as reliably as a search. At lower similarities, keys have fewer
 values, so that more documents share them.
 
 If more than {ALL} documents share a key, each further one is compared with {FEW} only; `left_out` counts the others. A
@@ -131,11 +141,13 @@ of the pairs of similarity {GROUPED[0]:g} and {similar} of those of {GROUPED[1]:
 """)
 
 
-def measured(published: Mapping[str, Table]) -> str:
-    """Write what was measured at several sizes, and nothing else."""
-    table = Table("On one machine", ["", "documents", "measured"], "Two cores for client and server.")
-    for title, (what, form) in MEASURED.items():
-        if title in published:
-            largest = dict(zip(published[title].columns, published[title].rows[-1], strict=True))
-            table.add(what, largest["documents"], form.format_map(largest))
+def measured(benchmarks: str) -> str:
+    """Write what the largest sizes came to, of tables on the page of benchmarks that show several."""
+    table = Table("On one machine", ["", "documents", "measured", "on"], prose(_MACHINE).strip())
+    days = dict(re.findall(r"^## (.+)\n(?:(?!## ).*\n)*?Run on ([\d-]+)", benchmarks, re.MULTILINE))
+    for (section, title), rows in tables_of(benchmarks).items():
+        if title in MEASURED:
+            what, form = MEASURED[title]
+            largest = dict(zip(rows.columns, rows.rows[-1], strict=True))
+            table.add(what, largest["documents"], form.format_map(largest), days[section])
     return table.markdown()

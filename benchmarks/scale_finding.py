@@ -1,20 +1,19 @@
-"""Finding by MinHash among more and more documents, with the fewest bytes of keys for each number that find 99% of the
-pairs of the similarity .6 and at most a hundred others.
+"""Finding by MinHash among more and more documents, with the keys of the default scheme.
 
-Documents are generated and hold the fields of `default` and a keyword, but no text; unrelated ones agree in 3% of their
-values, and in 9% within a topic. {planted} copies that are just as similar as the scheme asks for are searched for by
-their originals: the request that `find` sends, and the comparison of what it returns, in all indices of a server in
-turns. One shard: first with the segments that the server leaves, then merged to one.
+Documents are generated and hold the fields of `default` and a keyword, but no text; unrelated ones share keys about as
+often as film reviews do. {planted} copies that are just as similar as the scheme asks for are searched for by their
+originals: the request that `find` sends, and the comparison of what it returns, in all indices of a server in turns.
+One shard: first with the segments that the server leaves, then merged to one.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -31,14 +30,9 @@ from es_simhash.scheme import own_fields, query, rerank
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import MinHash
-from es_simhash.sketches.key_plans import TYPICAL, false_share
+from es_simhash.sketches.shared_bands import by_chance, sharing
 
-# The numbers of documents, and the keys for each.
-KEYS = {
-    100_000: MinHash(size=64, bands=19, rows=3, key_bits=24),
-    1_000_000: MinHash(size=256, bands=34, rows=4, key_bits=30),
-    10_000_000: MinHash(size=512, bands=57, rows=5, key_bits=36),
-}
+SIZES = (100_000, 1_000_000, 10_000_000)
 PLANTED, ROUNDS, BATCH = 400, 5, 4_000
 __doc__ = __doc__.format(planted=PLANTED)
 LISTS = FIRST_LIST, FIRST_LIST * GROWTH
@@ -47,15 +41,26 @@ _WARM_UP = 100
 
 @dataclass(frozen=True)
 class Generated:
-    """``count`` documents with these keys; the last ones are copies of others."""
+    """``count`` documents; the last ones are copies of others."""
 
     count: int
-    minhash: MinHash
+    scheme: Scheme = field(default_factory=Scheme)
+
+    @property
+    def minhash(self) -> MinHash:
+        """The settings of the keys."""
+        assert self.scheme.minhash
+        return self.scheme.minhash
 
     @cached_property
-    def scheme(self) -> Scheme:
-        """The scheme with its keys."""
-        return Scheme(minhash=self.minhash)
+    def criteria(self) -> Criteria:
+        """What is found: estimates decide, as there are no texts."""
+        return Criteria.of(self.scheme, "minhash")
+
+    @cached_property
+    def shared(self) -> int:
+        """The number of keys that a candidate shares."""
+        return query.shared_bands(self.minhash, self.criteria, self.count)
 
     @cached_property
     def index(self) -> str:
@@ -83,10 +88,13 @@ class Generated:
 
         The second asks for a longer list, where the first is full.
         """
-        criteria, source = Criteria.of(self.scheme, "minhash"), query.compared_fields(self.scheme, DEFAULT_PREFIX)
+        source = query.compared_fields(self.scheme, DEFAULT_PREFIX)
         found = []
         for fingerprint in self.queries:
-            clauses = [query.clause(self.scheme, fingerprint, criteria, scored=scored) for scored in (False, True)]
+            clauses = [
+                query.clause(self.scheme, fingerprint, self.criteria, shared=self.shared, scored=scored)
+                for scored in (False, True)
+            ]
             sized = zip(clauses, LISTS, strict=True)
             found.append([json.dumps(query.body(each, size=size, source=source)).encode() for each, size in sized])
         return found
@@ -133,25 +141,28 @@ class Generated:
 
 @dataclass(frozen=True)
 class Searched:
-    """What searches of one index gave: their times, candidates in vain, the share of copies found, bytes a document."""
+    """What searches of one index gave: their times, candidates by chance, the share of copies found, bytes."""
 
     find: Latency
     term: Latency
-    in_vain: float
+    by_chance: float
     found: float
     bytes: float
 
 
-def run(share: float = 1.0, keys: Mapping[int, MinHash] = KEYS) -> Iterator[Table | None]:
+def run(share: float = 1.0, sizes: Sequence[int] = SIZES) -> Iterator[Table | None]:
     """Measure on both servers; others may use the machine while indices are filled, and while they are merged."""
-    some = [Generated(int(size * share), minhash) for size, minhash in keys.items()]
+    some = [Generated(int(size * share)) for size in sizes]
+    found: list[Searched] = []
     with ExitStack() as nodes, ThreadPoolExecutor(len(SERVERS)) as at_once:
         servers = {label: nodes.enter_context(running(name)) for name, label in SERVERS.items()}
         for state, prepare in (("", _load), (", merged", _merge)):
             list(at_once.map(lambda server, ready=prepare: [ready(server, each) for each in some], servers.values()))
             yield None
             for label, server in servers.items():
-                yield _table(f"Finding at scale on {label}{state}", some, _searched(server, some))
+                found = _searched(server, some)
+                yield _latencies(f"Finding at scale on {label}{state}", some, found)
+    yield _found(some, found)
 
 
 def _load(server: Server, documents: Generated) -> None:
@@ -192,10 +203,10 @@ def _searched(server: Server, some: Sequence[Generated]) -> list[Searched]:
         hits = [_find(server, each)(place) for place in range(each.planted)]
         first = each.count - each.planted
         is_found = [str(first + place) in ids for place, ids in enumerate(hits)]
-        in_vain = [len(ids - {str(first + place), str(each.originals[place])}) for place, ids in enumerate(hits)]
+        others = [len(ids - {str(first + place), str(each.originals[place])}) for place, ids in enumerate(hits)]
         size = server.size(each.index) / each.count
         latencies = times[f"find {each.count}"], times[f"term {each.count}"]
-        found.append(Searched(*latencies, float(np.mean(in_vain)), float(np.mean(is_found)), size))
+        found.append(Searched(*latencies, float(np.mean(others)), float(np.mean(is_found)), size))
     return found
 
 
@@ -219,28 +230,31 @@ def _term(server: Server, documents: Generated) -> Callable[[int], object]:
     return lambda place: server.http.send("POST", path, bodies[place])
 
 
-def _table(title: str, some: Sequence[Generated], searched: Sequence[Searched]) -> Table:
+def _latencies(title: str, some: Sequence[Generated], searched: Sequence[Searched]) -> Table:
+    ratio = f"p50 × that of {some[0].count:,}"
+    table = Table(title, ["documents", "find p50, ms", "p90", ratio, "`term` p50, ms"])
+    for each, found in zip(some, searched, strict=True):
+        times = found.find.within(0.5), found.find.within(0.9), found.find.over(searched[0].find)
+        table.add(f"{each.count:,}", *times, f"{found.term.p50:.2f}")
+    return table
+
+
+def _found(some: Sequence[Generated], searched: Sequence[Searched]) -> Table:
     table = Table(
-        title,
+        "What is found at scale",
         [
-            *(
-                "documents",
-                "bands × rows, key bits",
-                "find p50, ms",
-                "p90",
-                f"p50 × that of {some[0].count:,}",
-                "`term` p50, ms",
-            ),
-            *("recall", "false candidates a query", "as predicted", "bytes a document"),
+            *("documents", "shared keys", "recall", "as computed", "candidates by chance", "as computed by chance"),
+            "bytes a document",
         ],
+        "In the merged indices of the last server.",
     )
     for each, found in zip(some, searched, strict=True):
-        minhash, predicted = each.minhash, each.count * false_share(each.minhash.layout, TYPICAL)
+        bands = each.minhash.layout
         table.add(
-            *(f"{each.count:,}", f"{minhash.bands} × {minhash.rows}, {minhash.key_bits}"),
-            *(found.find.within(0.5), found.find.within(0.9), found.find.over(searched[0].find)),
-            f"{found.term.p50:.2f}",
-            *(f"{found.found:.3f}", f"{found.in_vain:.1f}", f"{predicted:.1f}"),
+            *(f"{each.count:,}", f"{each.shared} of {bands.count}"),
+            *(f"{found.found:.3f}", f"{sharing(each.minhash.similarity, bands, each.shared):.3f}"),
+            f"{found.by_chance:.2f}",
+            f"{each.count * by_chance(bands, each.shared, generated_values.UNRELATED):.2f}",
             f"{found.bytes:.0f}",
         )
     return table

@@ -136,6 +136,7 @@ def recall(pairs: int) -> Table:
 
 # ---- texts
 
+
 @dataclass(frozen=True, eq=False)
 class Features:
     """Hashes of the distinct features of documents, one document after the other."""
