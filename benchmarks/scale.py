@@ -29,8 +29,8 @@ What 100,000 to 1,000,000,000 documents take. `python -m benchmarks scale` makes
 machine ([benchmarks.md](benchmarks.md)) and from fingerprints drawn at random (`benchmarks/simulated.md`).
 """
 _MACHINE = """
-Two cores for client and server. What was run before 2026-11-27 has the keys of the first default: 32 of 4 values, of
-which a candidate shares one.
+Two cores for client and server. What was run before 2026-11-27 has the keys of the first default: 32 of 4 values; a
+candidate shared one.
 """
 # Of tables that show several sizes: what the largest came to, by their columns.
 MEASURED = {

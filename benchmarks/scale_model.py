@@ -27,7 +27,7 @@ def criteria(level: Level) -> Criteria:
 
 
 def shared(documents: int, level: Level = "near") -> int:
-    """Return how many bands a candidate shares in an index of so many documents."""
+    """Return how many bands a candidate shares in an index of this size."""
     return shared_bands(MINHASH, criteria(level), documents)
 
 
@@ -37,7 +37,7 @@ def tables(level: Level = "near") -> Sequence[Sequence[int]]:
 
 
 def in_words(bands: Bands, shared: int) -> str:
-    """Describe keys of which some must be shared."""
+    """Describe keys, and how many a candidate shares."""
     return f"{shared} of {bands.count} × {bands.rows}, {bands.key_bits} bits"
 
 
