@@ -4,8 +4,9 @@
 keys by one `terms` query, all others by a bool query with `minimum_should_match`. The segments are as the server made
 them, then one. *Find*: `Index.find` of reviews with 5% of the words replaced, their texts compared, and
 `more_like_this` (`min_term_freq` 1, `min_doc_freq` 2), which compares nothing, in its two good settings. *Together*:
-microseconds a text of `Index.check` of {together} texts, which also compares them with one another, and of `more_like_this`
-by `_msearch`. *Larger*: fingerprints without texts, signatures whose values are those of three reviews each.
+microseconds a text of `Index.check` of {together} texts, which also compares them with one another, and of
+`more_like_this` by `_msearch`. *Larger*: fingerprints without texts, each value of a signature that of one of three
+reviews.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def run(share: float = 1.0, sizes: Sequence[int] = LARGER) -> Iterator[Table]:
 
 def _searches(server: Server, written: str, texts: Sequence[str]) -> Iterator[Table]:
     made = {keys: joined(keys, signatures(keys.tokens, texts)) for keys in SEARCHED}
-    for place, (keys, stored) in enumerate(made.items()):
+    for place, stored in enumerate(made.values()):
         server.create(f"keys{place}", {"bands": KEYS})
         server.fill(f"keys{place}", ({"_id": str(i), "_source": {"bands": each}} for i, each in enumerate(stored)))
         server.http("POST", f"/keys{place}/_refresh")
@@ -136,8 +137,8 @@ def _finds(server: Server, written: str, texts: Sequence[str]) -> Iterator[Table
         cpu = f"{latency.client:.2f}", f"{latency.server:.2f}"
         table.add(name, *(f"{each:.2f}" for each in _levels(latency)), candidates, *cpu, times)
     yield table
-    for index in ("plain", *(name.replace(" ", "-") for name in indices)):
-        server.delete(index)
+    for full in ("plain", *(name.replace(" ", "-") for name in indices)):
+        server.delete(full)
 
 
 def first_default() -> Scheme:
