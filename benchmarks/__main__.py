@@ -55,6 +55,8 @@ SECTIONS = {
     "self_join": Section(("simhash", "faiss-cpu"), page=DESIGN_PAGE),
     "memory": Section(),
     "layouts": Section(CLIENTS, SERVERS),
+    "keys": Section(),
+    "keys_on_servers": Section(CLIENTS, SERVERS),
     "finding": Section(CLIENTS, SERVERS),
     "long_texts": Section(CLIENTS, SERVERS),
     "steady": Section(CLIENTS, SERVERS),
@@ -85,6 +87,7 @@ TITLES = {
     "single_texts": "Single texts",
     "long_texts": "Long texts",
     "field_costs": "Field costs",
+    "keys_on_servers": "Keys on servers",
     "scale_groups": "Grouping at scale",
     "scale_finding": "Finding at scale",
 }
