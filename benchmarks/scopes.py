@@ -1,8 +1,8 @@
 """Groups of {tenants:,} tenants in one run, compared with groups of the same index without a scope.
 
 Documents of {sizes} are those of *Grouping* on OpenSearch, and belong to random tenants, sources and days of a year. A
-tenth are near copies of another of the same tenant, from another source and at most a day later. One key
-of grouping is that of one of {templates} templates, which documents of all tenants share, as boilerplate would. Estimates
+tenth are near copies of another of the same tenant, from another source and at most a day later. One key of
+grouping is that of one of {templates} templates, which documents of all tenants share, as boilerplate would. Estimates
 decide. Each run is a process of its own; {rounds} of each, in turns, and the least CPU time of the client counts.
 """
 
