@@ -68,7 +68,6 @@ SECTIONS = {
     "pipeline": Section(CLIENTS, SERVERS),
     "grouping": Section(CLIENTS, SERVERS),
     "scale_groups": Section(),
-    "scale_finding": Section(CLIENTS, SERVERS),
     "spark": Section(("pyspark", "pyarrow")),
     "scopes": Section(("opensearch-py",), ("opensearch",)),
     "dedup": Section(("rensa", "gaoya", "datasketch"), peers=tuple(PEERS)),
@@ -89,7 +88,6 @@ TITLES = {
     "field_costs": "Field costs",
     "keys_on_servers": "Keys on servers",
     "scale_groups": "Grouping at scale",
-    "scale_finding": "Finding at scale",
 }
 # Files made from docs/benchmarks.md.
 DERIVED: dict[str, Callable[[Path], None]] = {"pictures": plots.write, "scale": scale.write}

@@ -1,11 +1,11 @@
-"""Keys of which several must be shared, compared with others: what they find, and how many documents by chance.
+"""Several shared keys compared with one and with others: what they find, and how many documents by chance.
 
 *Recall by similarity* and *by change*: pairs of a passage and an edited one, {passages} passages each in English,
 Japanese, Chinese, Russian and Hindi ({edits}), by the exact Jaccard similarity of the features that the keys are made
 of. *Labelled sets*: the pairs that the rule calls near-duplicates at `near` and at `versions`, of unequal texts, the
 mean of all sets and the worst one. *By chance*: documents among 100,000 that share enough keys with a text though their
 signatures are estimated at less than {unrelated}, the mean of {queries} texts: film reviews, Japanese literature,
-Chinese laws. "2 of 36 × 3, 24 bits" are 36 bands of 3 rows, in keys of 24 bits, of which 2 must be shared.
+Chinese laws. "2 of 36 × 3, 24 bits" are 36 bands of 3 rows, in keys of 24 bits; 2 must be shared.
 
 "4 of 16 rare features" index the 16 features with the smallest hashes of those that at most .5% of the passages have,
 and are asked for 32; each pair counts in both directions.
@@ -53,7 +53,7 @@ Tokens: TypeAlias = Chars | Runs | RunsAndNumbers
 
 @dataclass(frozen=True)
 class Keys:
-    """Bands of the signature of some features, of which so many must be shared."""
+    """Bands of the signature of some features, and how many must be shared."""
 
     tokens: Tokens
     bands: Bands

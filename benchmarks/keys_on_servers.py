@@ -1,4 +1,4 @@
-"""Keys of which several must be shared, on real servers: searches for them, and near-duplicates found by them.
+"""Several shared keys on real servers: searches for them, and near-duplicates found by them.
 
 100,000 film reviews. *Search alone*: the {queries} texts are there; 100 ids at most, milliseconds; "any" asks for the
 keys by one `terms` query, all others by a bool query with `minimum_should_match`. The segments are as the server made

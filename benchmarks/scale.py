@@ -34,12 +34,8 @@ candidate shared one.
 """
 # Of tables that show several sizes: what the largest came to, by their columns.
 MEASURED = {
-    "What is found at scale": (
-        "`find` by MinHash: copies of similarity .6 found, candidates by chance",
-        "{recall}, {false candidates a query}",
-    ),
-    "Finding at scale on Elasticsearch, merged": ("`find` on Elasticsearch, one segment", "{find p50, ms} ms"),
-    "Finding at scale on OpenSearch, merged": ("`find` on OpenSearch, one segment", "{find p50, ms} ms"),
+    "Larger, Elasticsearch": ("the request of a search, Elasticsearch", "{p50} ms, {candidates} candidates"),
+    "Larger, OpenSearch": ("the request of a search, OpenSearch", "{p50} ms, {candidates} candidates"),
     "Grouping of generated fingerprints": ("groups of fingerprints: time, memory", "{grouping, s} s, {peak, MB} MB"),
     "Grouping by size": ("`group` of an index: time, memory", "{reading, s} + {all else, s} s, {peak, MB} MB"),
     "Memory for a file of 5 GB": ("fingerprinting a file, line by line: time, memory", "{wall s} s, {peak, MB} MB"),

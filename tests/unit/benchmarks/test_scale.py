@@ -36,15 +36,17 @@ def test_what_is_quickly_simulated_comes_out_as_on_the_page() -> None:
 
 
 def test_the_largest_size_of_tables_that_show_several_stands_on_the_page_with_its_day() -> None:
-    title = "Finding at scale on OpenSearch, merged"
-    table = Table(title, ["documents", "find p50, ms"], rows=[["100,000", "1.1"], ["10,000,000", "1.5"]])
+    columns = ["", "documents", "candidates", "p50"]
+    table = Table(
+        "Larger, OpenSearch", columns, rows=[["", "1,000,000", "26", "1.1"], ["", "10,000,000", "1.3", "1.5"]]
+    )
     other = Table("Others", ["a", "b"], rows=[["1", "2"]])
     page = (
         f"# Page\n\n## Other\n\nRun on 2026-11-01.\n\n{other.markdown()}\n"
-        f"## Finding at scale\n\nWords.\n\nRun on 2026-11-28 with x.\n\n{table.markdown()}\n"
+        f"## Keys on servers\n\nWords.\n\nRun on 2026-11-28 with x.\n\n{table.markdown()}\n"
     )
     [row] = scale.measured(page).splitlines()[-1:]
-    assert row == "| `find` on OpenSearch, one segment | 10,000,000 | 1.5 ms | 2026-11-28 |"
+    assert row == "| the request of a search, OpenSearch | 10,000,000 | 1.5 ms, 1.3 candidates | 2026-11-28 |"
 
 
 def test_the_pictures_are_well_formed_and_have_a_line_for_each_search() -> None:
