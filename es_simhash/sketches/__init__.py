@@ -18,12 +18,7 @@ if TYPE_CHECKING:
     from es_simhash.sketches.manku import PrefixTables
     from es_simhash.sketches.minhash.codec import SignatureCodec
     from es_simhash.sketches.minhash.estimate import standard_error
-    from es_simhash.sketches.tradeoffs import (
-        band_candidates,
-        band_probability,
-        block_candidates,
-        manku_postings,
-    )
+    from es_simhash.sketches.tradeoffs import block_candidates, manku_postings
     from es_simhash.text.features import FeatureBatch
 
 _NAMES = {
@@ -34,7 +29,7 @@ _NAMES = {
     "sketches.manku": "PrefixTables",
     "sketches.minhash.codec": "SignatureCodec",
     "sketches.minhash.estimate": "standard_error",
-    "sketches.tradeoffs": "band_candidates band_probability block_candidates manku_postings",
+    "sketches.tradeoffs": "block_candidates manku_postings",
     "text.features": "FeatureBatch",
 }
 
@@ -47,8 +42,6 @@ __all__ = [
     "Search",
     "SearchResult",
     "SignatureCodec",
-    "band_candidates",
-    "band_probability",
     "block_candidates",
     "iter_self_join",
     "manku_postings",

@@ -33,11 +33,6 @@ def manku_postings(bits: int, blocks: int, distance: int, documents: int) -> flo
     return documents * sum(2.0**-width for width in PrefixTables(bits, blocks, distance).prefix_bits)
 
 
-def band_candidates(bands: int, key_bits: int, documents: int) -> float:
-    """Return how many documents' random keys should collide with a query's: N (1 - (1 - 2**-key_bits)**b)."""
-    return documents * -math.expm1(bands * math.log1p(-(2.0**-key_bits)))
-
-
 def band_probability(similarity: float, bands: int, rows: int) -> float:
     """Return the probability that a pair of Jaccard similarity j shares at least one band: 1 - (1 - j**r)**b."""
     return 1.0 - (1.0 - similarity**rows) ** bands

@@ -59,12 +59,6 @@ def test_manku_s_tables_read_a_document_once_for_each_prefix_that_agrees() -> No
     assert tradeoffs.manku_postings(64, 4, 3, 2**26) == 4 * 2**10
 
 
-def test_keys_of_bands_collide_as_random_numbers_do() -> None:
-    assert tradeoffs.band_candidates(32, 24, 2**24) == pytest.approx(32, rel=1e-5)
-    assert tradeoffs.band_candidates(1, 60, 2**60) == pytest.approx(1)
-    assert tradeoffs.band_candidates(4, 6, 1) == pytest.approx(1 - (63 / 64) ** 4)
-
-
 def test_the_curve_of_20_bands_of_5_rows_is_that_of_the_textbook() -> None:
     textbook = {0.2: 0.006, 0.3: 0.047, 0.4: 0.186, 0.5: 0.470, 0.6: 0.802, 0.7: 0.975, 0.8: 0.9996}
     for similarity, probability in textbook.items():
