@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 from uuid import uuid4
 
 import pytest
@@ -136,11 +135,8 @@ def pairs_of(found: SparkDuplicates) -> dict[tuple[str, str], dict[str, Any]]:
 def found_here(
     scheme: Scheme, documents: dict[str, str], options: dict[str, Any]
 ) -> tuple[list[list[str]], dict[tuple[str, str], dict[str, Any]], Counts]:
-    """What one machine finds among the same texts, in the order of their ids; by one key, as Spark does."""
-    with (
-        patch("es_simhash.groups.pairs.candidate_search._LOST", 0.0),
-        Deduplicator(scheme, threads=1, **options).run(sorted(documents.items())) as found,
-    ):
+    """What one machine finds among the same texts, in the order of their ids."""
+    with Deduplicator(scheme, threads=1, **options).run(sorted(documents.items())) as found:
         return read_here(found)
 
 

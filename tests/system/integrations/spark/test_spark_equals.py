@@ -24,7 +24,6 @@ from es_simhash import (
     Verification,
 )
 from es_simhash._core.json_paths import Json
-from es_simhash.groups.pairs import candidate_search
 from es_simhash.testing.corpus import corpus
 from tests.support import scoped
 from tests.support.chains import chain
@@ -115,12 +114,9 @@ def check_texts(spark: SparkSession, seed: int, scheme: Scheme, options: dict[st
     scope = options["scope"]
     given = known if scope else [(id_, text) for id_, text, _ in known]
     by_position = [canonical.rank({"body": text, **values}) for _, text, values in known]
-    with pytest.MonkeyPatch.context() as patch:
-        # Spark compares what shares one key, also where files ask for two.
-        patch.setattr(candidate_search, "_LOST", 0.0)
-        with Deduplicator(scheme, threads=1, scope=scope, **way).run(given, rank=by_position.__getitem__) as here:
-            assert members_on(found) == members_of(pa.table(here).to_pylist())
-            _, pairs, counts = local.read_here(here)
+    with Deduplicator(scheme, threads=1, scope=scope, **way).run(given, rank=by_position.__getitem__) as here:
+        assert members_on(found) == members_of(pa.table(here).to_pylist())
+        _, pairs, counts = local.read_here(here)
     assert local.pairs_of(found) == pairs
     assert found.counts == counts
 
