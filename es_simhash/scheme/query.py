@@ -142,8 +142,8 @@ def clause(
 ) -> Json:
     """Return the clause that candidates match, to drop into any request.
 
-    They share at least ``shared`` bands, by default as many as `shared_bands` says. With ``scored`` each key scores 1, so
-    candidates with more keys in common come first if the list is cut off. Without it a search by bands is a little
+    They share at least ``shared`` bands, by default as many as `shared_bands` says. With ``scored`` each key scores 1,
+    so candidates with more keys in common come first if the list is cut off. Without it a search by bands is a little
     quicker. ``fields`` are those of a document with the fingerprint, if these are made already.
     """
     if fingerprint.status == "empty":
