@@ -172,7 +172,7 @@ class IndexSuite(IndexBase):
         self.open(name, engine, scheme="strict", fields=["body"]).init()
         index = self.open(name, engine, fields=["body"])
         assert index.init().bodies == {}
-        assert index.scheme.id == Scheme.preset("strict").id
+        assert index.info().scheme == Scheme.preset("strict").id
 
     def test_init_needs_fields(self, engine: Any, names: Any) -> None:
         with pytest.raises(InputError, match="fields="):
