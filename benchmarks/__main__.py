@@ -55,6 +55,8 @@ SECTIONS = {
     "self_join": Section(("simhash", "faiss-cpu"), page=DESIGN_PAGE),
     "memory": Section(),
     "layouts": Section(CLIENTS, SERVERS),
+    "keys": Section(),
+    "keys_on_servers": Section(CLIENTS, SERVERS),
     "finding": Section(CLIENTS, SERVERS),
     "long_texts": Section(CLIENTS, SERVERS),
     "steady": Section(CLIENTS, SERVERS),
@@ -66,7 +68,6 @@ SECTIONS = {
     "pipeline": Section(CLIENTS, SERVERS),
     "grouping": Section(CLIENTS, SERVERS),
     "scale_groups": Section(),
-    "scale_finding": Section(CLIENTS, SERVERS),
     "spark": Section(("pyspark", "pyarrow")),
     "scopes": Section(("opensearch-py",), ("opensearch",)),
     "dedup": Section(("rensa", "gaoya", "datasketch"), peers=tuple(PEERS)),
@@ -85,8 +86,8 @@ TITLES = {
     "single_texts": "Single texts",
     "long_texts": "Long texts",
     "field_costs": "Field costs",
+    "keys_on_servers": "Keys on servers",
     "scale_groups": "Grouping at scale",
-    "scale_finding": "Finding at scale",
 }
 # Files made from docs/benchmarks.md.
 DERIVED: dict[str, Callable[[Path], None]] = {"pictures": plots.write, "scale": scale.write}

@@ -1,7 +1,7 @@
 """Pairs lost by keys, compared with comparing all texts with each other.
 
 Per preset that decides by texts: the pairs of at least its own similarity, among all pairs with a plain Jaccard
-similarity of at least {least}; the share with a common band, the share with a common band or enough common blocks
+similarity of at least {least}; the share that shares enough bands, the share that shares enough bands or blocks
 (`find --by both`), and the share that `dedup` finds.
 """
 
@@ -34,7 +34,7 @@ __doc__ = __doc__.format(least=LEAST)
 
 def run(share: float = 1.0) -> Iterator[Table]:
     """Measure on every labelled set, or on a share of each; labels are ignored."""
-    columns = ("", "preset", "pairs", "share a band", "a band, or blocks", "found")
+    columns = ("", "preset", "pairs", "share bands", "bands, or blocks", "found")
     table = Table("Pairs that all comparisons find", columns)
     for each in labelled_sets():
         on, _ = each.part(share) if share < 1 else (each, None)

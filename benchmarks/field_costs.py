@@ -82,14 +82,14 @@ def _kinds(texts: Sequence[str]) -> dict[str, Kind]:
     names = own_fields.names(scheme)
     plain = [action["_source"] for action in documents_of(texts)]
     full, mapping = _made(scheme, plain), own_fields.properties(scheme)
-    narrow = replace(scheme, minhash=MinHash(key_bits=24))
+    narrow = replace(scheme, minhash=MinHash(key_bits=18))
     kinds = {PLAIN: Kind(plain, TEXTS), ALL: Kind(full, _mapped(mapping))}
     for name in names:
         documents = [{**each, "dedup": _without(name, each["dedup"])} for each in full]
         kinds[f"without `{name}`"] = Kind(documents, _mapped(_without(name, mapping)))
     return kinds | {
         "all in `_source`, none indexed": Kind(full, _mapped({})),
-        "keys of 24 bits": Kind(_made(narrow, plain), _mapped(mapping)),
+        "keys of 18 bits": Kind(_made(narrow, plain), _mapped(mapping)),
         f"{PLAIN}, best_compression": Kind(plain, TEXTS, "best_compression"),
         f"{ALL}, best_compression": Kind(full, _mapped(mapping), "best_compression"),
     }

@@ -10,6 +10,9 @@
 - ``react_ja``, ``tantivy``, ``rustsec``: Japanese pages (reactjs/ja.react.dev), source files (quickwit-oss/tantivy) and
   short advisories that are made from one form (RustSec/advisory-db) in two or three years. Those with the same path are
   duplicates.
+- ``reviews`` are not labelled: the 100,000 film reviews of aclImdb (Maas et al., "Learning word vectors for sentiment
+  analysis", ACL 2011), and nor are the passages of some 600 characters of ``passages_ja`` (the literature),
+  ``passages_zh`` (the laws), ``passages_ru`` and ``passages_hi`` (fastapi/fastapi).
 
 Texts are cut after `LONGEST` characters.
 """
@@ -22,6 +25,7 @@ import subprocess
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,6 +46,10 @@ REACT_JA = ("2bbea1a3e53bdba8f65b688a3b997f9c3a907249", "ca987648c60ae1f97711c40
 TANTIVY = ("801905d77fce653742a90df396b375dbf4ddf3bd", "70f0b039f5ea92ec6c38be4904f774b9d3444e65")
 RUSTSEC = ("efef3b953e286dc0923d7de5e577c711585abeee", "aa04921a0e662802097cc8ded5be2d011054ded1",
            "2e25d9665f10de885c81a9fb9d51a289f625b05f")  # fmt: skip
+
+REVIEWS = ("5e499e525d155c94d35c6e414aed62ef6efc7fb4",)
+FASTAPI = ("c3f316b7e814667e8ee81e03a7330d00ee61e45c",)
+PASSAGE, PASSAGES, FROM = 600, 100_000, 3_500
 
 # Of laws and works in one version, this many are taken, so that all pairs can be compared.
 SINGLE_LAWS, WORKS = 2_600, 1_600
@@ -158,6 +166,35 @@ def aozora() -> Iterator[Member]:
     count = sum(map(len, editions))
     yield from (member for each in editions for member in each)
     yield from random.Random(2).sample(single, min(max(WORKS - count, 0), len(single)))
+
+
+def reviews() -> Iterator[Member]:
+    """Yield the reviews, labelled ones and others."""
+    path = r"^aclImdb/(train|test)/(pos|neg|unsup)/\d+_\d+\.txt$"
+    for file in files_of("arvindsankar/Group-labels-to-individual-labels", REVIEWS, path):
+        yield _member(file, file.path, file.content.decode("utf-8", "replace"))
+
+
+def passages(name: str, commits: Sequence[str], path: str, encoding: str = "utf-8") -> Iterator[Member]:
+    """Yield passages of some of the files, up to a number."""
+    files = [(file.path, file.content.decode(encoding, "replace")) for file in files_of(name, commits, path)]
+    random.Random(1).shuffle(files)
+    found = (
+        Member(f"{place}#{number}", f"{place}#{number}", passage)
+        for place, text in files[:FROM]
+        for number, passage in enumerate(_passages(text))
+    )
+    return islice(found, PASSAGES)
+
+
+def _passages(text: str) -> Iterator[str]:
+    passage = ""
+    for line in text.splitlines(keepends=True):
+        passage += line
+        if len(passage) >= PASSAGE:
+            if len(passage) <= 5 * PASSAGE:
+                yield passage
+            passage = ""
 
 
 def _parts_of_work(text: str) -> tuple[list[str], str]:

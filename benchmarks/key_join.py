@@ -1,4 +1,4 @@
-"""Joining a million documents by their 32 band keys in little memory, compared with DuckDB.
+"""Joining a million documents by 32 keys each in little memory, compared with DuckDB.
 
 Keys are random numbers of 30 bits; one document in ten shares six keys with another. Both start from the same keys and
 may use {memory} MB; each runs in its own process, imports included.
@@ -75,7 +75,7 @@ def _by_es_simhash(documents: int) -> int:
 
         def table(band: int) -> Iterator[Numbers]:
             first = 0
-            for column in kept.columns(band, band + 1):
+            for column in kept.columns([band]):
                 yield entries(column, first)
                 first += len(column)
 

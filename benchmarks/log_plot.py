@@ -48,12 +48,11 @@ class Axis:
 
 @dataclass(frozen=True)
 class Curve:
-    """A line through points, with discs and rings at some, and the label at its end."""
+    """A line through points, with discs at some, and the label at its end."""
 
     label: str
     line: Points
     discs: Points = ()
-    rings: Points = ()
 
 
 @dataclass(frozen=True)
@@ -113,9 +112,8 @@ class LogPlot:
             places = [self._place(point) for point in curve.line]
             for start, end in pairwise(places):
                 yield line(start, end, hue, ' stroke-width="2.5"')
-            for points, fill in ((curve.discs, hue), (curve.rings, colours["page"])):
-                for x, y in map(self._place, points):
-                    yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{fill}" stroke="{hue}" stroke-width="2"/>'
+            for x, y in map(self._place, curve.discs):
+                yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{hue}" stroke="{hue}" stroke-width="2"/>'
             yield text(curve.label, (_RIGHT + 10, labels[curve.label] + 4), hue)
 
     def _labels(self) -> dict[str, float]:

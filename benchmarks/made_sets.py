@@ -61,6 +61,11 @@ def main(directory: str, *names: str) -> None:
         "react_ja": git_sets.react_ja,
         "tantivy": git_sets.tantivy,
         "rustsec": git_sets.rustsec,
+        "reviews": git_sets.reviews,
+        "passages_ja": lambda: git_sets.passages("aozorahack/aozorabunko_text", git_sets.AOZORA, r"\.txt$", "cp932"),
+        "passages_zh": lambda: git_sets.passages("LawRefBook/Laws", git_sets.LAWS[-1:], r"\.md$"),
+        "passages_ru": lambda: git_sets.passages("fastapi/fastapi", git_sets.FASTAPI, r"^docs/ru/.*\.md$"),
+        "passages_hi": lambda: git_sets.passages("fastapi/fastapi", git_sets.FASTAPI, r"^docs/hi/.*\.md$"),
         **noise_sets.SETS,
     }
     for name in names or sets:
@@ -74,8 +79,11 @@ def _write(target: Path, members: Iterator[Member]) -> None:
         for member in members:
             clusters[member.cluster].append(member.id)
             docs.write(json.dumps({"id": member.id, "text": member.text}, ensure_ascii=False) + "\n")
+    several = [ids for ids in clusters.values() if len(ids) > 1]
+    if not several:
+        return
     with (target / "clusters.jsonl").open("w", encoding="utf-8") as file:
-        for number, ids in enumerate(ids for ids in clusters.values() if len(ids) > 1):
+        for number, ids in enumerate(several):
             file.write(json.dumps({"cluster": number, "ids": ids}) + "\n")
 
 

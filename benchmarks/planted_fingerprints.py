@@ -26,7 +26,8 @@ _WORDS = SIZE // 8
 _AT_ONCE = 1 << 17
 # Of each member's values this share of 256 is its own, so that two members agree in four fifths.
 _OWN = 26
-_ROWS = 4
+# So many values have the keys of grouping at most.
+_ROWS = 5
 _GOLDEN = 0.6180339887
 
 

@@ -60,13 +60,6 @@ GROWTHS = (
         ["find p50, ms"],
     ),
     Growth(
-        "scale-finding",
-        ("Finding at scale", "Finding at scale on Elasticsearch"),
-        "Time of a search by the number of documents",
-        "p50, ms",
-        ["find p50, ms", "`term` p50, ms"],
-    ),
-    Growth(
         "backfill",
         ("Backfill", "Backfills by size, Elasticsearch"),
         "Speed of a backfill by the number of documents",

@@ -1,4 +1,4 @@
-"""docs/scale.md: what up to a thousand million documents take, extrapolated from one node.
+"""docs/scale.md: what up to a thousand million documents take.
 
 ``python -m benchmarks scale`` simulates, and writes benchmarks/simulated.md, the page and its pictures, from
 docs/benchmarks.md and random numbers with fixed seeds: the result is the same on every machine.
@@ -6,54 +6,67 @@ docs/benchmarks.md and random numbers with fixed seeds: the result is the same o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import chain
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from benchmarks import scale_machines, scale_simulation
 from benchmarks import scale_model as model
-from benchmarks.scale_candidates import candidates, curves, picture
-from benchmarks.scale_costs import costs, measured
-from benchmarks.scale_measured import Measured
-from benchmarks.scale_model import DEFAULT, SIZES, Finding
-from benchmarks.scale_numbers import Numbers, by_bits, noted, text
-from benchmarks.scale_words import duration, rounded, size
+from benchmarks import scale_simulation
+from benchmarks.scale_candidates import PICTURE, curves, picture
+from benchmarks.scale_model import MINHASH, SIZES
+from benchmarks.scale_simulation import CHANCE, CROWDED, GROUPED
+from benchmarks.scale_words import prose, rounded
 from benchmarks.svg import THEMES, path
 from benchmarks.tables import Table, tables_of
-from es_simhash.plans.find_options import MOST_CANDIDATES
+from es_simhash.groups.pairs.document_links import ALL, FEW
+from es_simhash.sketches.shared_bands import MANY, by_chance, sharing
 
-SIMULATED, DESIGN = (Path(__file__).with_name(name) for name in ("simulated.md", "design.md"))
+SIMULATED = Path(__file__).with_name("simulated.md")
 HEADING = """\
 # Scale
 
 What 100,000 to 1,000,000,000 documents take. `python -m benchmarks scale` makes this page from what was measured on one
 machine ([benchmarks.md](benchmarks.md)) and from fingerprints drawn at random (`benchmarks/simulated.md`).
 """
+_MACHINE = """
+Two cores for client and server. What was run before 2026-11-27 has the keys of the first default: 32 of 4 values; a
+candidate shared one.
+"""
+# Of tables that show several sizes: what the largest came to, by their columns.
+MEASURED = {
+    "Larger, Elasticsearch": ("the request of a search, Elasticsearch", "{p50} ms, {candidates} candidates"),
+    "Larger, OpenSearch": ("the request of a search, OpenSearch", "{p50} ms, {candidates} candidates"),
+    "Grouping of generated fingerprints": ("groups of fingerprints: time, memory", "{grouping, s} s, {peak, MB} MB"),
+    "Grouping by size": ("`group` of an index: time, memory", "{reading, s} + {all else, s} s, {peak, MB} MB"),
+    "Memory for a file of 5 GB": ("fingerprinting a file, line by line: time, memory", "{wall s} s, {peak, MB} MB"),
+}
 
 
 def write(docs: Path) -> None:
     """Simulate, and write the simulated tables, the page and its pictures."""
-    simulated = list(chain(scale_simulation.simulated(), scale_machines.simulated()))
+    simulated = list(scale_simulation.simulated())
     tables = "\n".join(table.markdown() for table in simulated)
     SIMULATED.write_text(f"# Simulated by `python -m benchmarks scale`\n\n## Tables\n\n{tables}", encoding="utf-8")
-    measured = "".join(page.read_text(encoding="utf-8") for page in (docs / "benchmarks.md", DESIGN))
-    for name, made in files(measured, simulated).items():
-        (docs / name).parent.mkdir(exist_ok=True)
+    for name, made in files((docs / "benchmarks.md").read_text(encoding="utf-8"), simulated).items():
         (docs / name).write_text(made, encoding="utf-8")
 
 
 def files(measured: str, simulated: Iterable[Table]) -> dict[str, str]:
-    """Make the page and its pictures from the pages of benchmarks and simulated tables, by their paths."""
-    published = {table.title: table for table in tables_of(measured).values()}
-    numbers = Numbers(Measured.read(measured), {table.title: table for table in simulated}, published)
-    drawn = curves(numbers)
-    pictures = {path("scale", theme): picture(drawn, MOST_CANDIDATES, (SIZES[0], SIZES[-1]), theme) for theme in THEMES}
-    return {"scale.md": page(numbers), **pictures}
+    """Make the page and its pictures from the page of benchmarks and simulated tables, by their paths."""
+    by_title = {table.title: table for table in simulated}
+    drawn = curves(by_title)
+    pictures = {path("scale", theme): picture(drawn, MANY, theme) for theme in THEMES}
+    return {"scale.md": page(measured, by_title), **pictures}
 
 
-def page(numbers: Numbers) -> str:
+def page(benchmarks: str, simulated: Mapping[str, Table]) -> str:
     """Write the page."""
-    return "\n".join([HEADING, *(f"## {title}\n\n{section.strip()}\n" for title, section in sections(numbers))])
+    sections = {
+        "Finding": _finding(simulated[CHANCE]),
+        "Grouping": _grouping(simulated[CROWDED]),
+        "Measured": measured(benchmarks),
+    }
+    return "\n".join([HEADING, *(f"## {title}\n\n{section}" for title, section in sections.items())])
 
 
 def simulated_before() -> list[Table]:
@@ -61,38 +74,76 @@ def simulated_before() -> list[Table]:
     return list(tables_of(SIMULATED.read_text(encoding="utf-8")).values())
 
 
-def sections(numbers: Numbers) -> Iterator[tuple[str, str]]:
-    """Write the sections; yield their titles and texts."""
-    yield "Measured", measured(numbers)
-    yield "Computed", _in_short(numbers)
-    yield "Computed: candidates", candidates(numbers)
-    yield "What it is computed from", costs(numbers)
-
-
-def _in_short(numbers: Numbers) -> str:
-    found, default = numbers.measured, numbers.false_share(DEFAULT.layout)
-    table = noted(
-        "The default scheme",
+def _finding(by_chance: Table) -> str:
+    rows = {name: cells for name, *cells in by_chance.rows}
+    computed, _, least, most = rows[model.in_words(MINHASH.layout, MINHASH.shared)]
+    return "\n".join(
         [
-            *("documents", "index with our fields", "shards", "false candidates, SimHash", "MinHash"),
-            *("find, ms", "backfill, one machine"),
-        ],
-        "*False candidates* of a query are not duplicates, here among texts like those of the benchmarks.",
+            prose(f"""
+A candidate of a search by MinHash shares {MINHASH.shared} of its {MINHASH.bands} [keys](explanation/keys.md) with the
+text. Where more than {MANY:.0f} documents would share as many by chance, a search asks for one more, if 95% of the
+pairs that are just similar enough share as many. So a large index needs no other keys, and a search reads few
+candidates.
+"""),
+            _candidates().markdown(),
+            PICTURE,
+            "",
+            prose(f"""
+Lines are computed, discs simulated. Unrelated texts share keys by their similarity, which is that of English film
+reviews here (.04 on average); other texts can have more in common ([boilerplate](how-to/boilerplate.md)). A scheme has
+one hash function, which may be unlucky: among a million of the benchmarks' texts, simulated with several, {least} to
+{most} are candidates by chance; computed, {computed}. Shards change nothing.
+
+A search asks each segment, and a fill leaves many. Merge what is complete: `POST
+/INDEX/_forcemerge?max_num_segments=1`.
+"""),
+        ]
     )
-    finding = Finding.of(found)
+
+
+def _candidates() -> Table:
+    table = Table(
+        "Candidates by chance",
+        [
+            *("documents", "shared keys", "pairs of .56 (`near`) found", "of .6", "of .7"),
+            *("by chance, MinHash", "SimHash within 3 bits"),
+        ],
+    )
     for documents in SIZES:
+        least = model.shared(documents)
         table.add(
             f"{documents:,}",
-            size(documents * numbers.document_bytes),
-            f"{model.shards(documents, numbers.document_bytes):,}",
-            rounded(documents * by_bits(3)),
-            f"{rounded(documents * default)}{' *' if documents * default > MOST_CANDIDATES else ''}",
-            rounded(finding(documents * default)),
-            duration(model.backfill_seconds(documents, 1, found)),
+            f"{least} of {MINHASH.bands}",
+            *(f"{100 * sharing(similarity, MINHASH.layout, least):.2f}%" for similarity in (0.56, 0.6, 0.7)),
+            rounded(documents * by_chance(MINHASH.layout, least)),
+            rounded(documents * model.by_bits(3)),
         )
-    return text(
-        table,
-        f"""
-\\* `find` stops at {MOST_CANDIDATES:,}, and reports `complete=False`.
-""",
-    )
+    return table
+
+
+def _grouping(crowded: Table) -> str:
+    last = dict(zip(crowded.columns, crowded.rows[-1], strict=True))
+    least, similar = (last[f"found of {similarity}"] for similarity in GROUPED)
+    places = model.tables()
+    return prose(f"""
+`group`, `dedup` and Spark pair all documents at once. To count the keys that each two share would take steps that grow
+with the square of the documents, so they sort {len(places)} tables of {len(places[0])} values of the signature, and
+compare those that share a key. They find pairs at least as reliably as a search. At lower similarities, keys have fewer
+values, so that more documents share them.
+
+If more than {ALL} documents share a key, each further one is compared with {FEW} only; `left_out` counts the others. A
+run over {last["documents"]} documents at `near` compares {last["pairs a document"]} pairs a document, and finds {least}
+of the pairs of similarity {GROUPED[0]:g} and {similar} of those of {GROUPED[1]:g} (simulated).
+""")
+
+
+def measured(benchmarks: str) -> str:
+    """Write what the largest sizes came to, of tables on the page of benchmarks that show several."""
+    table = Table("On one machine", ["", "documents", "measured", "on"], prose(_MACHINE).strip())
+    days = dict(re.findall(r"^## (.+)\n(?:(?!## ).*\n)*?Run on ([\d-]+)", benchmarks, re.MULTILINE))
+    for (section, title), rows in tables_of(benchmarks).items():
+        if title in MEASURED:
+            what, form = MEASURED[title]
+            largest = dict(zip(rows.columns, rows.rows[-1], strict=True))
+            table.add(what, largest["documents"], form.format_map(largest), days[section])
+    return table.markdown()

@@ -2,80 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 
 from benchmarks.log_plot import Axis, Curve, Level, LogPlot, Points
-from benchmarks.scale_model import DEFAULT, SIZES
-from benchmarks.scale_numbers import SIMHASH, Numbers, by_bits, text
-from benchmarks.scale_simulation import BANDS, BLOCKS
+from benchmarks.scale_model import MINHASH, SIMHASH, SIZES, by_bits
+from benchmarks.scale_simulation import BLOCKS
 from benchmarks.svg import shown
-from es_simhash.sketches.key_plans import UNLIKE, false_share
+from benchmarks.tables import Table, number
+from es_simhash.sketches.shared_bands import by_chance
 
 # The ends of the vertical axis.
 _CANDIDATES = (1e-2, 1e7)
+_TITLE = "Candidates of a query by the number of documents"
+PICTURE = shown("scale", f"{_TITLE}, both on logarithmic scales")
 
 
-def curves(numbers: Numbers) -> list[Curve]:
+def curves(simulated: Mapping[str, Table]) -> list[Curve]:
     """Draw the curves of the picture."""
-    measured = numbers.measured
-    blocks = numbers.simulated[BLOCKS].rows
-    name = f"{SIMHASH.blocks} blocks, within {{}} bits"
 
-    def simulated(distance: int) -> list[tuple[float, float]]:
-        own = [row for row in blocks if row[0] == name.format(distance)]
-        points = [(_value(row[1]), _value(row[3])) for row in own]
-        return [point for point in points if point[1] >= 0.01]
+    def blocks(distance: int) -> Curve:
+        rows = [[number(cell) for cell in row[:4]] for row in simulated[BLOCKS].rows]
+        drawn = [(row[1], row[3]) for row in rows if row[0] == distance and row[3] >= _CANDIDATES[0]]
+        return growing(f"SimHash, {SIMHASH.blocks} blocks, within {distance} bits", by_bits(distance), drawn)
 
-    random = [(_value(row[0]), _value(row[2])) for row in numbers.simulated[BANDS].rows]
-    default = DEFAULT.layout
-    found = (measured.found_documents, measured.found_candidates - 2)
-    line = partial(growing, sizes=(SIZES[0], SIZES[-1]))
-    return [
-        line("SimHash, 6 blocks, within 5 bits", by_bits(5), simulated=simulated(5)),
-        line(f"MinHash, {default.count} × {default.rows}, texts", numbers.false_share(default), measured=[found]),
-        line(
-            f"MinHash, {default.count} × {default.rows}, by chance",
-            false_share(default, UNLIKE),
-            simulated=[point for point in random if point[1] >= 0.01],
-        ),
-        line("SimHash, 6 blocks, within 3 bits", by_bits(3), simulated=simulated(3)),
-    ]
+    def bands(least: int) -> Curve:
+        return growing(f"MinHash, {least} of {MINHASH.bands} bands", by_chance(MINHASH.layout, least))
+
+    return [blocks(5), bands(MINHASH.shared), bands(MINHASH.shared + 1), blocks(3)]
 
 
-def _value(text: str) -> float:
-    return float(text.replace(",", ""))
+def growing(label: str, rate: float, simulated: Points = ()) -> Curve:
+    """Draw ``rate`` candidates per document: a line, and discs where simulated."""
+    first, last = max(SIZES[0], _CANDIDATES[0] / rate), SIZES[-1]
+    return Curve(label, [(first, first * rate), (last, last * rate)], simulated)
 
 
-def growing(
-    label: str, rate: float, sizes: tuple[float, float], simulated: Points = (), measured: Points = ()
-) -> Curve:
-    """Draw ``rate`` candidates per document: a line, discs where simulated, rings where measured."""
-    first, last = sizes
-    start = max(first, _CANDIDATES[0] / rate)
-    return Curve(label, [(start, start * rate), (last, last * rate)], simulated, measured)
-
-
-def picture(curves: Sequence[Curve], limit: float, sizes: tuple[float, float], theme: str) -> str:
-    """Draw the picture as SVG, with a line at ``limit``, where searches stop."""
+def picture(curves: Sequence[Curve], limit: float, theme: str) -> str:
+    """Draw the picture as SVG, with a line at ``limit``, where searches ask for one more band."""
     return LogPlot(
-        "Candidates of a query by the number of documents",
-        Axis("documents", sizes),
-        Axis("candidates of a query that are not duplicates", _CANDIDATES),
+        _TITLE,
+        Axis("documents", (SIZES[0], SIZES[-1])),
+        Axis("candidates of a query by chance", _CANDIDATES),
         curves,
-        Level(limit, "`find` stops here by default"),
+        Level(limit, "searches by MinHash ask for one more band"),
     ).svg(theme)
-
-
-_PICTURE = f"""
-{shown("scale", "Candidates of a query by the number of documents, both on logarithmic scales")}
-
-Lines are computed, discs simulated, rings measured. Texts with nothing in common agree by chance, others by their
-[similarity](explanation/keys.md#bands-of-minhash): the lines for texts are means over pairs of the benchmarks' texts,
-mostly with a Jaccard similarity of .03. Shards change nothing.
-"""
-
-
-def candidates(_: Numbers) -> str:
-    """Write about the number of candidates."""
-    return text(_PICTURE)

@@ -1,72 +1,49 @@
-"""The arithmetic of docs/scale.md: shards and times. `es_simhash.sketches.key_plans` counts candidates."""
+"""What docs/scale.md computes with: the default scheme, how it searches and groups, and the sizes of indices."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.scale_measured import Measured
-from es_simhash.groups.pairs.choose_keys import with_bands_for
+from es_simhash import Scheme
+from es_simhash.groups.pairs.choose_keys import value_tables
 from es_simhash.groups.pairs.document_links import ALL, FEW
-from es_simhash.plans.find_options import MOST_CANDIDATES
-from es_simhash.scheme.settings import MinHash
+from es_simhash.scheme.query import Criteria, shared_bands
+from es_simhash.scheme.settings import MinHash, SimHash
+from es_simhash.scheme.verdict.verification import Level
 from es_simhash.sketches.bands import Bands
+from es_simhash.sketches.tradeoffs import block_candidates
 
 SIZES = tuple(10**power for power in range(5, 10))
-DEFAULT = MinHash()
-
-# The advice of Elastic and AWS for a shard.
-SHARD_BYTES, SHARD_DOCUMENTS = 30 * 10**9, 200_000_000
+MINHASH, SIMHASH = MinHash(), SimHash()
 
 
-# ---- shards
+def criteria(level: Level) -> Criteria:
+    """Return what near-duplicates at a level are."""
+    scheme = Scheme()
+    return Criteria.of(scheme, "minhash", similarity=level, verification=scheme.verification)
 
 
-def shards(documents: int, bytes_a_document: float) -> int:
-    """Return the number of shards of the advised size."""
-    return max(math.ceil(documents * bytes_a_document / SHARD_BYTES), math.ceil(documents / SHARD_DOCUMENTS))
+def shared(documents: int, level: Level = "near") -> int:
+    """Return how many bands a candidate shares in an index of this size."""
+    return shared_bands(MINHASH, criteria(level), documents)
 
 
-# ---- time
+def tables(level: Level = "near") -> Sequence[Sequence[int]]:
+    """Return the tables by which `group` finds near-duplicates, each the places of its values."""
+    return value_tables(MINHASH, criteria(level))
 
 
-@dataclass(frozen=True)
-class Finding:
-    """Milliseconds of a search: of the request, per candidate to fetch and compare, and per text."""
-
-    request: float
-    candidate: float
-    text: float
-
-    @classmethod
-    def of(cls, measured: Measured) -> Finding:
-        """Derive them from searches that differ in candidates and in reading texts."""
-        candidate = (measured.find_estimates_ms - measured.find_few_bits_ms) / (
-            measured.found_candidates - measured.found_few_bits
-        )
-        text = (measured.find_texts_ms - measured.find_estimates_ms) / measured.found_candidates
-        return cls(measured.find_estimates_ms - measured.found_candidates * candidate, candidate, text)
-
-    def __call__(self, candidates: float) -> float:
-        """Return the time of a search; no more candidates are fetched than by default."""
-        return self.request + min(candidates, MOST_CANDIDATES) * (self.candidate + self.text)
+def in_words(bands: Bands, shared: int) -> str:
+    """Describe keys, and how many a candidate shares."""
+    return f"{shared} of {bands.count} × {bands.rows}, {bands.key_bits} bits"
 
 
-def backfill_seconds(documents: int, machines: int, measured: Measured) -> float:
-    """Return the time if each machine writes to its own server at the measured rate."""
-    return documents / (measured.backfill_rate * machines)
-
-
-# ---- groups
-
-
-def grouped_by(similarity: float) -> Bands:
-    """Return the bands that group documents with the default fields, limited to the bits these hold."""
-    chosen = with_bands_for(DEFAULT, similarity)
-    return Bands(chosen.bands, chosen.rows, chosen.rows * DEFAULT.layout.value_bits)
+def by_bits(distance: int, blocks: int = SIMHASH.blocks) -> float:
+    """Return the share of random documents that are candidates within ``distance`` of 64 bits."""
+    return block_candidates(SIMHASH.bits, blocks, blocks - distance, 1)
 
 
 def pairs_a_document(sharing: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Numbers rounded to significant digits, with units, and wrapped paragraphs."""
+"""Numbers rounded to significant digits, and wrapped paragraphs."""
 
 from __future__ import annotations
 
@@ -14,22 +14,6 @@ def rounded(value: float, digits: int = 2) -> str:
     value = float(f"{value:.{digits}g}")
     places = digits - 1 - floor(log10(abs(value))) if value else 0
     return f"{value:,.{max(places, 0)}f}"
-
-
-def size(value: float) -> str:
-    """Format bytes, in powers of 1,000."""
-    for unit, power in (("PB", 15), ("TB", 12), ("GB", 9), ("MB", 6), ("kB", 3)):
-        if value >= 10**power:
-            return f"{rounded(value / 10**power, 3)} {unit}"
-    return f"{rounded(value, 3)} B"
-
-
-def duration(seconds: float) -> str:
-    """Format seconds, in a larger unit if they are many."""
-    for unit, length in (("days", 172_800.0), ("hours", 7_200.0), ("min", 120.0)):
-        if seconds >= length:
-            return f"{rounded(seconds / {'days': 86_400, 'hours': 3_600, 'min': 60}[unit])} {unit}"
-    return f"{rounded(seconds)} s"
 
 
 def prose(text: str) -> str:

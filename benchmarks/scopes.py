@@ -1,8 +1,8 @@
 """Groups of {tenants:,} tenants in one run, compared with groups of the same index without a scope.
 
 Documents of {sizes} are those of *Grouping* on OpenSearch, and belong to random tenants, sources and days of a year. A
-tenth are near copies of another of the same tenant, from another source and at most a day later. One band of the
-signature is that of one of {templates} templates, which documents of all tenants share, as boilerplate would. Estimates
+tenth are near copies of another of the same tenant, from another source and at most a day later. One key of
+grouping is that of one of {templates} templates, which documents of all tenants share, as boilerplate would. Estimates
 decide. Each run is a process of its own; {rounds} of each, in turns, and the least CPU time of the client counts.
 """
 
@@ -22,8 +22,9 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.grouping import group_into
-from benchmarks.million import BATCH, SCHEME, Million, lines_of, mapping_of_keys
+from benchmarks.million import BATCH, Million, lines_of, mapping_of_keys
 from benchmarks.nodes import SETTINGS, Json, Server, running
+from benchmarks.scale_model import tables
 from benchmarks.tables import Table
 from es_simhash import Index, Scope
 from es_simhash.groups.of_index.options import GroupOptions
@@ -56,11 +57,10 @@ class Owned:
         """Draw documents."""
         million, rng = Million.random(count, count // 10), np.random.default_rng(12)
         originals, copies = million.pairs.T
-        assert SCHEME.minhash
-        rows = SCHEME.minhash.rows
-        frames = rng.integers(0, 1 << 32, (TEMPLATES, rows), dtype=np.uint32)
-        million.signatures[:, :rows] = frames[rng.integers(0, TEMPLATES, count)]
-        million.signatures[copies, :rows] = million.signatures[originals, :rows]
+        key = list(tables()[0])
+        frames = rng.integers(0, 1 << 32, (TEMPLATES, len(key)), dtype=np.uint32)
+        million.signatures[:, key] = frames[rng.integers(0, TEMPLATES, count)]
+        million.signatures[np.ix_(copies, key)] = million.signatures[np.ix_(originals, key)]
         tenants, sources = rng.integers(0, TENANTS, count), rng.integers(0, SOURCES, count)
         times = _START + rng.integers(0, 365 * _DAY, count)
         tenants[copies] = tenants[originals]

@@ -18,15 +18,7 @@ if TYPE_CHECKING:
     from es_simhash.sketches.manku import PrefixTables
     from es_simhash.sketches.minhash.codec import SignatureCodec
     from es_simhash.sketches.minhash.estimate import standard_error
-    from es_simhash.sketches.tradeoffs import (
-        BandPlan,
-        BlockPlan,
-        band_candidates,
-        band_probability,
-        block_candidates,
-        manku_postings,
-        plan_bands,
-    )
+    from es_simhash.sketches.tradeoffs import block_candidates, manku_postings
     from es_simhash.text.features import FeatureBatch
 
 _NAMES = {
@@ -37,29 +29,22 @@ _NAMES = {
     "sketches.manku": "PrefixTables",
     "sketches.minhash.codec": "SignatureCodec",
     "sketches.minhash.estimate": "standard_error",
-    "sketches.tradeoffs": (
-        "BandPlan BlockPlan band_candidates band_probability block_candidates manku_postings plan_bands"
-    ),
+    "sketches.tradeoffs": "block_candidates manku_postings",
     "text.features": "FeatureBatch",
 }
 
 __all__ = [
     "SEARCHES",
-    "BandPlan",
     "Bands",
-    "BlockPlan",
     "Blocks",
     "FeatureBatch",
     "PrefixTables",
     "Search",
     "SearchResult",
     "SignatureCodec",
-    "band_candidates",
-    "band_probability",
     "block_candidates",
     "iter_self_join",
     "manku_postings",
-    "plan_bands",
     "self_join",
     "standard_error",
 ]

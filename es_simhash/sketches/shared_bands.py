@@ -31,7 +31,7 @@ REVIEWS: Similarities = (
 # The share of the pairs that are just similar enough that every search has to find, and one in a large index.
 _SURELY, _MOSTLY = 0.998, 0.95
 # With more candidates by chance, reading them takes longer than the search itself.
-_MANY = 50.0
+MANY = 50.0
 
 
 def sharing(similarity: float, bands: Bands, shared: int) -> float:
@@ -70,7 +70,7 @@ def shared_among(bands: Bands, least: int, similarity: float, documents: int) ->
     [2, 3]
     """
     most = _most(bands, similarity, _MOSTLY, least)
-    return next((n for n in range(least, most) if documents * by_chance(bands, n) <= _MANY), most)
+    return next((n for n in range(least, most) if documents * by_chance(bands, n) <= MANY), most)
 
 
 def _most(bands: Bands, similarity: float, probability: float, least: int) -> int:

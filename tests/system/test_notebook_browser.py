@@ -9,7 +9,6 @@ import pytest
 
 from es_simhash._core.notebook import in_notebook
 from es_simhash.scheme.rerank import Match, Matches
-from es_simhash.sketches.tradeoffs import plan_bands
 from tests.support.browser import Browser, started
 from tests.unit.core.test_notebook import HOSTILE
 
@@ -48,7 +47,7 @@ def test_a_hostile_text_is_shown_and_does_nothing(browser: Browser, tmp_path: Pa
 
 @pytest.mark.parametrize("colours", COLOURS)
 def test_text_has_the_colour_of_the_notebook(browser: Browser, tmp_path: Path, colours: str) -> None:
-    show(browser, tmp_path, plan_bands(0.8, 0.95, 128, 1_000_000)._repr_html_(), colours)
+    show(browser, tmp_path, in_notebook("heading", ["", ""], [["a", "b"]], 1), colours)
     used = browser.value("[...new Set([...document.querySelectorAll('td, b')].map(e => getComputedStyle(e).color))]")
     assert used == [COLOURS[colours][1]]
     grounds = browser.value("[...document.querySelectorAll('body *')].map(e => getComputedStyle(e).backgroundColor)")

@@ -1,9 +1,9 @@
 """The fingerprints of an embedded index, in memory, so that only what may be similar is read from it.
 
-A text of a common topic shares a key with a hundred of a million others, nearly all of them by chance. To read these
-takes milliseconds; to estimate their similarities in memory, microseconds. What may be similar enough is then read from
-the index and compared as always, so a verdict is that of `Index.find`. (But for a key that two different bands share
-by chance, for one of a thousand million pairs.)
+A text of a common topic shares two keys with some twenty of a million others, nearly all of them by chance. To read
+these takes milliseconds; to estimate their similarities in memory, microseconds. What may be similar enough is then
+read from the index and compared as always, so a verdict is that of `Index.find`. (But for a key that two different
+bands share by chance, as they do in one of ten thousand pairs, which then have another in common, too.)
 
 The table is made in a thread; until it is ready, and whenever others have written to the index since, the engine
 searches. What the gate itself writes is added.

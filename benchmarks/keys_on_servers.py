@@ -1,0 +1,229 @@
+"""Several shared keys on real servers: searches for them, and near-duplicates found by them.
+
+100,000 film reviews. *Search alone*: the {queries} texts are there; 100 ids at most, milliseconds; "any" asks for the
+keys by one `terms` query, all others by a bool query with `minimum_should_match`. The segments are as the server made
+them, then one. *Find*: `Index.find` of reviews with 5% of the words replaced, their texts compared, and
+`more_like_this` (`min_term_freq` 1, `min_doc_freq` 2), which compares nothing, in its two good settings. *Together*:
+microseconds a text of `Index.check` of {together} texts, which also compares them with one another, and of
+`more_like_this` by `_msearch`. *Larger*: fingerprints without texts, each value of a signature that of one of three
+reviews.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from statistics import fmean
+
+import numpy as np
+
+from benchmarks.corpora import CORPORA_VARIABLE
+from benchmarks.keys import CONTENDERS, Keys, Signatures, signatures, texts_of
+from benchmarks.measuring import Latency, in_turns
+from benchmarks.nodes import SERVERS, SETTINGS, Json, Server, running
+from benchmarks.planted import edited
+from benchmarks.tables import Table
+from es_simhash import Chars, Index, MinHash, Normalisation, Runs, Scheme
+from es_simhash._core import digits
+from es_simhash.sketches.bands import Bands
+
+QUERIES, ROUNDS, TOGETHER, LARGER = 200, 5, 50, (1_000_000,)
+RUNS = Runs(dense=3)
+SEARCHED = (
+    CONTENDERS[0],
+    *(Keys(RUNS, Bands(count, 3, 24), 2) for count in (28, 36, 42)),
+    Keys(RUNS, Bands(42, 3, 18), 2),
+    Keys(RUNS, Bands(48, 2, 18), 4),
+)
+DEFAULT = SEARCHED[2]
+KEYS: Json = {"type": "text", "analyzer": "whitespace", "index_options": "docs", "norms": False}
+MORE_LIKE_THIS = {"50 terms, 70%": (50, "70%"), "25 terms, 60%": (25, "60%")}
+__doc__ = __doc__.format(queries=QUERIES, together=TOGETHER)
+
+
+def run(share: float = 1.0, sizes: Sequence[int] = LARGER) -> Iterator[Table]:
+    """Measure on both servers."""
+    texts = texts_of("reviews")
+    texts = texts[: round(share * len(texts))]
+    if not texts:
+        print(f"No texts: {CORPORA_VARIABLE} names no folder that has them.", flush=True)
+        return
+    for name, written in SERVERS.items():
+        with running(name) as server:
+            yield from _searches(server, written, texts)
+            yield from _finds(server, written, texts)
+            yield from _larger(server, written, texts, sizes)
+
+
+# ---- search alone
+
+
+def _searches(server: Server, written: str, texts: Sequence[str]) -> Iterator[Table]:
+    made = {keys: joined(keys, signatures(keys.tokens, texts)) for keys in SEARCHED}
+    for place, stored in enumerate(made.values()):
+        server.create(f"keys{place}", {"bands": KEYS})
+        server.fill(f"keys{place}", ({"_id": str(i), "_source": {"bands": each}} for i, each in enumerate(stored)))
+        server.http("POST", f"/keys{place}/_refresh")
+    queries = random.Random(2).sample(range(len(texts)), QUERIES)
+    ways: dict[str, Callable[[int], object]] = {
+        keys.name: partial(_search, server, f"keys{place}", keys, stored)
+        for place, (keys, stored) in enumerate(made.items())
+    }
+    columns = ("", "p50, segments", "p90", "p50, merged", "p90", "p99", "hits", "bytes a document")
+    table = Table(f"Search alone, {written}", columns)
+    before = in_turns(ways, queries, ROUNDS, queries[:50], server.cpu)
+    for place in range(len(made)):
+        server.merge(f"keys{place}")
+    after = in_turns(ways, queries, ROUNDS, queries[:50], server.cpu)
+    for place, (keys, stored) in enumerate(made.items()):
+        hits = fmean(len(server.hits(f"keys{place}", body(keys, stored[i]))) for i in queries)
+        size = server.size(f"keys{place}") / len(texts)
+        times = [before[keys.name].p50, before[keys.name].p90, *_levels(after[keys.name])]
+        table.add(keys.name, *(f"{each:.2f}" for each in times), f"{hits:.1f}", f"{size:.0f}")
+        server.delete(f"keys{place}")
+    yield table
+
+
+def joined(keys: Keys, made: Signatures) -> list[str]:
+    """Write the keys of each signature as a document has them."""
+    return digits.joined(keys.bands.key_points(made))
+
+
+def _search(server: Server, index: str, keys: Keys, stored: Sequence[str], place: int) -> object:
+    return server.hits(index, body(keys, stored[place]))
+
+
+def body(keys: Keys, stored: str, field: str = "bands") -> Json:
+    """Return the request for documents that share enough of the stored keys."""
+    terms = stored.split()
+    if keys.shared == 1:
+        query: Json = {"terms": {field: terms}}
+    else:
+        should = [{"term": {field: term}} for term in terms]
+        query = {"bool": {"should": should, "minimum_should_match": keys.shared}}
+    filtered = {"constant_score": {"filter": query}}
+    return {"query": filtered, "size": 100, "_source": False, "track_total_hits": False}
+
+
+def _levels(latency: Latency) -> tuple[float, float, float]:
+    return latency.p50, latency.p90, float(np.quantile(latency.times, 0.99))
+
+
+# ---- near-duplicates of texts
+
+
+def _finds(server: Server, written: str, texts: Sequence[str]) -> Iterator[Table]:
+    indices = {"second default": Scheme(), "first default": first_default()}
+    opened = {name: _filled(server, name.replace(" ", "-"), scheme, texts) for name, scheme in indices.items()}
+    server.create("plain", {"body": {"type": "text"}})
+    server.fill("plain", ({"_id": str(i), "_source": {"body": text}} for i, text in enumerate(texts)))
+    server.merge("plain")
+    chosen = random.Random(5)
+    queries = [edited(text, 0.05, chosen.choice(texts).split(), chosen) for text in chosen.sample(list(texts), QUERIES)]
+    ways: dict[str, Callable[[str], object]] = {f"find, {name}": index.find for name, index in opened.items()}
+    for name, setting in MORE_LIKE_THIS.items():
+        ways[f"more_like_this, {name}"] = partial(_more_like_this, server, *setting)
+    measured = in_turns(ways, queries, ROUNDS, queries[:50], server.cpu)
+    columns = ("", "p50", "p90", "p99", "candidates", "client ms", "server ms", f"{TOGETHER} together, µs a text")
+    table = Table(f"Find, {written}", columns)
+    for name, latency in measured.items():
+        index = opened.get(name.removeprefix("find, "))
+        candidates = f"{fmean(index.find(each).candidates for each in queries):.1f}" if index else "–"
+        together = partial(_check, index) if index else partial(_together, server, name)
+        times = f"{_microseconds(together, queries):,.0f}"
+        cpu = f"{latency.client:.2f}", f"{latency.server:.2f}"
+        table.add(name, *(f"{each:.2f}" for each in _levels(latency)), candidates, *cpu, times)
+    yield table
+    for full in ("plain", *(name.replace(" ", "-") for name in indices)):
+        server.delete(full)
+
+
+def first_default() -> Scheme:
+    """Return what indices of the first default have."""
+    return Scheme(normalisation=Normalisation(), tokens=Chars(5), minhash=MinHash(bands=32, rows=4, key_bits=30))
+
+
+def _filled(server: Server, name: str, scheme: Scheme, texts: Sequence[str]) -> Index:
+    index = Index(name, server.client, scheme=scheme, fields=["body"])
+    index.init(create={"settings": {"index": SETTINGS}, "mappings": {"properties": {"body": {"type": "text"}}}})
+    actions = ({"_id": str(i), "_source": {"body": text}} for i, text in enumerate(texts))
+    server.fill(name, index.documents.actions(actions))
+    server.merge(name)
+    index.learn()
+    return index
+
+
+def _more_like_this(server: Server, terms: int, share: str, text: str) -> object:
+    return server.hits("plain", _like(text, terms, share))
+
+
+def _like(text: str, terms: int, share: str) -> Json:
+    settings = {"min_term_freq": 1, "min_doc_freq": 2, "max_query_terms": terms, "minimum_should_match": share}
+    query = {"more_like_this": {"fields": ["body"], "like": [text], "include": True, **settings}}
+    return {"query": query, "size": 10, "_source": False, "track_total_hits": False}
+
+
+def _check(index: Index, texts: Sequence[str]) -> object:
+    return list(index.check([{"body": text} for text in texts]))
+
+
+def _together(server: Server, name: str, texts: Sequence[str]) -> object:
+    setting = MORE_LIKE_THIS[name.removeprefix("more_like_this, ")]
+    return server.many_hits("plain", [_like(text, *setting) for text in texts])
+
+
+def _microseconds(work: Callable[[Sequence[str]], object], texts: Sequence[str]) -> float:
+    best = float("inf")
+    for start in [*range(0, len(texts), TOGETHER)] * 2:
+        began = time.perf_counter()
+        work(texts[start : start + TOGETHER])
+        best = min(best, time.perf_counter() - began)
+    return best / TOGETHER * 1e6
+
+
+# ---- larger indices
+
+
+def _larger(server: Server, written: str, texts: Sequence[str], sizes: Sequence[int]) -> Iterator[Table]:
+    made, rng = signatures(RUNS, texts), np.random.default_rng(7)
+    columns = ("", "documents", "shared", "candidates", "p90", "most", "p50", "p90", "p99")
+    table = Table(f"Larger, {written}", columns)
+    for size in sizes:
+        server.create("larger", {"bands": KEYS})
+        for start in range(0, size, 50_000):
+            some = joined(DEFAULT, mixtures(made, rng, min(50_000, size - start)))
+            server.fill("larger", ({"_id": str(start + i), "_source": {"bands": each}} for i, each in enumerate(some)))
+        server.http("POST", "/larger/_refresh")
+        queries = joined(DEFAULT, mixtures(made, rng, QUERIES))
+        for shared in (2, 3):
+            keys = replace(DEFAULT, shared=shared)
+            ask = partial(_ask, server, keys)
+            counts = [_count(server, keys, each) for each in queries]
+            times = in_turns({"": ask}, queries, ROUNDS, queries[:50], server.cpu)[""]
+            found = f"{fmean(counts):.1f}", f"{np.quantile(counts, 0.9):.0f}", f"{max(counts):,}"
+            segments = len(server.http("GET", "/larger/_segments")["indices"]["larger"]["shards"]["0"][0]["segments"])
+            cells = (f"{each:.2f}" for each in _levels(times))
+            table.add(f"{segments} segments", f"{size:,}", shared, *found, *cells)
+        server.delete("larger")
+    yield table
+
+
+def mixtures(made: Signatures, rng: np.random.Generator, count: int) -> Signatures:
+    """Return signatures each of whose values is that of one of three documents."""
+    of = rng.integers(0, len(made), (count, 3))
+    part = rng.integers(0, 3, (count, made.shape[1]))
+    found: Signatures = made[np.take_along_axis(of, part, axis=1), np.arange(made.shape[1])]
+    return found
+
+
+def _ask(server: Server, keys: Keys, stored: str) -> object:
+    return server.hits("larger", body(keys, stored))
+
+
+def _count(server: Server, keys: Keys, stored: str) -> int:
+    asked = {**body(keys, stored), "size": 0, "track_total_hits": True}
+    total: int = server.http("POST", "/larger/_search", asked)["hits"]["total"]["value"]
+    return total
