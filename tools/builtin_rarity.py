@@ -1,9 +1,10 @@
 """Write es_simhash/scheme/verdict/builtin_rarity.json: how rare features are in general documentation.
 
-It is of the features that the presets compare, of texts and of short ones, folded and as they are. It is learnt from the pages of public
-repositories in English, Chinese and Japanese, at the commits below. Each language has a table of its own, and a feature
-is as frequent as in the language where it is the most frequent: what a third of English pages have counts as what a
-third of all have. The file keeps how many pages have each feature, by the hash of the feature, and none of their text.
+It is of the features that the presets compare, of texts and of short ones, folded and as they are. It is learnt from
+the pages of public repositories in English, Chinese and Japanese, at the commits below. Each language has a table of
+its own, and a feature is as frequent as in the language where it is the most frequent: what a third of English pages
+have counts as what a third of all have. The file keeps how many pages have each feature, by the hash of the feature,
+and none of their text.
 
 Clone the repositories of `PAGES` into one folder, as owner+name or as owner+name/repo, whole or bare, and run it
 whenever the features that a scheme compares change: python -m tools.builtin_rarity FOLDER
