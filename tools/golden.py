@@ -59,7 +59,7 @@ _PASSAGES = (Passages(), Passages(words=3, window=4, key_bits=60))
 _TOKENS = {"runs": Runs(), "runs of 3": Runs(dense=3)}
 # What indices may have been made with: the first default, what was a preset, and the presets as they are now.
 _FIRST = Scheme(normalisation=Normalisation(), tokens=Chars(), minhash=MinHash(bands=32, rows=4, key_bits=30))
-_SCHEMES = {
+SCHEMES = {
     "default": _FIRST,
     "short": replace(
         _FIRST, tokens=Chars(3), simhash=SimHash(64, 8, 5), minhash=MinHash(bands=42, rows=3, key_bits=30), floor=4
@@ -77,7 +77,7 @@ def golden() -> dict[str, Any]:
     """All vectors as they are now."""
     return {
         "hashes": {name: {token: _hashes(function, token) for token in FEATURES} for name, function in HASHES},
-        "presets": {name: _fingerprints(scheme) for name, scheme in _SCHEMES.items()},
+        "presets": {name: _fingerprints(scheme) for name, scheme in SCHEMES.items()},
         "passages": {f"{each.words} {each.window} {each.key_bits}": _passages(each) for each in _PASSAGES},
         "tokens": {name: _fingerprints(replace(_FIRST, tokens=tokens)) for name, tokens in _TOKENS.items()},
     }

@@ -25,7 +25,7 @@ from es_simhash.groups.of_index.reading_new import NewDocuments
 from es_simhash.groups.of_index.result import ReadPart
 from es_simhash.groups.of_index.saved_parts import SavedParts, concatenated
 from es_simhash.groups.of_index.stored_fingerprints import FingerprintRows
-from es_simhash.groups.pairs.condense import needed
+from es_simhash.groups.pairs.condense import has_own_keys, needed
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.groups.pairs.spool import Spools
 from es_simhash.live.sweep.changes import make_visible
@@ -128,12 +128,15 @@ class IndexReading:
 
     def _needs_all(self, written: Mapping[str, Json]) -> bool:
         """Return whether what is new does not show which old documents it may change."""
-        options = self._options
+        options, criteria, scheme = self._options, self.criteria, self._documents.scheme
         # The first counts all documents of a key; the other keeps all that was read.
         if options.max_bucket or options.state:
             return True
         # Nothing shows which documents' values have changed.
         if self._scope and not all(note["changes"] for note in written.values()):
+            return True
+        # Less similar ones need not share a band, by which what is new finds them.
+        if criteria.similarity is not None and not has_own_keys(scheme, criteria):
             return True
         singles = {note.get("singles") for note in written.values()}
         wanted = True if self._documents.policy.groups == "online" else options.singles

@@ -8,6 +8,7 @@ from math import comb, gcd
 
 from es_simhash._core import bit_codes
 from es_simhash._core.bit_codes import Codes
+from es_simhash.errors import SchemeError
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import MinHash
 from es_simhash.sketches.manku import PrefixTables
@@ -39,6 +40,15 @@ def value_tables(minhash: MinHash, criteria: Criteria) -> list[Sequence[int]]:
             if band_probability(similarity, turns * together, rows) >= wanted:
                 return [table for turn in range(turns) for table in _turn(turn, rows, together)]
     return [[place] for place in range(minhash.layout.size)]
+
+
+def check_found_by_values(minhash: MinHash, criteria: Criteria) -> None:
+    """Refuse a similarity so low that even keys of one value miss many of the pairs."""
+    if band_probability(criteria.jaccard, minhash.layout.size, 1) < _OFTEN:
+        raise SchemeError(
+            f"Signatures of {minhash.size} values cannot find pairs of the similarity {criteria.similarity}. "
+            "Choose a higher one, or a larger signature."
+        )
 
 
 def _turn(turn: int, rows: int, tables: int) -> Iterator[Sequence[int]]:

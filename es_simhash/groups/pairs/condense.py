@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.bit_codes import Codes
+from es_simhash.groups.pairs.choose_keys import check_found_by_values
 from es_simhash.groups.pairs.encoded import Encoded, encoded
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.query import Criteria
@@ -42,12 +43,21 @@ def needed(settings: Settings, criteria: Criteria) -> Settings:
     """Reduce settings to the values that the criteria compare."""
     if criteria.similarity is None or settings.minhash is None:
         settings = replace(settings, minhash=None, layout=Layout())
+    elif not has_own_keys(settings, criteria):
+        check_found_by_values(settings.minhash, criteria)
     if criteria.distance is None:
         settings = replace(settings, simhash=None)
         if settings.minhash and not settings.minhash.is_weighted and settings.weights != "own":
             # The signature does not depend on weights, and these cost the least.
             settings = replace(settings, weights="tf", idf=None)
     return settings
+
+
+def has_own_keys(settings: Settings, criteria: Criteria) -> bool:
+    """Return whether texts that are similar enough share the scheme's own keys, as its thresholds ask."""
+    assert settings.minhash
+    assert criteria.similarity is not None
+    return criteria.similarity >= (criteria.verification or settings.minhash).similarity
 
 
 def value_type(minhash: MinHash) -> np.dtype[np.unsignedinteger[Any]]:

@@ -92,7 +92,7 @@ def test_plain_lines_say_it_all(folder: Path) -> None:
     differing = [i for i, (x, y) in enumerate(zip(bits[1], bits[2], strict=True)) if x != y]
     assert differing == [i for i, sign in enumerate(bits[3]) if sign == "^"]
     assert f"distance: {len(differing)} of 64 bits" in shown
-    assert re.search(r"^bands: [=·]{32} \d+ of 32 agree$", shown, re.MULTILINE)
+    assert re.search(r"^bands: [=·]{36} \d+ of 36 agree$", shown, re.MULTILINE)
     assert re.search(r"^in both\t\d+\t", shown, re.MULTILINE)
     assert "[-" in shown
     assert "{+" in shown

@@ -215,7 +215,7 @@ def test_a_server_that_does_not_identify_itself_is_still_asked() -> None:
     assert isinstance(plan.send({"hits": {"hits": found}}), GetInfo)
     asked = plan.throw(AccessError("This login may not ask. Give it the right to."))
     assert isinstance(asked, Search)
-    assert len(asked.body["query"]["bool"]["should"]) == 6 + 32
+    assert len(asked.body["query"]["bool"]["should"]) == 6 + 36
 
 
 def test_what_cannot_be_explained_is_refused(engine: Engine, names: Callable[[], str], index: Index) -> None:

@@ -221,7 +221,7 @@ CHANGES: list[dict[str, Any]] = [
     {"normalisation": Normalisation(whitespace=False)},
     {"tokens": Chars(4)},
     {"tokens": Runs()},
-    {"tokens": Runs(dense=3)},
+    {"tokens": Chars()},
     {"tokens": Words(5)},
     {"tokens": Words(5, frozenset({"the"}))},
     {"tokens": Chinese()},

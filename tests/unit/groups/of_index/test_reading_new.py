@@ -185,7 +185,7 @@ def test_of_an_index_that_lost_a_member_of_a_group_only_that_group_is_read(tmp_p
     assert engine.read == 0
 
 
-@pytest.mark.parametrize("how", [{"max_bucket": 50}, {"singles": False}])
+@pytest.mark.parametrize("how", [{"max_bucket": 50}, {"similarity": 0.5}, {"singles": False}])
 def test_what_needs_all_documents_reads_them(tmp_path: Path, how: Json) -> None:
     with made(str(tmp_path), online=False) as index:
         index.add([{"_id": f"{i}", "_source": text} for i, text in enumerate(corpus(20))], refresh=True)
