@@ -26,6 +26,7 @@ from es_simhash import (
 from es_simhash._core.bit_codes import to_ints
 from es_simhash.sketches.minhash.codec import SignatureCodec
 from es_simhash.text.hashing.registry import HASH_FUNCTIONS, WIDTHS, HashFunction
+from es_simhash.text.tokens.runs import DENSE
 from tools import ROOT
 
 FILE = ROOT / "tests" / "data" / "golden.json"
@@ -126,6 +127,7 @@ def tables(vectors: dict[str, Any]) -> dict[str, str]:
             cells += [f"`{keys[0]}` … `{keys[-1]}`" for keys in (vector["blocks"], vector["bands"])]
         rows.append(f"| {' | '.join(cells + [''] * (6 - len(cells)))} |")
     return {
+        "dense": f"U+{', '.join(f'{first:04X}–{last:04X}' for first, last in sorted(DENSE))}.",
         "hashes": "\n".join(["| feature | hash |", "|---|---|", *hashes]),
         "id": f"The id of the scheme is `{default['id']}`.",
         "fingerprints": "\n".join(rows),

@@ -41,6 +41,7 @@ from es_simhash.plans.open_index import (
     no_fields,
     open_index,
     policy_in,
+    scheme_there,
 )
 from es_simhash.plans.operations import GetMappings, Plan, is_remote
 from es_simhash.plans.other_clusters import elsewhere, not_from_here, readable_mappings
@@ -123,13 +124,8 @@ class IndexPlans:
             )
         self._opened = self._preview = None
         self._filters.clear()
-        documents = Documents(self._scheme, self._expected.fields, self._expected.prefix)
+        documents = yield from self.wanted_documents()
         return (yield from init(self.name, documents, create, dry_run, policy))
-
-    @property
-    def _scheme(self) -> Scheme:
-        """The scheme for an index that names none."""
-        return self._expected.scheme or Scheme.preset("default")
 
     def opened(self) -> Plan[OpenedIndex]:
         """Return how the index fingerprints its documents; it is read once."""
@@ -158,9 +154,11 @@ class IndexPlans:
 
     def wanted_documents(self) -> Plan[Documents]:
         """Return the documents as the caller describes them, even if the index has no fields; else as it does."""
-        if self._expected.fields:
-            return Documents(self._scheme, self._expected.fields, self._expected.prefix)
-        return (yield from self.documents())
+        given = self._expected
+        if not given.fields:
+            return (yield from self.documents())
+        scheme = given.scheme or (yield from scheme_there(self.name, given)) or Scheme.preset("default")
+        return Documents(scheme, given.fields, given.prefix)
 
     def documents_of_copy(self) -> Plan[Documents]:
         """Return the documents for a copy of the index: as the caller describes them, else as the index does."""
@@ -170,7 +168,7 @@ class IndexPlans:
         except MappingError:
             if not given.fields:
                 raise
-            return Documents(self._scheme, given.fields, given.prefix)
+            return Documents(given.scheme or Scheme.preset("default"), given.fields, given.prefix)
         return replace(here, scheme=given.scheme or here.scheme, fields=given.fields or here.fields)
 
     def indices_behind(self) -> Plan[IndicesBehind]:

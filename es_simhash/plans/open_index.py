@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from es_simhash._core.json_paths import Json
@@ -68,6 +69,17 @@ def open_index(index: str, expected: ExpectedIndex) -> Plan[OpenedIndex]:
         raise no_fields(without[0] if without else index, expected.prefix)
     documents = _agreed({name: entry for name, entry in entries.items() if entry}, expected)
     return OpenedIndex(documents, without, noted_rarity(mappings, documents), frozenset(mappings))
+
+
+def scheme_there(index: str, expected: ExpectedIndex) -> Plan[Scheme | None]:
+    """Return the scheme that an index behind the name holds, or None if none says so.
+
+    Whatever else is wrong with the indices, those who read or change them say.
+    """
+    entries: Mapping[str, Json | None] = {}
+    with suppress(MissingError, MappingError):
+        entries = mapping.entries((yield from readable_mappings(index)), expected.prefix)
+    return next((_scheme_of(name, entry, expected) for name, entry in sorted(entries.items()) if entry), None)
 
 
 def _agreed_across(index: str, entries: Mapping[str, Json], expected: ExpectedIndex) -> Documents:

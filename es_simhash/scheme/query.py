@@ -126,7 +126,7 @@ def _similarity(settings: Settings, similarity: float | Level | None, verificati
 
 
 def shared_bands(minhash: MinHash, criteria: Criteria, documents: int = 0) -> int:
-    """Return how many bands a candidate shares at least, in an index of so many documents."""
+    """Return how many bands a candidate shares at least, in an index of this many documents."""
     return shared_among(minhash.layout, minhash.shared, min(minhash.similarity, criteria.jaccard), documents)
 
 
@@ -142,8 +142,8 @@ def clause(
 ) -> Json:
     """Return the clause that candidates match, to drop into any request.
 
-    They share at least so many bands, by default as many as `shared_bands` says. With ``scored`` each key scores 1, so
-    candidates with more keys in common come first if the list is cut off. Without it a search by bands is a little
+    They share at least ``shared`` bands, by default as many as `shared_bands` says. With ``scored`` each key scores 1,
+    so candidates with more keys in common come first if the list is cut off. Without it a search by bands is a little
     quicker. ``fields`` are those of a document with the fingerprint, if these are made already.
     """
     if fingerprint.status == "empty":

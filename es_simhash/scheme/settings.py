@@ -98,7 +98,7 @@ class SimHash:
 
 @dataclass(frozen=True)
 class MinHash:
-    """A MinHash signature of ``size`` values, found by ``bands`` bands of ``rows`` rows, several of which must agree.
+    """A MinHash signature of ``size`` values, found by ``bands`` bands of ``rows`` rows; several must agree.
 
     ``similarity`` is the minimum Jaccard similarity of a match, unless a query asks for another; by it and the bands it
     is known how many of these a candidate must share (`shared`).

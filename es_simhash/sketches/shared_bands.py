@@ -35,7 +35,7 @@ MANY = 50.0
 
 
 def sharing(similarity: float, bands: Bands, shared: int) -> float:
-    """Return the probability that two documents of this Jaccard similarity share at least so many bands.
+    """Return the probability that two documents of this Jaccard similarity share at least this many bands.
 
     >>> f"{sharing(0.6, Bands(36, 3, 24), 2):.3f}"
     '0.998'
@@ -46,7 +46,7 @@ def sharing(similarity: float, bands: Bands, shared: int) -> float:
 
 
 def by_chance(bands: Bands, shared: int, unrelated: Similarities = REVIEWS) -> float:
-    """Return the share of the documents of an index that share so many bands with a text by chance."""
+    """Return the share of the documents of an index that share this many bands with a text by chance."""
     return sum(share * sharing(similarity, bands, shared) for similarity, share in unrelated)
 
 

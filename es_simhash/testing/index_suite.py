@@ -167,6 +167,13 @@ class IndexSuite(IndexBase):
             self.open(name, engine, scheme=strict, fields=["body"]).init()
         self.open(name, engine, scheme=strict, fields=["body"], prefix="dedup2").init()
 
+    def test_init_without_a_scheme_keeps_that_of_the_index(self, engine: Any, names: Any) -> None:
+        name = names()
+        self.open(name, engine, scheme="strict", fields=["body"]).init()
+        index = self.open(name, engine, fields=["body"])
+        assert index.init().bodies == {}
+        assert index.info().scheme == Scheme.preset("strict").id
+
     def test_init_needs_fields(self, engine: Any, names: Any) -> None:
         with pytest.raises(InputError, match="fields="):
             self.open(names(), engine).init()

@@ -107,6 +107,12 @@ def _labelled() -> list[tuple[str, str]]:
     return [(str(number), each.family) for number, each in enumerate(_planted()) if each.kind not in unlike]
 
 
+def _first() -> str:
+    """The scheme of the first default."""
+    kept = json.loads((ROOT / "tests" / "data" / "release-0.1" / "names.json").read_text(encoding="utf-8"))
+    return json.dumps(kept["forms of schemes"]["a1de65baa9dd"])
+
+
 def _lines(rows: list[Any]) -> str:
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
@@ -119,6 +125,7 @@ def _table(rows: list[Any]) -> str:
 
 _FILES = {
     "clusters.jsonl": _clusters,
+    "first.json": _first,
     "index.sh": _index,
     "more.csv": _more,
     "new.jsonl": _new,

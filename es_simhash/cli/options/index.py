@@ -171,13 +171,10 @@ def read_scheme(name: str, option: str) -> Scheme:
 
 def wanted_documents(engine: Engine, index: str, known: dict[str, Any]) -> Documents:
     """Return the documents that the options describe if they name fields, else those of the index."""
-    from es_simhash.documents.documents import Documents
-    from es_simhash.index import Index
-    from es_simhash.scheme.scheme import Scheme
+    from es_simhash.engines.base import run
+    from es_simhash.plans.index_plans import IndexPlans
 
-    if known["fields"]:
-        return Documents(known["scheme"] or Scheme.preset("default"), known["fields"], known["prefix"])
-    return Index(index, engine, **known).documents
+    return run(IndexPlans(index, **known).wanted_documents(), engine)
 
 
 def documents_of(engine: Engine, index: str, known: dict[str, Any], dry_run: bool) -> Documents:

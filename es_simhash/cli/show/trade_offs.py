@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from es_simhash.scheme.field_bytes import json_bytes
-from es_simhash.sketches.tradeoffs import band_probability
+from es_simhash.sketches.shared_bands import sharing
 
 if TYPE_CHECKING:
     from es_simhash.scheme.scheme import Scheme
@@ -33,9 +33,7 @@ class TradeOffs:
 def trade_offs(scheme: Scheme) -> TradeOffs:
     """Compute the trade-offs of a scheme."""
     simhash, minhash = scheme.simhash, scheme.minhash
-    recall = (
-        {str(each): band_probability(each, minhash.bands, minhash.rows) for each in SIMILARITIES} if minhash else {}
-    )
+    recall = {str(each): sharing(each, minhash.layout, minhash.shared) for each in SIMILARITIES} if minhash else {}
     similarity = minhash.similarity if minhash else None
     return TradeOffs(
         distance=simhash.distance if simhash else None,

@@ -13,12 +13,12 @@ from es_simhash.live.sweep.survey import changed_after
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.group_fields import GROUP, SIZE, is_settled
-from es_simhash.scheme.query import Criteria, clause
+from es_simhash.scheme.query import Criteria, clause, shared_bands
 from es_simhash.scheme.scope import Scope
 
-# How many documents' keys one query has. Of blocks, several of a document must be met, and a server limits their
-# clauses.
-_BY_BANDS, _BY_BLOCKS = 200, 40
+# How many documents' keys one query has, where one key is enough; and how many clauses, which a server limits, where
+# several of the same document must be met.
+_BY_ONE, _CLAUSES = 200, 900
 
 
 @dataclass(frozen=True)
@@ -78,24 +78,33 @@ class Aim:
 
     def sharing(self, some: Sequence[Json]) -> Json:
         """Return the query for documents that share enough keys with one of some, given by their fields."""
-        settings, prefix = self.documents.scheme, self.documents.prefix
         should: list[Json] = []
-        if self.criteria.similarity is not None:
+        if self._is_by_one:
             by_field: dict[str, set[str]] = {}
             for own in some:
                 for name, key in own_fields.terms_in(own, "band"):
                     by_field.setdefault(name, set()).add(key)
             should += [{"terms": {self.field(name): sorted(keys)}} for name, keys in by_field.items()]
-        if self.criteria.distance is not None:
-            by_bits, known = Criteria(self.criteria.distance, None), Fingerprint("ok", None, None)
-            with_blocks = (own for own in some if own_fields.terms_in(own, "block"))
-            should += [clause(settings, known, by_bits, prefix, fields=own) for own in with_blocks]
+        else:
+            settings, prefix, known = self.documents.scheme, self.documents.prefix, Fingerprint("ok", None, None)
+            with_keys = (own for own in some if own_fields.terms_in(own, "band") or own_fields.terms_in(own, "block"))
+            should += [clause(settings, known, self.criteria, prefix, scored=False, fields=own) for own in with_keys]
         return all_of(self.query, {"bool": {"should": should, "minimum_should_match": 1}})
 
     @property
     def at_once(self) -> int:
         """How many documents' keys a query has."""
-        return _BY_BANDS if self.criteria.distance is None else _BY_BLOCKS
+        scheme = self.documents.scheme
+        keys = (scheme.minhash.bands if scheme.minhash else 0) + (scheme.simhash.blocks if scheme.simhash else 0)
+        return _BY_ONE if self._is_by_one else max(1, _CLAUSES // keys)
+
+    @property
+    def _is_by_one(self) -> bool:
+        """Whether documents are candidates that share one key."""
+        minhash = self.documents.scheme.minhash
+        if minhash is None or self.criteria.similarity is None or self.criteria.distance is not None:
+            return False
+        return shared_bands(minhash, self.criteria) == 1
 
     @property
     def source(self) -> list[str]:

@@ -4,14 +4,14 @@ What is read:
 
 - the new documents: those in a provisional group, and those in none, where the engine numbers changes only those
   changed since groups were written;
-- old ones that share a band or enough blocks with a new one: its candidates;
+- old ones that share enough keys with a new one: its candidates;
 - of a scope, groups that have a document changed since: if its members no longer agree, they are compared as new ones,
   so what shares a key with them is read as well;
 - all members of the groups met so far, of the groups that have lost one, and of those whose names new ones would get.
 
 So groups are read whole or not at all, and those that are not read stay as they are: what is written is what a run that
 reads everything would write. (Of a key that very many documents share, each is paired with few others, which need not
-be the same. And that run also finds pairs that share no band, by other values: by default, one of a thousand that are
+be the same. And that run also finds pairs that share no band, by other values: by default, one of a hundred that are
 just similar enough.) A group has lost a member if fewer documents name it than its size says, which is looked for if
 the number of documents in groups of several is not the one that was noted.
 """

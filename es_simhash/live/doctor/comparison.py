@@ -39,9 +39,8 @@ def check_rule(facts: Facts, documents: Documents) -> Iterator[Finding]:
                 "warning",
                 f"The index {there.name!r} notes a rule by which other documents decided, too. Its texts are compared "
                 "by the rule of now, which depends on the pair alone: more copies are found, and groups change.",
-                f"Adopt it: es-simhash init {there.name} --scheme {preset or 'FILE'}{fields}{prefix}; then "
-                f"es-simhash learn {there.name}{prefix}, and group again. The fingerprints stay, and no backfill is "
-                "needed.",
+                f"Adopt it: es-simhash init {there.name}{fields}{prefix}; then es-simhash learn {there.name}{prefix}, "
+                "and group again. The fingerprints stay, and no backfill is needed.",
                 there.name,
             )
     if preset is None or scheme.verification not in _FORMER:

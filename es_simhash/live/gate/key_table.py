@@ -62,7 +62,7 @@ class KeyTable:
         return KeyTable(self._bands, np.concatenate([self.keys, other.keys]), self.ids + other.ids)
 
     def similar(self, keys: Packed, shared: int, least: float) -> list[tuple[int, str]]:
-        """Return which documents share so many bands, and are as similar by an estimate: row of ``keys``, and id."""
+        """Return which documents share this many bands, and are as similar by an estimate: row of ``keys``, and id."""
         first, second = self._sharing(keys, shared)
         found: list[tuple[int, str]] = []
         for start in range(0, len(first), _AT_ONCE):
@@ -76,7 +76,7 @@ class KeyTable:
         return ((keys * keys.dtype.type(_FACTOR & (2 ** (8 * keys.itemsize) - 1))) >> self._shift).astype(np.int64)
 
     def _sharing(self, keys: Packed, shared: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the pairs of a row and a place that share at least so many bands."""
+        """Return the pairs of a row and a place that share at least this many bands."""
         bands = np.broadcast_to(np.arange(self._bands.count), keys.shape).ravel()
         flat = keys.ravel()
         parts = self._parts(flat)
@@ -125,5 +125,5 @@ class KeyTables:
             tables[-1] = tables[-1].merged(last)
 
     def similar(self, keys: Packed, shared: int, least: float) -> list[tuple[int, str]]:
-        """Return which documents share so many bands, and are as similar by an estimate: row of ``keys``, and id."""
+        """Return which documents share this many bands, and are as similar by an estimate: row of ``keys``, and id."""
         return [pair for table in self._tables for pair in table.similar(keys, shared, least)]

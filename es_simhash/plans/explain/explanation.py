@@ -84,7 +84,7 @@ def explain(
     """Compare two documents; ``named`` holds the names of the first one's keys that the engine found in the second.
 
     With a ``verifier`` the texts decide, as in a search that compares them. A pair that is not in the ``scope`` is
-    none. ``previous`` is the table of rarity that the verifier's has replaced. The index has so many ``documents``.
+    none. ``previous`` is the table of rarity that the verifier's has replaced. The index has this many ``documents``.
     """
     first, second = pair
     texts = first.document.text, second.document.text

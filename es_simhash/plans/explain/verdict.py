@@ -203,7 +203,7 @@ def _by_bands(evidence: Evidence) -> Iterator[str]:
 
 
 def _by_texts(evidence: Evidence) -> str:
-    """Say what decided, and what differs: "0.91 ≥ 0.63 by table builtin-1: 2 of 160 words differ"."""
+    """Say what decided, and what differs: "0.91 ≥ 0.63 by table builtin-2: 2 of 160 words differ"."""
     found, threshold = evidence.similarity.verified, evidence.similarity.threshold
     assert found is not None
     assert threshold is not None

@@ -33,14 +33,17 @@ def test_bytes_and_keys_are_those_of_a_document(name: str) -> None:
     assert trade_offs(scheme).keys == sum(len(stored.get(name, "").split()) for name in ("blocks", "bands"))
 
 
-def test_recall_is_the_share_of_pairs_that_have_a_band_in_common() -> None:
+def test_recall_is_the_share_of_pairs_that_have_enough_bands_in_common() -> None:
     rng = random.Random(1)
     scheme = Scheme.preset("default")
-    found, pairs, shared = trade_offs(scheme).recall["0.5"], 400, 0
+    assert scheme.minhash
+    least = scheme.minhash.shared
+    assert least > 1
+    found, pairs, shared = trade_offs(scheme).recall["0.4"], 400, 0
     for _ in range(pairs):
         words = [f"w{rng.random()}" for _ in range(900)]
-        # A third in common on each side: 300 / 600 features.
-        first, second = words[:450], words[150:600]
+        # 240 / 600 features in common.
+        first, second = words[:420], words[180:600]
         a, b = scheme.fingerprints_of_tokens([first, second])
-        shared += bool(set(scheme.band_keys(a)) & set(scheme.band_keys(b)))
-    assert shared / pairs == pytest.approx(found, abs=0.06)  # 3.6 standard deviations
+        shared += len(set(scheme.band_keys(a)) & set(scheme.band_keys(b))) >= least
+    assert shared / pairs == pytest.approx(found, abs=0.08)  # 3.5 standard deviations

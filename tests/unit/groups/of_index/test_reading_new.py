@@ -138,7 +138,7 @@ def test_what_is_read_grows_with_what_is_new(tmp_path: Path, size: int) -> None:
     index.add([{"_id": f"new {i}", "_source": edited(texts[i], 1, seed=i)} for i in range(3)])
     engine.read = 0
     assert new_and_groups(index) == (3, 3)
-    assert engine.read <= 3 * 12
+    assert engine.read <= 3 * 10
     index.refresh()
     engine.read = 0
     assert new_and_groups(index) == (0, 0)
