@@ -38,13 +38,13 @@ def value_tables(minhash: MinHash, criteria: Criteria) -> list[Sequence[int]]:
     for rows in range(min(_MOST_VALUES, values), 0, -1):
         together = values // rows
         for turns in range(1, _MOST_TURNS + 1):
-            if _found(similarity, values, rows, turns * together) >= wanted:
+            if found_by_tables(similarity, values, rows, turns * together) >= wanted:
                 return [table for turn in range(turns) for table in _turn(turn, rows, together)]
     return [[place] for place in range(values)]
 
 
 @cache
-def _found(similarity: float, values: int, rows: int, tables: int) -> float:
+def found_by_tables(similarity: float, values: int, rows: int, tables: int) -> float:
     """Return the probability that a pair agrees on all values of a table.
 
     If it agrees on n of the values, these are any, so it agrees on those of a table with C(n, rows) / C(values, rows).
