@@ -5,8 +5,8 @@ keys by one `terms` query, all others by a bool query with `minimum_should_match
 them, then one. *Find*: `Index.find` of reviews with 5% of the words replaced, their texts compared, and
 `more_like_this` (`min_term_freq` 1, `min_doc_freq` 2), which compares nothing, in its two good settings. *Together*:
 microseconds a text of `Index.check` of {together} texts, which also compares them with one another, and of
-`more_like_this` by `_msearch`. *Bytes* are those of our fields, a document. *Larger*: fingerprints without texts, each value of a signature that of one of three
-reviews.
+`more_like_this` by `_msearch`. *Bytes* are those of our fields, a document. *Larger*: fingerprints without texts, each
+value of a signature that of one of three reviews.
 """
 
 from __future__ import annotations
