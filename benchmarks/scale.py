@@ -128,8 +128,8 @@ def _grouping(crowded: Table) -> str:
     return prose(f"""
 `group`, `dedup` and Spark pair all documents at once. To count the keys that each two share would take steps that grow
 with the square of the documents, so they sort {len(places)} tables of {len(places[0])} values of the signature, and
-compare those that share a key. They find pairs at least as reliably as a search. At lower similarities, keys have fewer
-values, so that more documents share them.
+compare those that share a key. They find nearly what a search finds. At lower similarities, keys have fewer values, so
+that more documents share them.
 
 If more than {ALL} documents share a key, each further one is compared with {FEW} only; `left_out` counts the others. A
 run over {last["documents"]} documents at `near` compares {last["pairs a document"]} pairs a document, and finds {least}

@@ -17,13 +17,13 @@ from benchmarks.tables import Table
 from es_simhash import Scheme
 from es_simhash._core.arrays import offsets_from_counts, spread
 from es_simhash._core.bit_codes import Codes, extract
+from es_simhash.groups.pairs.choose_keys import found_by_tables
 from es_simhash.groups.pairs.document_links import ALL
 from es_simhash.quality.ceiling import feature_batches
 from es_simhash.sketches.bands import Bands
 from es_simhash.sketches.blocks import Blocks
 from es_simhash.sketches.minhash import one_permutation
 from es_simhash.sketches.shared_bands import Similarities, by_chance, sharing
-from es_simhash.sketches.tradeoffs import band_probability
 from es_simhash.text.features import FeatureBatch
 from es_simhash.text.hashing.poly64 import fmix64
 
@@ -216,7 +216,7 @@ def crowded_keys(features: Features) -> Table:
         is_crowded = sharing_it > ALL + 1
         others = (len(places) - is_crowded.sum(axis=1)).tolist()
         found = (
-            np.mean([band_probability(similarity, count, places.shape[1]) for count in others])
+            np.mean([found_by_tables(similarity, MINHASH.layout.size, places.shape[1], count) for count in others])
             for similarity in GROUPED
         )
         pairs = len(places) * pairs_a_document(sharing_it).mean()

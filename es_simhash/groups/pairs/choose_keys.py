@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import accumulate
-from math import comb, gcd
+from math import comb
 
 from es_simhash._core import bit_codes
 from es_simhash._core.bit_codes import Codes
@@ -16,7 +17,7 @@ from es_simhash.sketches.shared_bands import sharing
 from es_simhash.sketches.tradeoffs import band_probability
 
 # Tables find pairs that are just similar enough with at least the first probability, and need no more than the other.
-_OFTEN, _SURELY = 0.75, 0.999
+_OFTEN, _SURELY = 0.75, 0.975
 # The most values of a key, and how often each value may be used.
 _MOST_VALUES, _MOST_TURNS = 5, 6
 # Keys that a random document shares with fewer than this many others are selective enough.
@@ -26,20 +27,31 @@ _MOST_TABLES = 500
 
 
 def value_tables(minhash: MinHash, criteria: Criteria) -> list[Sequence[int]]:
-    """Choose tables that find pairs of the similarity at least as reliably as a search; each is the places of values.
+    """Choose tables that find pairs of the similarity nearly as reliably as a search; each is the places of values.
 
     To count how many bands each two documents share would take a step for each pair that shares one, whose number grows
     with its square. So a key of a table has more values than a band, as many as find these pairs in few tables, and
     values stand in several tables: those of a turn have each value once, in another order than those of other turns.
     """
-    similarity = min(criteria.jaccard, minhash.similarity)
+    similarity, values = min(criteria.jaccard, minhash.similarity), minhash.layout.size
     wanted = min(max(sharing(similarity, minhash.layout, minhash.shared), _OFTEN), _SURELY)
-    for rows in range(min(_MOST_VALUES, minhash.size), 0, -1):
-        together = minhash.layout.size // rows
+    for rows in range(min(_MOST_VALUES, values), 0, -1):
+        together = values // rows
         for turns in range(1, _MOST_TURNS + 1):
-            if band_probability(similarity, turns * together, rows) >= wanted:
+            if found_by_tables(similarity, values, rows, turns * together) >= wanted:
                 return [table for turn in range(turns) for table in _turn(turn, rows, together)]
-    return [[place] for place in range(minhash.layout.size)]
+    return [[place] for place in range(values)]
+
+
+@cache
+def found_by_tables(similarity: float, values: int, rows: int, tables: int) -> float:
+    """Return the probability that a pair agrees on all values of a table.
+
+    If it agrees on n of the values, these are any, so it agrees on those of a table with C(n, rows) / C(values, rows).
+    """
+    agreeing = (comb(values, n) * similarity**n * (1 - similarity) ** (values - n) for n in range(values + 1))
+    together = comb(values, rows)
+    return sum(share * (1 - (1 - comb(n, rows) / together) ** tables) for n, share in enumerate(agreeing))
 
 
 def check_found_by_values(minhash: MinHash, criteria: Criteria) -> None:
@@ -52,12 +64,15 @@ def check_found_by_values(minhash: MinHash, criteria: Criteria) -> None:
 
 
 def _turn(turn: int, rows: int, tables: int) -> Iterator[Sequence[int]]:
-    """Yield tables that have each value at most once."""
-    count = rows * tables
-    step = next(step for step in range(turn * tables + 1, (turn + 1) * tables + count) if gcd(step, count) == 1)
+    """Yield tables that have each value at most once; two of different turns have at most one in common.
+
+    The values stand in ``tables`` lines of ``rows``; a turn takes one of each column, so many lines farther down.
+    """
     for table in range(tables):
-        places = range(table * rows, (table + 1) * rows)
-        yield places if step == 1 else [place * step % count for place in places]
+        if turn == 0:
+            yield range(table * rows, (table + 1) * rows)
+        else:
+            yield [(table + turn * row) % tables * rows + row for row in range(rows)]
 
 
 def prefix_tables(bits: int, distance: int, documents: int) -> PrefixTables:

@@ -11,7 +11,7 @@ import pytest
 from es_simhash import Documents, Index, Scheme
 from es_simhash._core.json_paths import Json
 from es_simhash.engines.embedded import EmbeddedEngine
-from es_simhash.plans.operations import GetDocuments, MultiSearch, Search
+from es_simhash.plans.operations import GetDocuments, MultiSearch, Operation, Search
 from es_simhash.plans.search_experience import Part, SearchExperience
 from es_simhash.scheme.rerank import Matches
 from es_simhash.testing.corpus import corpus
@@ -194,3 +194,22 @@ def test_what_is_asked_for_changes_no_match(tmp_path: Path) -> None:
     whole, apart, mixed = found(of(1_000, 1_000)), found(of(9e9, 9e9)), found(of(9e9, 1_000))
     assert whole == apart == mixed
     assert any(whole)
+
+
+@pytest.mark.parametrize(("documents", "shared"), [(100_000, 2), (10_000_000, 3)])
+def test_as_many_keys_must_be_shared_as_the_first_look_at_the_index_says(
+    tmp_path: Path, documents: int, shared: int
+) -> None:
+    engine = Meddler(EmbeddedEngine(tmp_path))
+    index = Index("news", engine, fields=["body"])
+    index.init()
+    index.add([{"_id": str(place), **text} for place, text in enumerate(corpus(5))], refresh=True)
+
+    def as_large(operation: Operation[Any], result: Any) -> Any:
+        if isinstance(operation, Search) and operation.body.get("track_total_hits"):
+            result["hits"]["total"]["value"] = documents
+        return result
+
+    engine.after = as_large
+    assert [match.id for match in index.find(corpus(5)[2]["body"])] == ["2"]
+    assert f"'minimum_should_match': {shared}" in str([each for each in engine.seen if isinstance(each, Search)][-1])
