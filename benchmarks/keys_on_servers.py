@@ -5,7 +5,7 @@ keys by one `terms` query, all others by a bool query with `minimum_should_match
 them, then one. *Find*: `Index.find` of reviews with 5% of the words replaced, their texts compared, and
 `more_like_this` (`min_term_freq` 1, `min_doc_freq` 2), which compares nothing, in its two good settings. *Together*:
 microseconds a text of `Index.check` of {together} texts, which also compares them with one another, and of
-`more_like_this` by `_msearch`. *Larger*: fingerprints without texts, each value of a signature that of one of three
+`more_like_this` by `_msearch`. *Bytes* are those of our fields, a document. *Larger*: fingerprints without texts, each value of a signature that of one of three
 reviews.
 """
 
@@ -127,7 +127,7 @@ def _finds(server: Server, written: str, texts: Sequence[str]) -> Iterator[Table
     for name, setting in MORE_LIKE_THIS.items():
         ways[f"more_like_this, {name}"] = partial(_more_like_this, server, *setting)
     measured = in_turns(ways, queries, ROUNDS, queries[:50], server.cpu)
-    columns = ("", "p50", "p90", "p99", "candidates", "client ms", "server ms", f"{TOGETHER} together, µs a text")
+    columns = ("", "p50", "p90", "p99", "candidates", "client ms", "server ms", f"{TOGETHER} together, µs", "bytes")
     table = Table(f"Find, {written}", columns)
     for name, latency in measured.items():
         index = opened.get(name.removeprefix("find, "))
@@ -135,7 +135,8 @@ def _finds(server: Server, written: str, texts: Sequence[str]) -> Iterator[Table
         together = partial(_check, index) if index else partial(_together, server, name)
         times = f"{_microseconds(together, queries):,.0f}"
         cpu = f"{latency.client:.2f}", f"{latency.server:.2f}"
-        table.add(name, *(f"{each:.2f}" for each in _levels(latency)), candidates, *cpu, times)
+        more = (server.size(index.name) - server.size("plain")) / len(texts) if index else 0
+        table.add(name, *(f"{each:.2f}" for each in _levels(latency)), candidates, *cpu, times, f"{more:.0f}")
     yield table
     for full in ("plain", *(name.replace(" ", "-") for name in indices)):
         server.delete(full)
