@@ -11,9 +11,9 @@ What is read:
 
 So groups are read whole or not at all, and those that are not read stay as they are: what is written is what a run that
 reads everything would write. (Of a key that very many documents share, each is paired with few others, which need not
-be the same. And that run also finds pairs that share no band, by other values: by default, one of a hundred that are
-just similar enough.) A group has lost a member if fewer documents name it than its size says, which is looked for if
-the number of documents in groups of several is not the one that was noted.
+be the same. And that run also finds pairs that share too few keys, by other values: by default, one of a hundred that
+are just similar enough.) A group has lost a member if fewer documents name it than its size says, which is looked for
+if the number of documents in groups of several is not the one that was noted.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def check_found_by_values(minhash: MinHash, criteria: Criteria) -> None:
 def _turn(turn: int, rows: int, tables: int) -> Iterator[Sequence[int]]:
     """Yield tables that have each value at most once; two of different turns have at most one in common.
 
-    The values stand in ``tables`` lines of ``rows``; a turn takes one of each column, so many lines farther down.
+    The values stand in ``tables`` lines of ``rows``; the turn t takes one of each column, each t lines below the last.
     """
     for table in range(tables):
         if turn == 0:
