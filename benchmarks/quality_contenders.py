@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.labelled import Found, LabelledSet, Ranked
 from benchmarks.nodes import Json, Server
 from benchmarks.ways import MinHashShould, MoreLikeThis, Way
-from es_simhash import Chars, Scheme, SimHash, Verification, Words
+from es_simhash import Chars, Scheme, SimHash, Words
 from es_simhash._core.arrays import Integers
 from es_simhash._core.bit_codes import Codes
 from es_simhash.groups.pairs.candidates import pair_codes
@@ -48,15 +48,12 @@ def levels() -> dict[str, Deduplicator]:
 
 
 def ours(on: LabelledSet) -> dict[str, Contender]:
-    """List the levels, what an index finds of the lowest, the default by estimates, and the presets."""
+    """List the levels, the default by estimates, and the presets."""
     is_chinese = [script_of(text) for text in on.texts[:100]].count("Han") > 50
     presets = [name for name in PRESETS if name != "default" and (is_chinese or not name.startswith("chinese"))]
     others = {f"es_simhash, preset {name}": Deduplicator(Scheme.preset(name)) for name in presets}
-    ways = {
-        "es_simhash, versions, by the keys of an index": Deduplicator(Scheme(verification=Verification.at("versions"))),
-        "es_simhash, near, by estimates": Deduplicator(Scheme(), estimate=True),
-    }
-    return {name: partial(_deduplicated, by) for name, by in {**levels(), **ways, **others}.items()}
+    estimates = {"es_simhash, near, by estimates": Deduplicator(Scheme(), estimate=True)}
+    return {name: partial(_deduplicated, by) for name, by in {**levels(), **estimates, **others}.items()}
 
 
 def _deduplicated(by: Deduplicator, on: LabelledSet) -> Found:
