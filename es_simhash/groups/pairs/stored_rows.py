@@ -109,17 +109,8 @@ class Columns:
         """Yield some columns of all rows, in batches of rows; a range of neighbours is read at once."""
         at_once = [places] if isinstance(places, range) and places.step == 1 else [[place] for place in places]
         for block in range(self._blocks):
-            parts = [
-                np.frombuffer(
-                    self._spool.read(
-                        (block * self._width + some[0]) * self._column_bytes, len(some) * self._column_bytes
-                    ),
-                    dtype=self._dtype,
-                )
-                for some in at_once
-            ]
-            columns = parts[0] if len(parts) == 1 else np.concatenate(parts)
-            yield columns.reshape(len(places), BLOCK).T
+            parts = [self._read(block, some[0], len(some)) for some in at_once]
+            yield (parts[0] if len(parts) == 1 else np.concatenate(parts)).reshape(len(places), BLOCK).T
         if len(self._last):
             yield self._last[:, list(places)]
 
@@ -148,13 +139,16 @@ class Columns:
     def _blocks(self) -> int:
         return len(self._spool) // (self._column_bytes * self._width)
 
+    def _read(self, block: int, first: int, count: int) -> Rows:
+        """Read some columns of a block that are neighbours, one after the other."""
+        start = (block * self._width + first) * self._column_bytes
+        return np.frombuffer(self._spool.read(start, count * self._column_bytes), dtype=self._dtype)
+
     def _take(self, block: int, rows: Integers, taken: Rows) -> None:
         """Copy rows of a block."""
         kept = self._last if block == self._blocks else self._as_rows.get(block)
         if kept is None:
-            size = self._column_bytes * self._width
-            columns = np.frombuffer(self._spool.read(block * size, size), dtype=self._dtype)
-            kept = columns.reshape(self._width, BLOCK).T
+            kept = self._read(block, 0, self._width).reshape(self._width, BLOCK).T
             if len(self._as_rows) >= self._most_as_rows or not self._is_wanted(block):
                 taken[:] = kept[rows]
                 return
