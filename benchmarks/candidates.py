@@ -16,8 +16,9 @@ from benchmarks.corpora import CORPORA_VARIABLE
 from benchmarks.labelled import LabelledSet, labelled_sets
 from benchmarks.tables import Table
 from es_simhash import Scheme
+from es_simhash.groups.of_texts import dedup
+from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.candidates import positions
-from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.ceiling import similar_pairs
 from es_simhash.quality.key_matches import KeyMatcher
@@ -49,7 +50,7 @@ def run(share: float = 1.0) -> Iterator[Table]:
 def _add(table: Table, on: LabelledSet, name: str) -> None:
     scheme = Scheme.preset(name)
     wanted = _by_comparing_all(scheme, on)
-    with Deduplicator(scheme, threads=1).run(on.documents) as duplicates:
+    with dedup(on.documents, scheme, GroupOptions(threads=1)) as duplicates:
         found = np.isin(wanted, predict_pairs(duplicates, on.apart).pairs)
     bands, both = (KeyMatcher.of(scheme, Criteria.of(scheme, by), on.texts).meet(wanted) for by in ("minhash", "both"))
     table.add(on.name, name, f"{len(wanted):,}", *(f"{part.mean():.4f}" for part in (bands, both, found)))

@@ -66,8 +66,8 @@ def run(files: Sequence[str]) -> Iterator[Table]:
     """Group the documents of the files at each level, and score the groups."""
     documents = list(read(files))
     table = Table("CORE", COLUMNS, f"{len(documents):,} documents.")
-    for name, deduplicator in levels().items():
-        groups = groups_of(deduplicator, [(document.id, document.text) for document in documents])
+    for name, (scheme, options) in levels().items():
+        groups = groups_of(scheme, options, [(document.id, document.text) for document in documents])
         table.add(name, *(f"{score:.4f}" for score in scored(documents, groups).columns()))
     for name, *scores in PUBLISHED:
         table.add(name, *(f"{score:.4f}" for score in scores))

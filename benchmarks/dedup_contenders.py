@@ -60,12 +60,11 @@ def _count(path: str) -> int:
 
 
 def _by_es_simhash(kind: str, path: str) -> list[int]:
-    from es_simhash import Chars, Scheme, Words
-    from es_simhash.groups.pairs.deduplicator import Deduplicator
+    from es_simhash import Chars, GroupOptions, Scheme, Words, dedup
 
     # As the others compare: features that all weigh the same.
     scheme = Scheme(tokens=Words(1) if kind == "words" else Chars(5), verification=None)
-    with Deduplicator(scheme, similarity=THRESHOLD).run(_documents(path)) as found:
+    with dedup(_documents(path), scheme, GroupOptions(similarity=THRESHOLD)) as found:
         removed: list[int] = np.flatnonzero(~found.is_canonical).tolist()
     return removed
 
@@ -172,12 +171,11 @@ def _by_text_dedup(kind: str, path: str) -> list[int]:
 
 
 def _grow(count: str) -> list[int]:
-    from es_simhash import Scheme
-    from es_simhash.groups.pairs.deduplicator import Deduplicator
+    from es_simhash import GroupOptions, Scheme, dedup
 
-    deduplicator = Deduplicator(Scheme.preset("default"), similarity=THRESHOLD, memory=GROWTH_MEMORY)
-    with deduplicator.run(_made_on_the_fly(int(count))) as found:
-        return [len(found.groups)]
+    options = GroupOptions(similarity=THRESHOLD, memory=GROWTH_MEMORY)
+    with dedup(_made_on_the_fly(int(count)), Scheme.preset("default"), options) as found:
+        return [len(found)]
 
 
 def _made_on_the_fly(count: int) -> Iterator[tuple[str, str]]:

@@ -21,7 +21,7 @@ from benchmarks.million import BATCH, INDEX, Million, lines_of, mapping_of_keys
 from benchmarks.nodes import SETTINGS, Server, running
 from benchmarks.tables import Table
 from es_simhash import Index
-from es_simhash.groups.of_index.options import GroupOptions
+from es_simhash.groups.options import GroupOptions
 from es_simhash.plans.operations import Refresh
 
 SIZES, FINDS = (100_000, 300_000, 1_000_000), 300

@@ -14,7 +14,7 @@ from benchmarks.million import BATCH, INDEX, Million, lines_of, mapping_of_keys
 from benchmarks.nodes import SETTINGS, Server
 from benchmarks.tables import Table
 from es_simhash import Index
-from es_simhash.groups.of_index.options import GroupOptions
+from es_simhash.groups.options import GroupOptions
 from es_simhash.plans.operations import Refresh
 
 NEW, ROUNDS = 0.01, 3

@@ -16,7 +16,8 @@ from benchmarks.corpora import CORPORA_VARIABLE
 from benchmarks.labelled import LabelledSet, labelled_sets
 from benchmarks.quality_sets import about
 from benchmarks.tables import Table
-from es_simhash import Deduplicator, Scheme
+from es_simhash import GroupOptions, Scheme, dedup
+from es_simhash.groups.of_texts import learn_from
 from es_simhash.scheme.verdict.rarity import Rarity
 from es_simhash.scheme.verdict.verification import Level
 
@@ -29,7 +30,7 @@ def run(share: float = 1.0) -> Iterator[Table]:
     builtin, learnt = (Table(f"By {name} table", columns) for name in ("the built-in", "a learnt"))
     for each in labelled_sets():
         part = each.part(share)[0] if share < 1 else each
-        for table, rarity in ((builtin, None), (learnt, Deduplicator(Scheme()).learn(part.documents))):
+        for table, rarity in ((builtin, None), (learnt, learn_from(part.documents, Scheme()))):
             cells = (f"{error:.1%}" for level in _LEVELS for error in errors(part, level, rarity))
             table.add(part.name, about(part.name).origin, *cells)
             print(table.rows[-1], flush=True)
@@ -44,8 +45,8 @@ def run(share: float = 1.0) -> Iterator[Table]:
 
 def errors(on: LabelledSet, level: Level, rarity: Rarity | None) -> tuple[float, float]:
     """Return the share of duplicates called so that are none, and of those that are not."""
-    with Deduplicator(Scheme(), similarity=level, rarity=rarity).run(on.documents) as found:
-        standing = found.standing.firsts
+    with dedup(on.documents, Scheme(), GroupOptions(similarity=level, rarity=rarity)) as found:
+        standing = found.canonicals
         called = np.flatnonzero(~found.is_canonical)
     right = int((on.units[called] == on.units[standing[called]]).sum())
     duplicates = len(on.units) - len(np.unique(on.units))

@@ -17,6 +17,7 @@ import numpy as np
 from benchmarks.published import records
 from benchmarks.quality_contenders import levels
 from benchmarks.tables import Table
+from es_simhash import dedup
 from es_simhash._core.arrays import Integers
 from es_simhash.groups.union_find import UnionFind
 from es_simhash.quality.bootstrap import Bootstrap
@@ -47,9 +48,9 @@ def run(files: Sequence[str]) -> Iterator[Table]:
     """Group the articles at each level, and score the groups."""
     articles = read(files)
     table = Table("NEWS-COPY", ("", "ARI"), f"{len(articles.documents):,} articles.")
-    for name, deduplicator in levels().items():
-        with deduplicator.run(articles.documents) as duplicates:
-            scores = cluster_scores(articles.clusters, duplicates.groups.firsts, Bootstrap(0))
+    for name, (scheme, options) in levels().items():
+        with dedup(articles.documents, scheme, options) as duplicates:
+            scores = cluster_scores(articles.clusters, duplicates.firsts, Bootstrap(0))
         table.add(name, f"{scores.adjusted_rand_index.value:.3f}")
     for name, score in PUBLISHED:
         table.add(name, f"{score:.3f}")

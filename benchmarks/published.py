@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from es_simhash import GroupOptions, Scheme, dedup
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.files import read_documents
 from es_simhash.documents.rejected import Rejected
-from es_simhash.groups.pairs.deduplicator import Deduplicator
 
 
 def records(files: Sequence[str]) -> Iterator[Json]:
@@ -19,8 +19,8 @@ def _refuse(rejected: Rejected) -> None:
     raise ValueError(f"{rejected.file}:{rejected.line}: {rejected.reason}")
 
 
-def groups_of(deduplicator: Deduplicator, documents: Sequence[tuple[str, str]]) -> dict[str, frozenset[str]]:
+def groups_of(scheme: Scheme, options: GroupOptions, documents: Sequence[tuple[str, str]]) -> dict[str, frozenset[str]]:
     """Return the group of each document that is in one, by ids."""
-    with deduplicator.run(documents) as duplicates:
-        groups = [frozenset(group) for group in duplicates.groups_of_ids()]
+    with dedup(documents, scheme, options) as found:
+        groups = [frozenset(group) for group in found.ids()]
     return {id_: group for group in groups for id_ in group}

@@ -13,12 +13,11 @@ import numpy as np
 from benchmarks.labelled import Found, LabelledSet, Ranked
 from benchmarks.nodes import Json, Server
 from benchmarks.ways import MinHashShould, MoreLikeThis, Way
-from es_simhash import Chars, Scheme, SimHash, Words
+from es_simhash import Chars, GroupOptions, Scheme, SimHash, Words, dedup
 from es_simhash._core.arrays import Integers
 from es_simhash._core.bit_codes import Codes
 from es_simhash.groups.pairs.candidates import pair_codes
 from es_simhash.groups.pairs.condense import needed
-from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.quality.buckets import script_of
 from es_simhash.quality.ceiling import similar_pairs
 from es_simhash.quality.evaluation import LEAST
@@ -41,27 +40,27 @@ Contender: TypeAlias = Callable[[LabelledSet], Found]
 # ---- ours
 
 
-def levels() -> dict[str, Deduplicator]:
-    """Return the deduplicator of each level, by its name; ``near`` is the default."""
+def levels() -> dict[str, tuple[Scheme, GroupOptions]]:
+    """Return how texts are grouped by each level, by its name; ``near`` is the default."""
     names: tuple[Level, ...] = ("near", "copies", "versions")
-    return {f"es_simhash, {level}": Deduplicator(Scheme(), similarity=level) for level in names}
+    return {f"es_simhash, {level}": (Scheme(), GroupOptions(similarity=level)) for level in names}
 
 
 def ours(on: LabelledSet) -> dict[str, Contender]:
     """List the levels, the default by estimates, and the presets."""
     is_chinese = [script_of(text) for text in on.texts[:100]].count("Han") > 50
     presets = [name for name in PRESETS if name != "default" and (is_chinese or not name.startswith("chinese"))]
-    others = {f"es_simhash, preset {name}": Deduplicator(Scheme.preset(name)) for name in presets}
-    estimates = {"es_simhash, near, by estimates": Deduplicator(Scheme(), estimate=True)}
-    return {name: partial(_deduplicated, by) for name, by in {**levels(), **estimates, **others}.items()}
+    others = {f"es_simhash, preset {name}": (Scheme.preset(name), GroupOptions()) for name in presets}
+    estimates = {"es_simhash, near, by estimates": (Scheme(), GroupOptions(estimate=True))}
+    return {name: partial(_deduplicated, *how) for name, how in {**levels(), **estimates, **others}.items()}
 
 
-def _deduplicated(by: Deduplicator, on: LabelledSet) -> Found:
+def _deduplicated(scheme: Scheme, options: GroupOptions, on: LabelledSet) -> Found:
     """Take the pairs and groups of a run."""
-    met = KeyMatcher.of(needed(by.settings, by.criteria), by.criteria, on.texts).meet(on.truth.positives)
-    with by.run(on.documents) as duplicates:
-        pairs = predict_pairs(duplicates, on.apart).pairs
-        return Found(pairs, duplicates.groups.firsts, float(met.mean()))
+    criteria = options.criteria(scheme)
+    met = KeyMatcher.of(needed(scheme, criteria), criteria, on.texts).meet(on.truth.positives)
+    with dedup(on.documents, scheme, options) as groups:
+        return Found(predict_pairs(groups, on.apart).pairs, groups.firsts, float(met.mean()))
 
 
 # ---- what people set up
@@ -128,7 +127,7 @@ def _google(on: LabelledSet) -> Ranked:
     batches = [batch.simhashes for batch in GOOGLE.fingerprint_batches(on.texts)]
     simhashes = np.concatenate([batch for batch in batches if batch is not None])
     pairs, scores = zip(*_within(simhashes, FAR_BITS), strict=True)
-    met = KeyMatcher.of(GOOGLE, Deduplicator(GOOGLE).criteria, on.texts).meet(on.truth.positives)
+    met = KeyMatcher.of(GOOGLE, GroupOptions().criteria(GOOGLE), on.texts).meet(on.truth.positives)
     return Ranked(np.concatenate(pairs), -np.concatenate(scores).astype(np.float64), -NEAR_BITS, float(met.mean()))
 
 

@@ -27,7 +27,7 @@ from benchmarks.nodes import SETTINGS, Json, Server, running
 from benchmarks.scale_model import tables
 from benchmarks.tables import Table
 from es_simhash import Index, Scope
-from es_simhash.groups.of_index.options import GroupOptions
+from es_simhash.groups.options import GroupOptions
 
 INDEX = "scopes"
 COUNT, TENANTS, SOURCES, TEMPLATES, ROUNDS = 1_000_000, 1_000, 50, 200, 3

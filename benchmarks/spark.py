@@ -23,7 +23,7 @@ from benchmarks.dedup import with_near_copies
 from benchmarks.machine_load import Reading
 from benchmarks.million import Million
 from benchmarks.tables import Table
-from es_simhash import Deduplicator, Documents, Scheme
+from es_simhash import Documents, Scheme, dedup
 
 SIZES, ROUNDS, SHARED = (1_000_000,), 3, 0.05
 __doc__ = __doc__.format(rounds=ROUNDS, shared=SHARED)
@@ -151,8 +151,8 @@ def _alone(source: str, target: str) -> None:
         for batch in pq.ParquetFile(source).iter_batches():
             yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
-    with Deduplicator(SCHEME).run(documents()) as found:
-        rows = [(group[0], id_) for group in found.groups_of_ids() for id_ in group]
+    with dedup(documents(), SCHEME) as found:
+        rows = [(group[0], id_) for group in found.ids() for id_ in group]
     groups, ids = zip(*rows, strict=True) if rows else ((), ())
     pq.write_table(pa.table({"group": pa.array(groups, pa.string()), "id": pa.array(ids, pa.string())}), target)
 

@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.corpora import topical
 from benchmarks.dedup import Pairs, scores, with_near_copies
 from benchmarks.tables import Table
-from es_simhash import Deduplicator, Scheme
+from es_simhash import Scheme, dedup
 
 COUNT, LENGTH, ROUNDS = 120_000, 100, 3
 PRESETS = ("default", "short")
@@ -44,8 +44,8 @@ def _titles(count: int) -> tuple[list[str], Pairs]:
 def _groups(preset: str, titles: Sequence[str]) -> tuple[float, float, int, set[int]]:
     """Return the wall and CPU time of all, the number of groups, and what is removed."""
     start, cpu = time.perf_counter(), time.process_time()
-    with Deduplicator(Scheme.preset(preset)).run((str(place), title) for place, title in enumerate(titles)) as found:
-        groups = list(found.groups)
+    with dedup(((str(place), title) for place, title in enumerate(titles)), Scheme.preset(preset)) as found:
+        groups = list(found.positions())
         taken = time.perf_counter() - start, time.process_time() - cpu
         removed: list[int] = np.flatnonzero(~found.is_canonical).tolist()
     return *taken, len(groups), set(removed)

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from es_simhash.engines.connect import connect, connect_async
     from es_simhash.errors import DocumentError, EngineError, EsSimhashError, InputError, SchemeError
     from es_simhash.groups.canonical import Canonical
-    from es_simhash.groups.of_index.options import GroupOptions
+    from es_simhash.groups.groups import Groups
     from es_simhash.groups.of_index.writing import WriteOptions
-    from es_simhash.groups.pairs.deduplicator import Deduplicator
+    from es_simhash.groups.of_texts import dedup
+    from es_simhash.groups.options import GroupOptions
     from es_simhash.index import AsyncIndex, Index
     from es_simhash.live.backfill.options import BackfillOptions
     from es_simhash.live.erase.options import EraseOptions
@@ -53,9 +54,10 @@ _NAMES = {
     "engines.connect": "connect connect_async",
     "errors": "DocumentError EngineError EsSimhashError InputError SchemeError",
     "groups.canonical": "Canonical",
-    "groups.of_index.options": "GroupOptions",
     "groups.of_index.writing": "WriteOptions",
-    "groups.pairs.deduplicator": "Deduplicator",
+    "groups.groups": "Groups",
+    "groups.of_texts": "dedup",
+    "groups.options": "GroupOptions",
     "index": "AsyncIndex Index",
     "live.backfill.options": "BackfillOptions",
     "live.erase.options": "EraseOptions",
@@ -89,7 +91,6 @@ __all__ = [
     "Chars",
     "Chinese",
     "Custom",
-    "Deduplicator",
     "DistinctHit",
     "DistinctPage",
     "DocumentError",
@@ -102,6 +103,7 @@ __all__ = [
     "Fingerprints",
     "Frame",
     "GroupOptions",
+    "Groups",
     "HashFunction",
     "IdfTable",
     "Index",
@@ -133,6 +135,7 @@ __all__ = [
     "connect",
     "connect_async",
     "custom_hash",
+    "dedup",
     "evaluate",
     "load_stop_words",
     "tune_by_labels",

@@ -23,7 +23,7 @@ from es_simhash.cli.reports.dashboards.saved_objects import Panel, panels, place
 from es_simhash.cli.reports.dashboards.subject import Subject
 from es_simhash.engines.base import run
 from es_simhash.groups.canonical import canonical_named
-from es_simhash.groups.of_index.options import GroupOptions
+from es_simhash.groups.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.plans.operations import Search
 from tools import ROOT

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, ClassVar
+from typing import Any
 
 from es_simhash._core.arrow import MOST_ROWS, pyarrow_module
 
@@ -38,20 +38,23 @@ class ArrowTable(ABC):
         return pyarrow.RecordBatchReader.from_batches(schema, self._arrow_batches(pyarrow))
 
 
-class ArrowRows(ArrowTable):
-    """A result that is a table row by row; ``_COLUMNS`` are the names and types, as Arrow calls them."""
+class Rows(ArrowTable):
+    """A result that is a table row by row, for Arrow, JSON, CSV and notebooks."""
 
-    _COLUMNS: ClassVar[dict[str, str]]
+    @property
+    @abstractmethod
+    def columns(self) -> Mapping[str, str]:
+        """The names of the columns, and their types as Arrow calls them."""
 
     @abstractmethod
-    def _arrow_rows(self) -> Iterable[Sequence[Any]]:
+    def rows(self) -> Iterable[Sequence[Any]]:
         """Yield the values of each row."""
 
     def _arrow_schema(self, pyarrow: Any) -> Any:
-        return pyarrow.schema([(name, pyarrow.type_for_alias(type)) for name, type in self._COLUMNS.items()])
+        return pyarrow.schema([(name, pyarrow.type_for_alias(type)) for name, type in self.columns.items()])
 
     def _arrow_batches(self, pyarrow: Any) -> Iterator[Any]:
-        return _batches(pyarrow, self._arrow_schema(pyarrow), iter(self._arrow_rows()))
+        return _batches(pyarrow, self._arrow_schema(pyarrow), iter(self.rows()))
 
 
 def _batches(pyarrow: Any, schema: Any, rows: Iterator[Sequence[Any]]) -> Iterator[Any]:

@@ -44,9 +44,9 @@ class UnionFind:
             # A root that several pairs link to others takes the earliest; the next round links these.
             np.minimum.at(self._parents, np.maximum(first, second), np.minimum(first, second))
 
-    def groups(self) -> Groups:
+    def groups(self) -> Components:
         """Return the groups so far."""
-        return Groups(self._roots(slice(None)) if self._compiled is None else self._compiled.firsts())
+        return Components(self._roots(slice(None)) if self._compiled is None else self._compiled.firsts())
 
     def _roots(self, documents: Positions | slice) -> Positions:
         """Find the roots of documents, or of all; afterwards these point straight to their roots."""
@@ -58,7 +58,7 @@ class UnionFind:
             self._parents[documents] = grandparents
 
 
-class Groups:
+class Components:
     """The groups of documents; ``firsts`` has, for each, the position of its group's first, or its own.
 
     The first stands for the group; it need not have the lowest position.
@@ -68,7 +68,7 @@ class Groups:
         self.firsts = firsts
 
     @classmethod
-    def of(cls, groups: Iterable[Sequence[int]], count: int) -> Groups:
+    def of(cls, groups: Iterable[Sequence[int]], count: int) -> Components:
         """Make groups among ``count`` documents."""
         firsts = np.arange(count, dtype=np.int64)
         for group in groups:

@@ -46,11 +46,12 @@ from es_simhash.scheme.verdict.verification import Level
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
-    from es_simhash.groups.of_index.options import GroupOptions
+    from es_simhash.groups.groups import Groups
+    from es_simhash.groups.of_index.corpus import IndexCorpus
     from es_simhash.groups.of_index.reading import OnProgress as OnGrouped
-    from es_simhash.groups.of_index.result import Grouped
     from es_simhash.groups.of_index.writing import GroupsWritten, WriteOptions
     from es_simhash.groups.of_index.writing import OnProgress as OnGroupsWritten
+    from es_simhash.groups.options import GroupOptions
     from es_simhash.live.backfill.options import BackfillOptions
     from es_simhash.live.doctor.finding import Finding
     from es_simhash.live.erase.copies import Copies
@@ -279,7 +280,9 @@ class AsyncIndex:
         self._plans.learnt(learnt)
         return learnt
 
-    async def group(self, options: GroupOptions | None = None, *, on_progress: OnGrouped | None = None) -> Grouped:
+    async def group(
+        self, options: GroupOptions | None = None, *, on_progress: OnGrouped | None = None
+    ) -> Groups[IndexCorpus]:
         """See `Index.group`."""
         from es_simhash.groups.of_index.run import group
 
@@ -289,7 +292,11 @@ class AsyncIndex:
         )
 
     async def write_groups(
-        self, grouped: Grouped, options: WriteOptions | None = None, *, on_progress: OnGroupsWritten | None = None
+        self,
+        grouped: Groups[IndexCorpus],
+        options: WriteOptions | None = None,
+        *,
+        on_progress: OnGroupsWritten | None = None,
     ) -> GroupsWritten:
         """See `Index.write_groups`."""
         from es_simhash.groups.of_index.writing import write_groups

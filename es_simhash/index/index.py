@@ -40,11 +40,12 @@ from es_simhash.scheme.verdict.verification import Level
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
-    from es_simhash.groups.of_index.options import GroupOptions
+    from es_simhash.groups.groups import Groups
+    from es_simhash.groups.of_index.corpus import IndexCorpus
     from es_simhash.groups.of_index.reading import OnProgress as OnGrouped
-    from es_simhash.groups.of_index.result import Grouped
     from es_simhash.groups.of_index.writing import GroupsWritten, WriteOptions
     from es_simhash.groups.of_index.writing import OnProgress as OnGroupsWritten
+    from es_simhash.groups.options import GroupOptions
     from es_simhash.live.backfill.options import BackfillOptions
     from es_simhash.live.doctor.finding import Finding
     from es_simhash.live.erase.copies import Copies
@@ -316,7 +317,9 @@ class Index:
         self._plans.learnt(learnt)
         return learnt
 
-    def group(self, options: GroupOptions | None = None, *, on_progress: OnGrouped | None = None) -> Grouped:
+    def group(
+        self, options: GroupOptions | None = None, *, on_progress: OnGrouped | None = None
+    ) -> Groups[IndexCorpus]:
         """Find all groups of near-duplicates among the documents with fingerprints. Close the result in the end.
 
         Nothing is written. ``on_progress`` is called with the number of documents read.
@@ -326,7 +329,11 @@ class Index:
         return group(self.engine, self.name, self.documents, options, on_progress)
 
     def write_groups(
-        self, grouped: Grouped, options: WriteOptions | None = None, *, on_progress: OnGroupsWritten | None = None
+        self,
+        grouped: Groups[IndexCorpus],
+        options: WriteOptions | None = None,
+        *,
+        on_progress: OnGroupsWritten | None = None,
     ) -> GroupsWritten:
         """Store groups on their documents, for searches to use.
 

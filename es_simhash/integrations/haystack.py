@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from es_simhash.errors import MissingExtraError
-from es_simhash.integrations.standing import deduplicator, metadata_of, standing
+from es_simhash.integrations.standing import how, metadata_of, standing
 from es_simhash.scheme.verdict.verification import Level
 
 try:
@@ -21,7 +21,7 @@ class NearDuplicateRemover:
     """Removes near-duplicates: the first of each group is kept, which is the best ranked of what a retriever found.
 
     ``scheme`` is the name of a preset, or what `Scheme.to_json` wrote; ``similarity`` (the minimum, or a level) and
-    ``numbers`` are those of `Deduplicator`. Each removed document is near the one that is kept. That is a copy with the
+    ``numbers`` are those of `GroupOptions`. Each removed document is near the one that is kept. That is a copy with the
     same id, whose metadata has their number, ``near_duplicates``, and their ids, ``near_duplicate_ids``. Documents
     without text are kept.
     """
@@ -29,7 +29,7 @@ class NearDuplicateRemover:
     def __init__(
         self, scheme: str = "default", similarity: float | Level | None = None, numbers: float | None = None
     ) -> None:
-        deduplicator(scheme, similarity, numbers)  # checks the options
+        how(scheme, similarity, numbers)  # checks the options
         self.scheme = scheme
         self.similarity = similarity
         self.numbers = numbers

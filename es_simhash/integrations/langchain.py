@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from es_simhash.errors import MissingExtraError
-from es_simhash.integrations.standing import deduplicator, metadata_of, standing
+from es_simhash.integrations.standing import how, metadata_of, standing
 from es_simhash.scheme.verdict.verification import Level
 
 try:
@@ -26,7 +26,7 @@ class _Options(BaseModel):
 
     def model_post_init(self, _: Any) -> None:
         """Check the options."""
-        deduplicator(self.scheme, self.similarity, self.numbers)
+        how(self.scheme, self.similarity, self.numbers)
 
     def _kept(self, documents: Sequence[Document]) -> list[Document]:
         groups = standing(self.scheme, self.similarity, self.numbers, [document.page_content for document in documents])
@@ -37,7 +37,7 @@ class NearDuplicateTransformer(_Options, BaseDocumentTransformer):
     """Removes near-duplicates from chunks, before they are embedded: the first of each group is kept.
 
     ``scheme`` is the name of a preset, or what `Scheme.to_json` wrote; ``similarity`` (the minimum, or a level) and
-    ``numbers`` are those of `Deduplicator`. Each removed chunk is near the one that is kept. That is a copy, whose
+    ``numbers`` are those of `GroupOptions`. Each removed chunk is near the one that is kept. That is a copy, whose
     metadata has their number, ``near_duplicates``, and ``near_duplicate_ids``: their ids or, where they have none,
     their positions in the list.
     """

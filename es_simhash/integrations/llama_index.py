@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from es_simhash.errors import MissingExtraError
-from es_simhash.integrations.standing import COUNT, IDS, deduplicator, metadata_of, standing
+from es_simhash.integrations.standing import COUNT, IDS, how, metadata_of, standing
 from es_simhash.scheme.verdict.verification import Level
 
 try:
@@ -28,7 +28,7 @@ class _Options(BaseModel):
     def model_post_init(self, context: Any) -> None:
         """Check the options."""
         super().model_post_init(context)
-        deduplicator(self.scheme, self.similarity, self.numbers)
+        how(self.scheme, self.similarity, self.numbers)
 
     def _groups(self, nodes: Sequence[BaseNode]) -> list[list[int]]:
         texts = [node.get_content(metadata_mode=MetadataMode.NONE) for node in nodes]
@@ -39,7 +39,7 @@ class NearDuplicateTransform(_Options, TransformComponent):
     """Removes near-duplicates from nodes, before they are embedded: the first of each group is kept.
 
     ``scheme`` is the name of a preset, or what `Scheme.to_json` wrote; ``similarity`` (the minimum, or a level) and
-    ``numbers`` are those of `Deduplicator`. Each removed node is near the one that is kept. That is a copy, whose
+    ``numbers`` are those of `GroupOptions`. Each removed node is near the one that is kept. That is a copy, whose
     metadata has their number, ``near_duplicates``, and ``near_duplicate_ids``, one a line, since many stores take no
     lists. Neither is embedded or shown to a model.
     """

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from es_simhash.groups.pairs.deduplicator import Deduplicator
+from es_simhash.groups.of_texts import dedup
+from es_simhash.groups.options import GroupOptions
+from es_simhash.groups.pairs.condense import needed
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.verdict.verification import Level
 
@@ -15,13 +17,12 @@ COUNT, IDS = "near_duplicates", "near_duplicate_ids"
 
 
 @lru_cache(maxsize=16)
-def deduplicator(scheme: str, similarity: float | Level | None, numbers: float | None) -> Deduplicator:
-    """Return what compares texts; ``scheme`` is a preset's name, or what `Scheme.to_json` wrote.
-
-    Each document that is left out is near the one that stands for it, not only near another that is left out.
-    """
+def how(scheme: str, similarity: float | Level | None, numbers: float | None) -> tuple[Scheme, GroupOptions]:
+    """Return how texts are compared, or raise; ``scheme`` is a preset's name, or what `Scheme.to_json` wrote."""
     chosen = Scheme.from_json(scheme) if scheme.lstrip().startswith("{") else Scheme.preset(scheme)
-    return Deduplicator(chosen, similarity=similarity, numbers=numbers)
+    options = GroupOptions(similarity=similarity, numbers=numbers)
+    needed(chosen, options.criteria(chosen))
+    return chosen, options
 
 
 def standing(
@@ -29,10 +30,11 @@ def standing(
 ) -> list[list[int]]:
     """Return the positions of the texts that are kept, in order, each followed by those that it stands for.
 
-    The first of several near-duplicates is kept; so is each text with nothing to compare.
+    The first of several near-duplicates is kept; so is each text with nothing to compare. Each text that is left out is
+    near the one that stands for it, not only near another that is left out.
     """
-    with deduplicator(scheme, similarity, numbers).run((str(place), text) for place, text in enumerate(texts)) as found:
-        firsts = found.standing.firsts.tolist()
+    with dedup(((str(place), text) for place, text in enumerate(texts)), *how(scheme, similarity, numbers)) as found:
+        firsts = found.canonicals.tolist()
     kept: dict[int, list[int]] = {first: [first] for place, first in enumerate(firsts) if first == place}
     for place, first in enumerate(firsts):
         if first != place:

@@ -17,8 +17,9 @@ import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
 from es_simhash._core.stages import counted_each
+from es_simhash.groups.of_texts import dedup
+from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.candidates import pair_codes, positions
-from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.feature_samples import MOST, FeatureSamples, sampled, standard_error
 from es_simhash.quality.predictions import PredictedPairs, predict_pairs
@@ -126,5 +127,5 @@ def _by_keys(settings: Settings, texts: Iterable[str], originals: Integers) -> S
     by_features = Verification.of_fingerprints(LEAST)
     generous = replace(plain(settings), simhash=None, minhash=minhash, verification=by_features)
     numbered = ((str(number), text) for number, text in enumerate(texts))
-    with Deduplicator(generous, similarity=LEAST).run(numbered) as duplicates:
-        return SimilarPairs(predict_pairs(duplicates, originals), LEAST, False)
+    with dedup(numbered, generous, GroupOptions(similarity=LEAST)) as groups:
+        return SimilarPairs(predict_pairs(groups, originals), LEAST, False)

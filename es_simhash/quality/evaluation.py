@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
-from es_simhash._core.arrow_tables import ArrowRows
+from es_simhash._core.arrow_tables import Rows
 from es_simhash._core.stages import counted_each
 from es_simhash.documents.rejected import OnReject
+from es_simhash.groups.groups import Counts
+from es_simhash.groups.of_texts import Documents, dedup
+from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.candidates import positions
-from es_simhash.groups.pairs.deduplication_steps import Documents, Rank
-from es_simhash.groups.pairs.deduplicator import Deduplicator
-from es_simhash.groups.pairs.result import Counts
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.bootstrap import Bootstrap, Estimate
 from es_simhash.quality.buckets import by_identity, by_length, by_script
@@ -32,6 +32,8 @@ from es_simhash.quality.scores import Contingency, Many, adjusted_rand_index, ha
 from es_simhash.quality.stored_documents import StoredDocuments
 from es_simhash.quality.truth import Truth, truth_of
 from es_simhash.quality.worst_errors import EXAMPLES, ErrorFinder, PairError
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.settings import Settings
 
 # The lowest threshold of similarity curves: below it, too many documents share keys for all to be compared.
 LEAST = 0.3
@@ -72,7 +74,7 @@ class Ceiling:
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation(ArrowRows):
+class Evaluation(Rows):
     """The results; ``ids`` are those of all documents, by whose positions pairs are given.
 
     ``texts`` has those of the documents in errors, by position. ``buckets`` are keyed by kind and name. ``clusters`` is
@@ -82,7 +84,8 @@ class Evaluation(ArrowRows):
     It is a table of Arrow, too (``to_arrow()``), with a row for each score.
     """
 
-    deduplicator: Deduplicator
+    settings: Settings
+    options: GroupOptions
     ids: Sequence[str]
     texts: Mapping[int, str]
     truth: Truth
@@ -104,9 +107,18 @@ class Evaluation(ArrowRows):
         """The kind of labels."""
         return self.truth.kind
 
-    _COLUMNS = COLUMNS
+    @property
+    def criteria(self) -> Criteria:
+        """The criteria for near-duplicates."""
+        return self.options.criteria(self.settings)
 
-    def _arrow_rows(self) -> Iterator[tuple[Any, ...]]:
+    @property
+    def columns(self) -> Mapping[str, str]:
+        """The columns of the table, and their types as Arrow calls them."""
+        return COLUMNS
+
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """Yield a row for each score."""
         return rows_of(self)
 
     def _repr_html_(self) -> str:
@@ -121,34 +133,36 @@ class EvaluationOptions:
     examples: int = EXAMPLES
     on_reject: OnReject = lambda _: None
     on_step: OnStep = lambda _: None
-    rank: Rank | None = None
 
 
 def evaluate(
     documents: Documents,
     labels: Labels,
-    deduplicator: Deduplicator,
+    settings: Settings,
+    grouping: GroupOptions | None = None,
     options: EvaluationOptions | None = None,
 ) -> Evaluation:
-    """Deduplicate documents, given as to `Deduplicator.run`, and compare the result with their labels.
+    """Group documents, given as to `dedup`, and compare the result with their labels.
 
-    Duplicates out of the deduplicator's scope are missed.
+    Duplicates out of scope are missed.
     """
+    grouping = grouping or GroupOptions()
     with ExitStack() as stack:
         if isinstance(documents, StoredDocuments):
             stored = documents
         else:
-            stored = stack.enter_context(StoredDocuments.of(documents, deduplicator.memory, deduplicator.scope))
-        return _Evaluating(stored, labels, deduplicator, options or EvaluationOptions()).evaluation()
+            kept = StoredDocuments.of(documents, grouping.memory, grouping.scope, grouping.canonical)
+            stored = stack.enter_context(kept)
+        return _Evaluating(stored, labels, settings, grouping, options or EvaluationOptions()).evaluation()
 
 
-def with_threshold(deduplicator: Deduplicator, similarity: float | None, distance: int | None) -> Deduplicator:
-    """Return the deduplicator with another threshold, so that all pairs above it keep their similarity or distance."""
+def with_threshold(options: GroupOptions, similarity: float | None, distance: int | None) -> GroupOptions:
+    """Return the options with another threshold, so that all pairs above it keep their similarity or distance."""
     return replace(
-        deduplicator,
+        options,
         by="simhash" if similarity is None else "minhash",
         similarity=similarity,
-        numbers=None if similarity is None else deduplicator.numbers,
+        numbers=None if similarity is None else options.numbers,
         distance=distance,
     )
 
@@ -160,11 +174,14 @@ class _Evaluating:
         self,
         documents: StoredDocuments,
         labels: Labels,
-        deduplicator: Deduplicator,
+        settings: Settings,
+        grouping: GroupOptions,
         options: EvaluationOptions,
     ) -> None:
         self._documents = documents
-        self._deduplicator = deduplicator
+        self._settings = settings
+        self._grouping = grouping
+        self._criteria = grouping.criteria(settings)
         self._options = options
         self._ids, self._originals = documents.ids, documents.originals
         self._scopes = documents.scopes()
@@ -173,28 +190,29 @@ class _Evaluating:
 
     def evaluation(self) -> Evaluation:
         """Run all steps."""
-        options, deduplicator, truth = self._options, self._deduplicator, self._truth
+        options, truth = self._options, self._truth
         options.on_step("Finding near-duplicates")
-        with deduplicator.run(self._documents, rank=options.rank) as duplicates:
-            found = predict_pairs(duplicates, self._originals)
-            groups, counts = duplicates.groups.firsts, duplicates.counts
+        with dedup(self._documents, self._settings, self._grouping) as found_groups:
+            found = predict_pairs(found_groups, self._originals)
+            groups, counts = found_groups.firsts, found_groups.counts
         judged = PairOutcomes.of(found.pairs, truth)
         options.on_step("Trying other thresholds")
         near, curves = self._curves()
         options.on_step("Comparing all pairs exactly")
         read = counted_each("Making keys", self._documents.texts, len(self._documents))
-        keys = KeyMatcher.of(deduplicator.settings, deduplicator.criteria, read)
+        keys = KeyMatcher.of(self._settings, self._criteria, read)
         similar = self._similar()
         ceiling = self._ceiling(similar, keys)
         options.on_step("Drawing samples")
         buckets = judged.scores(self._units, self._kinds(judged.pairs), options.bootstrap)
         pairs = buckets.pop("overall").get("all")
-        errors = ErrorFinder(deduplicator.settings, self._documents, keys, similar.predicted)
+        errors = ErrorFinder(self._settings, self._documents, keys, similar.predicted)
         wrong = errors.wrong(judged.wrong, found, options.examples)
         missed = errors.missed(judged.missed, near, options.examples)
         shown = sorted({place for error in (*wrong, *missed) for place in (error.first, error.second)})
         return Evaluation(
-            deduplicator=deduplicator,
+            settings=self._settings,
+            options=self._grouping,
             ids=self._ids,
             texts=dict(zip(shown, self._documents.texts_at(shown), strict=True)),
             truth=truth,
@@ -214,7 +232,7 @@ class _Evaluating:
 
     def _similar(self) -> SimilarPairs:
         """Return the pairs with similar texts, in scope."""
-        found = similar_pairs(self._deduplicator.settings, self._documents.texts, self._originals)
+        found = similar_pairs(self._settings, self._documents.texts, self._originals)
         return replace(found, predicted=found.predicted.some(self._are_in_scope(found.predicted.pairs)))
 
     def _are_in_scope(self, pairs: Numbers) -> npt.NDArray[np.bool_]:
@@ -233,7 +251,7 @@ class _Evaluating:
 
     def _curves(self) -> tuple[PredictedPairs, list[Curve]]:
         """Return the pairs above the lowest threshold, and the curves."""
-        criteria, settings = self._deduplicator.criteria, self._deduplicator.settings
+        criteria, settings = self._criteria, self._settings
         near, curves = PredictedPairs.none(), list[Curve]()
         if criteria.similarity is not None:
             least = min(LEAST, criteria.similarity)
@@ -253,12 +271,12 @@ class _Evaluating:
         return known, self._truth.are_positive(found.pairs[known])
 
     def _run(self, similarity: float | None, distance: int | None) -> PredictedPairs:
-        """Deduplicate with another threshold."""
-        with with_threshold(self._deduplicator, similarity, distance).run(self._documents) as duplicates:
-            return predict_pairs(duplicates, self._originals)
+        """Group by another threshold."""
+        with dedup(self._documents, self._settings, with_threshold(self._grouping, similarity, distance)) as groups:
+            return predict_pairs(groups, self._originals)
 
     def _ceiling(self, similar: SimilarPairs, keys: KeyMatcher) -> Ceiling:
-        found, threshold = similar.predicted, self._deduplicator.criteria.similarity
+        found, threshold = similar.predicted, self._criteria.similarity
         known, right = self._known(found)
         positives = self._truth.positives
         curve = similarity_curve(found.similarities[known], right, len(positives), similar.least)

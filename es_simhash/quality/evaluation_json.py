@@ -21,7 +21,7 @@ _NAMED = 20
 
 def evaluation_json(evaluation: Evaluation) -> Json:
     """Return all but the predicted pairs; texts are cut."""
-    truth, criteria = evaluation.truth, evaluation.deduplicator.criteria
+    truth, criteria = evaluation.truth, evaluation.criteria
     return {
         "documents": len(evaluation.ids),
         "unscoped": evaluation.counts.unscoped,

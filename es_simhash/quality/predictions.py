@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers, spread
+from es_simhash.groups.corpus import Corpus
+from es_simhash.groups.groups import Groups
 from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.compare import Pairs
-from es_simhash.groups.pairs.result import Duplicates
 from es_simhash.groups.pairs.scope_columns import ScopeColumns
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.groups.union_find import UnionFind
@@ -74,23 +75,23 @@ def first_positions(texts: Sequence[str]) -> Integers:
     return np.array([firsts.setdefault(text, place) for place, text in enumerate(texts)], dtype=np.int64)
 
 
-def predict_pairs(duplicates: Duplicates, originals: Integers) -> PredictedPairs:
+def predict_pairs(groups: Groups[Corpus], originals: Integers) -> PredictedPairs:
     """Return the pairs that were found and those of copies; ``originals`` are the `first_positions` of the texts.
 
     With a scope these are the pairs in it.
     """
-    blocks = list(duplicates.pairs())
+    blocks, identical_pairs, scopes = list(groups.pairs()), groups.counts.identical, groups.corpus.store.scopes
     pairs = np.concatenate(blocks) if blocks else None
     if pairs is None or not len(pairs):
         return PredictedPairs.none()
-    identical = pairs[: duplicates.counts.identical]
+    identical = pairs[:identical_pairs]
     copies = pairs_within(
         np.where(np.isin(originals, originals[identical["second"]]), originals, -1 - np.arange(len(originals)))
     )
-    near = pairs[duplicates.counts.identical :]
-    if duplicates.scopes:
-        copies = copies[duplicates.scopes.are_in_scope(*positions(copies))]
-        originals = _originals_in_scope(duplicates.scopes, identical, len(originals))
+    near = pairs[identical_pairs:]
+    if scopes:
+        copies = copies[scopes.are_in_scope(*positions(copies))]
+        originals = _originals_in_scope(scopes, identical, len(originals))
     which, expanded = _among_copies(originals, near)
     # A copy of a text is as near to it as the first of the identical pairs.
     rows = np.concatenate([np.repeat(identical[:1], len(copies)), near[which]])

@@ -13,7 +13,8 @@ from es_simhash._core.arrays import Integers
 from es_simhash._core.environment import MEMORY
 from es_simhash._core.json_paths import Json, values_at
 from es_simhash.errors import InputError
-from es_simhash.groups.pairs.deduplication_steps import Document, Documents, checked, each_document
+from es_simhash.groups.canonical import FIRST, Canonical
+from es_simhash.groups.of_texts import Document, Documents, checked, each_document
 from es_simhash.groups.pairs.scope_columns import ScopeColumns
 from es_simhash.groups.pairs.scope_rows import ScopeRows
 from es_simhash.groups.pairs.spool import Spools
@@ -29,11 +30,13 @@ _DIGEST_BYTES = 16
 class StoredDocuments:
     """Documents, each with an id of its own and a text: close it, or use it in a ``with`` statement.
 
-    With a ``scope``, each has its values as well. About ``memory`` bytes are used at a time.
+    With a ``scope``, or a ``canonical`` order by fields, each has its values as well. About ``memory`` bytes are used
+    at a time.
     """
 
-    def __init__(self, memory: int = MEMORY, scope: Scope | None = None) -> None:
+    def __init__(self, memory: int = MEMORY, scope: Scope | None = None, canonical: Canonical = FIRST) -> None:
         self.scope = scope
+        self.canonical = canonical
         self._values: list[Json] = []
         self._memory = memory
         self._spools = Spools(memory // _TEXTS_SHARE)
@@ -43,12 +46,15 @@ class StoredDocuments:
         self._originals: list[int] = []
 
     @classmethod
-    def of(cls, documents: Documents, memory: int = MEMORY, scope: Scope | None = None) -> StoredDocuments:
-        """Store documents, as `Deduplicator.run` takes them."""
-        stored = cls(memory, scope)
+    def of(
+        cls, documents: Documents, memory: int = MEMORY, scope: Scope | None = None, canonical: Canonical = FIRST
+    ) -> StoredDocuments:
+        """Store documents, as `dedup` takes them."""
+        stored = cls(memory, scope, canonical)
         try:
-            for position, document in enumerate(each_document(documents, scope)):
-                if not stored.add(*checked(document, position, scope, str)):
+            paths = stored._paths
+            for position, document in enumerate(each_document(documents, paths, bool(paths))):
+                if not stored.add(*checked(document, position, bool(paths), str)):
                     raise InputError("Several documents have the same id. Give each document an id of its own.")
         except BaseException:
             stored.close()
@@ -56,11 +62,11 @@ class StoredDocuments:
         return stored
 
     def add(self, id_: str, text: str, values: Mapping[str, Any] | None = None) -> bool:
-        """Add a document, with an object that has the values of the scope; return False if its id is taken."""
+        """Add a document, with an object that has the values asked for; return False if its id is taken."""
         if id_ in self._places:
             return False
-        if self.scope:
-            self._values.append({path: list(values_at(values, path)) for path in self.scope.paths})
+        if self._paths:
+            self._values.append({path: list(values_at(values, path)) for path in self._paths})
         place = self._places[id_] = len(self._places)
         self._texts.append(text)
         digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).digest()
@@ -72,9 +78,16 @@ class StoredDocuments:
         return len(self._places)
 
     def __iter__(self) -> Iterator[Document]:
-        """Yield each document, as `Deduplicator.run` takes it."""
-        columns = (self._places, self.texts, self._values) if self.scope else (self._places, self.texts)
+        """Yield each document, as `dedup` takes it."""
+        columns = (self._places, self.texts, self._values) if self._paths else (self._places, self.texts)
         return zip(*columns, strict=True)
+
+    @property
+    def _paths(self) -> list[str]:
+        """The fields whose values are kept."""
+        fields = self.canonical.fields
+        ranked = () if isinstance(fields, bool) else fields
+        return [*(self.scope.paths if self.scope else ()), *ranked]
 
     @property
     def ids(self) -> list[str]:

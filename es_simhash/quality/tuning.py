@@ -11,8 +11,8 @@ import numpy as np
 
 from es_simhash.documents.rejected import OnReject
 from es_simhash.errors import InputError
-from es_simhash.groups.pairs.deduplication_steps import Documents
-from es_simhash.groups.pairs.deduplicator import Deduplicator
+from es_simhash.groups.of_texts import Documents, dedup
+from es_simhash.groups.options import GroupOptions
 from es_simhash.quality.buckets import script_of
 from es_simhash.quality.evaluation import LEAST
 from es_simhash.quality.labels import Labels
@@ -114,8 +114,8 @@ def _some_texts(documents: StoredDocuments) -> list[str]:
 
 def _similar(documents: StoredDocuments, scheme: Scheme, least: float) -> PredictedPairs:
     """Find the pairs that reach the lowest threshold to try."""
-    with Deduplicator(scheme, similarity=least, scope=documents.scope).run(documents) as duplicates:
-        return predict_pairs(duplicates, documents.originals)
+    with dedup(documents, scheme, GroupOptions(similarity=least, scope=documents.scope)) as groups:
+        return predict_pairs(groups, documents.originals)
 
 
 def _rule(base: Scheme) -> Verification:

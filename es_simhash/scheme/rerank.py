@@ -7,14 +7,14 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, overload
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core import bit_codes
 from es_simhash._core.arrays import Integers
-from es_simhash._core.arrow_tables import ArrowRows
+from es_simhash._core.arrow_tables import Rows
 from es_simhash._core.bit_codes import Codes
 from es_simhash._core.json_paths import Json
 from es_simhash.scheme import own_fields
@@ -51,8 +51,22 @@ class Match:
     containment: float | None = None
 
 
+_COLUMNS = {
+    "index": "string",
+    "id": "string",
+    "similarity": "double",
+    "standard_error": "double",
+    "is_exact": "bool",
+    "distance": "int64",
+    "same_text": "bool",
+    "containment": "double",
+    "clause": "string",
+    "source": "string",
+}
+
+
 @dataclass(frozen=True)
-class Matches(Sequence[Match], ArrowRows):
+class Matches(Sequence[Match], Rows):
     """The near-duplicates of one text, nearest first.
 
     ``candidates`` counts the documents that were compared, without those that the server itself left out. Unless the
@@ -93,23 +107,16 @@ class Matches(Sequence[Match], ArrowRows):
         """Yield each match."""
         return iter(self.matches)
 
-    _COLUMNS: ClassVar[dict[str, str]] = {
-        "index": "string",
-        "id": "string",
-        "similarity": "double",
-        "standard_error": "double",
-        "is_exact": "bool",
-        "distance": "int64",
-        "same_text": "bool",
-        "containment": "double",
-        "clause": "string",
-        "source": "string",
-    }
+    @property
+    def columns(self) -> dict[str, str]:
+        """The columns of the table, and their types as Arrow calls them."""
+        return _COLUMNS
 
-    def _arrow_rows(self) -> Iterator[list[Any]]:
+    def rows(self) -> Iterator[list[Any]]:
+        """Yield a row for each match."""
         for match in self.matches:
             source = None if match.source is None else json.dumps(match.source, ensure_ascii=False)
-            known = {name: getattr(match, name) for name in self._COLUMNS}
+            known = {name: getattr(match, name) for name in _COLUMNS}
             yield list({**known, "source": source}.values())
 
     def _repr_html_(self) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from es_simhash.cli.reports.dashboards.subject import Subject
 from es_simhash.engines.base import Engine
-from es_simhash.groups.of_index.options import GroupOptions
+from es_simhash.groups.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.plans.operations import Search
 from es_simhash.testing.corpus import corpus, edited

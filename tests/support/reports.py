@@ -11,10 +11,8 @@ import numpy as np
 
 from es_simhash._core.json_paths import Json
 from es_simhash.cli.reports.groups.collector import Collector, GroupReport, Omitted, Setup, SharedKey
-from es_simhash.groups.of_index.result import Group, Member
+from es_simhash.groups.groups import Counts, Group, Member
 from es_simhash.groups.pairs.compare import Pairs, pair_type
-from es_simhash.groups.pairs.diameters import Diameter
-from es_simhash.groups.pairs.result import Counts
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 
@@ -43,17 +41,17 @@ def member(
     canonical: str | None = None,
 ) -> Member:
     """Return a member of a group; without a canonical document, the first of the group stands for it."""
-    return Member(index, id_, canonical or "", canonical == id_, distance, similarity)
+    return Member(index, id_, canonical or "", canonical == id_, similarity, distance)
 
 
-def group(name: str, *members: Member, diameter: Diameter | None = None) -> Group:
+def group(name: str, *members: Member) -> Group:
     """Return a group of some members, or of two."""
     given = members or (member(f"{name}-0"), member(f"{name}-1"))
     own = tuple(
         each if each.canonical else replace(each, canonical=given[0].id, is_canonical=not place)
         for place, each in enumerate(given)
     )
-    return Group(id=name, members=own, diameter=diameter or Diameter(3, 0.75, True))
+    return Group(id=name, members=own)
 
 
 def group_of(name: str, size: int) -> Group:

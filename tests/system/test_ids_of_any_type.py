@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from es_simhash import Deduplicator, Documents, Index, Scheme
+from es_simhash import Documents, Index, Scheme, dedup
 from es_simhash.documents.files import read_documents
 from es_simhash.documents.rejected import Rejected
 from es_simhash.errors import DocumentError
@@ -157,7 +157,7 @@ def test_numbers_of_thousands_of_digits_are_refused_in_files_and_as_texts(tmp_pa
     assert [each.id for each in taken] == ["7"]
     assert [each.line for each in rejected] == [1, 3]
     with pytest.raises(DocumentError, match="not a pair of an id and a text"):
-        Deduplicator(Scheme()).run([(10**5000, "a text")])  # type: ignore[list-item]
+        dedup([(10**5000, "a text")], Scheme())  # type: ignore[list-item]
     with pytest.raises(DocumentError, match="has a number of thousands of digits in the source field 'body'"):
         Documents(Scheme(), "body").add_fields({"body": 10**5000})
 

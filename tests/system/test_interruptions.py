@@ -22,7 +22,7 @@ from es_simhash.engines.base import Engine
 from es_simhash.engines.connect import ThreadedEngine, connect
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import MissingError
-from es_simhash.groups.of_index.options import GroupOptions
+from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.spool import Spools
 from es_simhash.index import AsyncIndex, Index
 from es_simhash.live.backfill.options import BackfillOptions

@@ -65,7 +65,7 @@ def test_the_groups_are_those_of_ours(engine: Engine, stem: str) -> None:
     with Index(f"{stem}-ours", engine).group() as alone, Index(f"{stem}-*", engine).group() as together:
         assert [group.members for group in together] == [group.members for group in alone]
         assert len(alone) > 0
-        assert dict(together.unread) == {f"{stem}-theirs": "has no fields under 'dedup'"}
+        assert dict(together.corpus.unread) == {f"{stem}-theirs": "has no fields under 'dedup'"}
         assert Index(f"{stem}-*", engine).write_groups(together).rejected == []
     assert contents(engine, f"{stem}-theirs", ["1"]) == FOREIGN
 
@@ -158,7 +158,7 @@ def test_of_a_pattern_closed_indices_are_named(engine: Engine, node: Node, stem:
     close(node, f"{stem}-theirs")
     index = Index(f"{stem}-*", engine)
     with index.group() as grouped:
-        assert dict(grouped.unread) == {f"{stem}-theirs": "is closed"}
+        assert dict(grouped.corpus.unread) == {f"{stem}-theirs": "is closed"}
     removed = index.remove_fields()
     assert (removed.progress.written, list(removed.progress.left_out)) == (COUNT, [f"{stem}-theirs"])
 

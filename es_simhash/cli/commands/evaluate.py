@@ -21,11 +21,11 @@ from es_simhash.cli.show.exits import after
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
-    from es_simhash.cli.jobs.labelled_documents import Gathered
     from es_simhash.documents.rejected import OnReject
     from es_simhash.quality.stored_documents import StoredDocuments
     from es_simhash.scheme.scheme import Scheme
     from es_simhash.scheme.scope import Scope
+    from es_simhash.scheme.verdict.rarity import Rarity
 
 
 @click.command(name="evaluate", cls=EngineVerb)
@@ -69,7 +69,7 @@ def command(
     scope: Scope | None,
     target: Target,
     output: Output,
-    **criteria: Any,
+    asked: dict[str, Any],
 ) -> int:
     """Measure by labels how well near-duplicates are found among the documents of FILEs, or of an index.
 
@@ -80,7 +80,7 @@ def command(
     """
     from es_simhash.cli.jobs.rarity_file import rarity_in
     from es_simhash.documents.files import RejectFile, whole_file
-    from es_simhash.groups.pairs.deduplicator import Deduplicator
+    from es_simhash.groups.options import GroupOptions
     from es_simhash.quality.bootstrap import Bootstrap
     from es_simhash.quality.evaluation import EvaluationOptions, evaluate
     from es_simhash.quality.evaluation_json import write_pairs
@@ -97,14 +97,12 @@ def command(
         rejects = stack.enter_context(RejectFile(source.files.rejects))
         read = read_labels(labels, rejects)
         gather = _gather_index if source.index else _gather_files
-        documents = stack.enter_context(StoredDocuments(criteria["memory"], scope))
-        settings, gathered = gather(source, documents, target, output, canonical, strip, rejects)
-        options = EvaluationOptions(
-            Bootstrap(samples, seed), examples, rejects, lambda step: output.note(f"{step} …"), gathered.rank
-        )
-        rarity = gathered.rarity if source.index else rarity_in(rarity_file, settings)
-        deduplicator = Deduplicator(settings, rarity=rarity, scope=documents.scope, **criteria)
-        evaluation = evaluate(documents, read, deduplicator, options)
+        documents = stack.enter_context(StoredDocuments(asked["memory"], scope))
+        settings, kept = gather(source, documents, target, output, canonical, strip, rejects)
+        options = EvaluationOptions(Bootstrap(samples, seed), examples, rejects, lambda step: output.note(f"{step} …"))
+        rarity = kept if source.index else rarity_in(rarity_file, settings)
+        grouping = GroupOptions(canonical=documents.canonical, scope=documents.scope, rarity=rarity, **asked)
+        evaluation = evaluate(documents, read, settings, grouping, options)
         if report_out:
             from es_simhash.cli.reports.html.evaluation import evaluation_page
 
@@ -126,7 +124,7 @@ def _gather_files(
     strip: tuple[str, ...],
     rejects: OnReject,
     /,
-) -> tuple[Scheme, Gathered]:
+) -> tuple[Scheme, Rarity | None]:
     from es_simhash.cli.jobs.file_texts import NamedFields, read_texts
     from es_simhash.cli.jobs.labelled_documents import gather_files
     from es_simhash.documents.files import total_bytes
@@ -134,15 +132,15 @@ def _gather_files(
     from es_simhash.groups.canonical import canonical_named
 
     scheme, files = scheme_or_default(source.scheme), source.files
-    rule = canonical_named(canonical, source.fields)
-    named = NamedFields(source.fields, documents.scope, rule)
+    documents.canonical = canonical_named(canonical, source.fields)
+    named = NamedFields(source.fields, documents.scope, documents.canonical)
     with output.progress("Reading", total_bytes(files.paths)) as advance:
         found = named.checked(read_texts(files.read(rejects), source.fields, rejects, named, patterns(strip)))
-        gathered = gather_files(found, documents, rule, rejects, lambda done: advance(done, 0, files.bytes_read))
+        gather_files(found, documents, rejects, lambda done: advance(done, 0, files.bytes_read))
     output.warn(named.warning)
     if named.without_text.count:
         output.note(named.without_text.sentence)
-    return scheme, gathered
+    return scheme, None
 
 
 def _gather_index(
@@ -154,7 +152,7 @@ def _gather_index(
     strip: tuple[str, ...],
     rejects: OnReject,
     /,
-) -> tuple[Scheme, Gathered]:
+) -> tuple[Scheme, Rarity | None]:
     from es_simhash.cli.jobs.labelled_documents import gather_index
     from es_simhash.documents.sources import patterns
     from es_simhash.engines.base import run
@@ -168,8 +166,8 @@ def _gather_index(
         opened = Index(source.index, engine, prefix=source.prefix)
         warn_of_indices_without_fields(output, opened)
         documents.scope = combined(opened.documents.policy.scope, documents.scope)
-        rule = canonical_named(canonical, opened.documents.fields)
-        gathered = gather_index(opened, documents, rule, source.filter, patterns(strip), rejects, advance, PATIENCE)
+        documents.canonical = canonical_named(canonical, opened.documents.fields)
+        rarity = gather_index(opened, documents, source.filter, patterns(strip), rejects, advance, PATIENCE)
         if not len(documents):
             run(check_fingerprints(source.index, opened.documents), engine)
-        return opened.scheme, gathered
+        return opened.scheme, rarity

@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextlib import ExitStack
 from functools import partial
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import output_file
-from es_simhash.cli.options.group import check_outputs, group_options, groups_file_options
+from es_simhash.cli.options.group import check_outputs, group_options, groups_file_options, state_option
 from es_simhash.cli.options.index import filter_option, index_argument, prefix_option
 from es_simhash.cli.options.kibana import kibana_url_option
 from es_simhash.cli.options.metrics import metrics_options
 from es_simhash.cli.options.run import accept_option, max_rate_option, patience_option, shard_option
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import after, saying_if_interrupted
-from es_simhash.cli.show.groups import show_grouped, were_written
+from es_simhash.cli.show.groups import show_groups, were_written
 from es_simhash.cli.show.output import Output
 from es_simhash.cli.show.progress import show_findings
 from es_simhash.live.telemetry.job_metrics import counts_of
 
 if TYPE_CHECKING:
-    from es_simhash.cli.jobs.group_output import Link
-    from es_simhash.groups.of_index.options import GroupOptions
-    from es_simhash.groups.of_index.result import Grouped
+    from es_simhash.cli.jobs.groups_output import Format, Link
+    from es_simhash.groups.groups import Groups
+    from es_simhash.groups.of_index.corpus import IndexCorpus
     from es_simhash.groups.of_index.writing import GroupsWritten, WriteOptions
     from es_simhash.index import Index
     from es_simhash.live.doctor.finding import Finding
+    from es_simhash.scheme.scope import Scope
 
 
 @click.command(name="group", cls=EngineVerb)
@@ -39,9 +40,7 @@ if TYPE_CHECKING:
 @group_options("by id")
 @filter_option("Only documents that this query, as JSON, selects.")
 @click.option("--incremental", is_flag=True, help="Read and compare only what is new since groups were written.")
-@click.option(
-    "--state", type=click.Path(file_okay=False), help="Keep each stage in this directory, to resume a stopped run."
-)
+@state_option
 @shard_option("Only read shard I of N into --state, on one of N machines.")
 @patience_option
 @click.option("--write", is_flag=True, help="Store the groups on the documents.")
@@ -59,9 +58,20 @@ def command(
     singles: bool,
     max_rate: float | None,
     accept: tuple[str, ...],
+    patience: float,
+    canonical: str,
+    filter: dict[str, Any] | None,
+    strip: tuple[str, ...],
+    incremental: bool,
+    shard: tuple[int, int] | None,
+    scope: Scope | None,
+    output_format: Format,
+    date_field: str | None,
+    kibana_url: str | None,
+    asked: dict[str, Any],
     target: Target,
     output: Output,
-    **given: Any,
+    **named_files: str | None,
 ) -> int:
     """Find all groups of near-duplicates in INDEX, among the documents that have fingerprints.
 
@@ -70,31 +80,43 @@ def command(
 
     Example: es-simhash group articles --canonical oldest:published --write
     """
+    from es_simhash.groups.canonical import canonical_named
     from es_simhash.groups.of_index.writing import WriteOptions
+    from es_simhash.groups.options import GroupOptions
     from es_simhash.index import Index
 
+    named = {option: named_files[name] for option, name in _FILES.items()}
     if not write and (singles or max_rate or accept):
         raise click.UsageError("--singles, --max-rate and --accept are for writing groups. Add --write, or drop them.")
-    if write and given["delete_script"]:
+    if write and named["--delete-script"]:
         raise click.UsageError(
             "--delete-script deletes what is as it was read, and --write changes it. Write first, then make the script."
         )
-    if given["shard"] and (write or any(given[name] for name in ("groups_file", "pairs_file", "report_file"))):
+    if shard and (write or any(named[option] for option in ("--output", "--pairs", "--report"))):
         raise click.UsageError(
             "--shard reads a part of the documents, and makes no groups. Give the other options to the run without "
             "--shard, when the shards are read."
         )
-    if given["incremental"] and (given["delete_script"] or given["report_file"]):
+    if incremental and (named["--delete-script"] or named["--report"]):
         raise click.UsageError(
             "--delete-script and --report are of all groups, and --incremental reads only those that new documents "
             "may change. Drop one of them."
         )
-    named = {"--output": given["groups_file"], "--report": given["report_file"]}
-    check_outputs(named, given["date_field"], given["scope"], given["output_format"], output.as_json)
+    check_outputs(named, date_field, scope, output_format, output.as_json)
     with target.opened(output) as engine, ExitStack() as stack:
         opened = Index(index, engine, prefix=prefix)
-        options = _options(opened, given, singles if write else None)
-        link = _link(opened, given["kibana_url"], target.distribution) if given["kibana_url"] else None
+        options = GroupOptions(
+            canonical=canonical_named(canonical, opened.documents.fields),
+            filter=filter,
+            strip=strip,
+            incremental=incremental,
+            singles=singles if write else None,
+            shard=shard,
+            patience=patience,
+            scope=scope,
+            **asked,
+        )
+        link = _link(opened, kibana_url, target.distribution) if kibana_url else None
         if write:
             show_findings(output, _check(opened, accept))
         with (
@@ -106,45 +128,21 @@ def command(
                 output.run.count({"read": done})
                 advance(done)
 
-            grouped = stack.enter_context(opened.group(options, on_progress=on_read))
-        how = WriteOptions(singles, max_rate, options.patience, accept)
-        written = _write(output, opened, grouped, how) if write else None
-        _write_files(grouped, link, **{name: given[name] for name in _FILES})
-        if given["report_file"]:
-            _write_report(grouped, opened, options, given["report_file"], given["date_field"], link)
-        show_grouped(output, grouped, written, options.criteria(opened.documents.scheme))
+            groups = stack.enter_context(opened.group(options, on_progress=on_read))
+        how = WriteOptions(singles, max_rate, patience, accept)
+        written = _write(output, opened, groups, how) if write else None
+        _write_files(groups, opened, named, output_format, date_field, link)
+        show_groups(output, groups, ids="INDEX/ID" if groups.corpus.has_indices else "ID", written=written)
     rejected = written.rejected if written else []
     return after(len(rejected), sum(each.may_pass for each in rejected))
 
 
-_FILES = ("groups_file", "pairs_file", "delete_script", "output_format")
-
-
-def _options(index: Index, given: dict[str, Any], singles: bool | None) -> GroupOptions:
-    from es_simhash.groups.canonical import canonical_named
-    from es_simhash.groups.of_index.options import GroupOptions
-
-    names = [
-        "by",
-        "distance",
-        "similarity",
-        "numbers",
-        "estimate",
-        "strip",
-        "max_bucket",
-        "incremental",
-        "state",
-        "shard",
-        "memory",
-        "patience",
-        "scope",
-    ]
-    return GroupOptions(
-        filter=given["filter"],
-        canonical=canonical_named(given["canonical"], index.documents.fields),
-        singles=singles,
-        **{name: given[name] for name in names},
-    )
+_FILES = {
+    "--output": "groups_file",
+    "--pairs": "pairs_file",
+    "--report": "report_file",
+    "--delete-script": "delete_script",
+}
 
 
 def _check(index: Index, accepted: Collection[str]) -> list[Finding]:
@@ -159,7 +157,7 @@ def _check(index: Index, accepted: Collection[str]) -> list[Finding]:
     return run(examine_writing([name for name, entry in found.items() if entry], accepted), index.engine)
 
 
-def _write(output: Output, index: Index, grouped: Grouped, how: WriteOptions) -> GroupsWritten:
+def _write(output: Output, index: Index, groups: Groups[IndexCorpus], how: WriteOptions) -> GroupsWritten:
     so_far = 0
 
     def on_progress(done: GroupsWritten) -> None:
@@ -172,7 +170,7 @@ def _write(output: Output, index: Index, grouped: Grouped, how: WriteOptions) ->
         saying_if_interrupted(lambda: f"{were_written(so_far)} Run the command again for the rest."),
         output.progress("Writing") as advance,
     ):
-        return index.write_groups(grouped, how, on_progress=on_progress)
+        return index.write_groups(groups, how, on_progress=on_progress)
 
 
 def _link(index: Index, kibana_url: str, distribution: str | None) -> Link:
@@ -196,30 +194,35 @@ def _link(index: Index, kibana_url: str, distribution: str | None) -> Link:
 
 
 def _write_files(
-    grouped: Grouped,
+    groups: Groups[IndexCorpus],
+    index: Index,
+    named: Mapping[str, str | None],
+    output_format: Format,
+    date_field: str | None,
     link: Link | None,
-    groups_file: str | None,
-    pairs_file: str | None,
-    delete_script: str | None,
-    output_format: str,
 ) -> None:
-    from es_simhash.cli.jobs.group_output import write_deletes, write_groups, write_pairs
+    from es_simhash.cli.jobs import groups_report
+    from es_simhash.cli.jobs.groups_output import write_deletes, write_groups, write_pairs
     from es_simhash.documents.files import whole_file
+    from es_simhash.scheme.scope import combined
 
+    corpus, documents = groups.corpus, index.documents
     with ExitStack() as stack:
-        out: IO[str] = stack.enter_context(whole_file(groups_file)) if groups_file else sys.stdout
-        write_groups(grouped, output_format, out, link)
-        if pairs_file:
-            write_pairs(grouped, output_format, stack.enter_context(whole_file(pairs_file)))
-        if delete_script:
-            write_deletes(grouped, stack.enter_context(whole_file(delete_script)))
-
-
-def _write_report(
-    grouped: Grouped, index: Index, options: GroupOptions, path: str, date_field: str | None, link: Link | None
-) -> None:
-    from es_simhash.cli.jobs.group_report import report_on
-    from es_simhash.documents.files import whole_file
-
-    with whole_file(path) as out:
-        out.write(report_on(grouped, index, options, date_field, link))
+        out = {option: stack.enter_context(whole_file(path)) for option, path in named.items() if path}
+        write_groups(groups, output_format, out.get("--output", sys.stdout), link)
+        if pairs_out := out.get("--pairs"):
+            write_pairs(groups, output_format, pairs_out)
+        if deletes_out := out.get("--delete-script"):
+            write_deletes(groups, deletes_out)
+        if report_out := out.get("--report"):
+            page = groups_report.report_on(
+                groups,
+                index.name,
+                documents.fields,
+                scope=combined(documents.policy.scope, corpus.options.scope),
+                dates=groups_report.dates_in_index(groups, date_field) if date_field else (),
+                date_field=date_field,
+                fetch=groups_report.sources_in_index(corpus),
+                link=link,
+            )
+            report_out.write(page)

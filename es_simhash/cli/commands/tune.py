@@ -161,7 +161,6 @@ def _read_all(
     """Store all documents, and read the scheme that the options or the index name."""
     from es_simhash.cli.jobs.labelled_documents import gather_files
     from es_simhash.cli.jobs.sample import all_of_index
-    from es_simhash.groups.canonical import canonical_named
 
     if source.index:
         with _index(source, target, output, stored.scope) as (engine, documents, scheme, advance):
@@ -169,7 +168,7 @@ def _read_all(
             all_of_index(engine, source.index, stored, documents.fields, source.filter, rejects, advance, PATIENCE)
             return scheme
     with _files(source, output, rejects, stored.scope) as (found, on_read):
-        gather_files(found, stored, canonical_named("first", ()), rejects, on_read)
+        gather_files(found, stored, rejects, on_read)
     return scheme_named(source.scheme)
 
 

@@ -12,8 +12,8 @@ from es_simhash._core.humanize import counted
 from es_simhash.documents.files import FileDocument
 from es_simhash.documents.files.data_file import as_text
 from es_simhash.errors import DocumentError
+from es_simhash.groups.of_texts import TextCorpus
 from es_simhash.groups.pairs.repeated_ids import repeated
-from es_simhash.groups.pairs.result import Duplicates
 
 FORMS = ("ID", "FILE:ID", "FILE:LINE:ID")
 
@@ -48,14 +48,14 @@ class FileIds:
         each.id = self.written(each.key)
         return each
 
-    def choose(self, duplicates: Duplicates) -> str:
+    def choose(self, corpus: TextCorpus) -> str:
         """Choose the shortest form in which ids are distinct; return what is to be said of it, which may be nothing."""
-        clash = repeated(lambda: (key.split(":", 2)[2] for key in duplicates.ids()))
-        within = repeated(lambda: _without_line(duplicates.ids())) if clash else None
+        clash = repeated(lambda: (key.split(":", 2)[2] for key in corpus.ids()))
+        within = repeated(lambda: _without_line(corpus.ids())) if clash else None
         found = within or clash
         if found is None:
             return ""
-        (first, line, id_), (second, other, _) = (key.split(":", 2) for key in duplicates.ids_of(found))
+        (first, line, id_), (second, other, _) = (key.split(":", 2) for key in corpus.ids_at(found))
         a, b = self._names[int(first)], self._names[int(second)]
         self.form = FORMS[2] if within else FORMS[1]
         where = f"on lines {line} and {other} of {a}" if within else f"in {a} and in {b}"

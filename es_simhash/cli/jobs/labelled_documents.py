@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import BRIEFLY, in_a_moment
@@ -29,41 +27,16 @@ from es_simhash.scheme.verdict.rarity import Rarity
 OnProgress = Callable[[int], object]
 
 
-@dataclass
-class Gathered:
-    """Stored documents, what the members of a group are ordered by, and the ``rarity`` that the index keeps."""
-
-    documents: StoredDocuments
-    canonical: Canonical
-    rarity: Rarity | None = None
-    _ranks: list[Any] = field(default_factory=list)
-
-    def add(self, id_: str, text: str, document: Json) -> bool:
-        """Add a document; return False if its id is taken."""
-        if not self.documents.add(id_, text, document):
-            return False
-        if self.canonical.fields:
-            self._ranks.append(self.canonical.rank(document))
-        return True
-
-    @property
-    def rank(self) -> Callable[[int], Any] | None:
-        """The sort key of a document by its position; None for the order in which they came."""
-        return self._ranks.__getitem__ if self.canonical.fields else None
-
-
 def gather_files(
     found: Iterable[tuple[FileDocument, str]],
     documents: StoredDocuments,
-    canonical: Canonical,
     on_reject: OnReject,
     on_progress: OnProgress,
-) -> Gathered:
+) -> None:
     """Gather the documents of files with their texts; reject one with the id of an earlier document in its file.
 
     One of an earlier file has it where files number their documents each for itself, and labels cannot say which file.
     """
-    gathered = Gathered(documents, canonical)
     ids = LoadedIds()
     for each, text in found:
         if ids.is_of_another_file(each):
@@ -71,37 +44,36 @@ def gather_files(
                 f"The id {each.id!r} in {each.file}, line {each.line}, is that of a document in an earlier file, so "
                 "labels cannot say which is meant. Give the documents of all files distinct ids (--id-field)."
             )
-        if not gathered.add(each.id, text, dict(each.document)):
+        if not documents.add(each.id, text, dict(each.document)):
             reason = "An earlier document has the same id, so labels cannot name one of them. Give it another."
             on_reject(each.rejected(reason))
-        on_progress(len(gathered.documents))
-    return gathered
+        on_progress(len(documents))
 
 
 def gather_index(
     index: Index,
     documents: StoredDocuments,
-    canonical: Canonical,
     filter: Json | None,
     strip: Sequence[re.Pattern[str]],
     on_reject: OnReject,
     on_progress: OnProgress,
     patience: float,
-) -> Gathered:
+) -> Rarity | None:
     """Gather the documents of an index that have fingerprints of its scheme and match the filter.
+
+    Return the table of rarity that the index keeps.
 
     If several indices behind the name have the same id, the first document counts.
     """
     learnt = noted_rarity(index.engine.perform(GetMappings(index.name)), index.documents)
-    gathered = Gathered(documents, canonical, learnt.rarity if learnt else None)
-    hits = _hits(index, canonical, filter, documents.scope, patience)
+    hits = _hits(index, documents.canonical, filter, documents.scope, patience)
     for hit, whole in with_texts(hits, index.documents.fields, on_reject):
         text = whole
         for pattern in strip:
             text = pattern.sub("", text)
-        gathered.add(hit["_id"], text, hit.get("_source") or {})
-        on_progress(len(gathered.documents))
-    return gathered
+        documents.add(hit["_id"], text, hit.get("_source") or {})
+        on_progress(len(documents))
+    return learnt.rarity if learnt else None
 
 
 def with_texts(hits: Iterable[Json], fields: Sequence[str], on_reject: OnReject) -> Iterator[tuple[Json, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import wraps
 from typing import Any, TypeVar
 
 import click
@@ -38,7 +39,11 @@ SIZE = Size()
 
 
 def group_options(first: str) -> Callable[[Command], Command]:
-    """Add the options that define a group; ``first`` says what comes first by default."""
+    """Add the options that define a group; ``first`` says what comes first by default.
+
+    The command gets them as ``asked``, the keywords of `GroupOptions`, but for the order by its name, ``canonical``.
+    """
+    names = ("by", "distance", "similarity", "numbers", "estimate", "max_bucket", "memory", "state")
     options = (
         click.option(
             "--canonical",
@@ -62,11 +67,20 @@ def group_options(first: str) -> Callable[[Command], Command]:
     )
 
     def with_options(command: Command) -> Command:
+        @wraps(command)
+        def with_asked(**given: Any) -> Any:
+            return command(asked={name: given.pop(name) for name in names if name in given}, **given)
+
         for option in reversed(options):
-            option(command)
-        return near_options(command)
+            option(with_asked)
+        return near_options(with_asked)  # type: ignore[return-value]
 
     return with_options
+
+
+state_option = click.option(
+    "--state", type=click.Path(file_okay=False), help="Keep each stage in this directory, to resume a stopped run."
+)
 
 
 def groups_file_options(command: Command) -> Command:
@@ -78,7 +92,7 @@ def groups_file_options(command: Command) -> Command:
             type=click.Choice(["jsonl", "csv"]),
             default="jsonl",
             show_default=True,
-            help="Format of the groups.",
+            help="Format of the groups and the pairs.",
         ),
         output_file("--pairs", "pairs_file", help="Write the pairs that link documents to this file."),
         output_file("--report", "report_file", help="Write an HTML report to this file."),

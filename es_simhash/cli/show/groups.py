@@ -1,87 +1,85 @@
-"""The summaries of ``dedup`` and ``group``."""
+"""The summary of ``dedup`` and ``group``."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from es_simhash._core.humanize import counted
+from es_simhash._core.json_paths import Json
 from es_simhash.cli.show.forms import forms_json, forms_sentences
 from es_simhash.cli.show.output import Output
 from es_simhash.cli.show.refused import note_refused
 
 if TYPE_CHECKING:
     from es_simhash.documents.text_sought import WithoutText
-    from es_simhash.groups.of_index.result import Grouped
+    from es_simhash.groups.corpus import Corpus
+    from es_simhash.groups.groups import Counts, Groups
     from es_simhash.groups.of_index.writing import GroupsWritten
-    from es_simhash.groups.pairs.result import Counts, Duplicates
     from es_simhash.scheme.query import Criteria
 
 _REASONS = 10
 _KEYS = 3
 
 
-def show_deduplicated(
-    output: Output, duplicates: Duplicates, criteria: Criteria, without_text: WithoutText, ids: str
+def show_groups(
+    output: Output,
+    groups: Groups[Corpus],
+    *,
+    ids: str,
+    written: GroupsWritten | None = None,
+    without_text: WithoutText | None = None,
 ) -> None:
-    """Print what ``dedup`` found."""
-    counts, table = duplicates.counts, _table(duplicates)
-    output.note(_summary(counts))
-    note_refused(output, counts.refused)
-    _show_decisive(output, criteria, table)
-    if without_text.count:
-        output.note(f"{without_text.sentence} They are in no group.")
-    elif counts.empty:
-        output.note(f"{counted(counts.empty, 'document')} without text to compare.")
-    show_unscoped(output, counts)
-    if counts.left_out:
-        output.note(f"{counts.left_out:,} comparisons of documents with very common keys were left out.")
-    if missed := missing(counts):
-        output.note(missed)
-    show_valley(output, counts.valley)
-    _show_forms(output, duplicates.forms, criteria)
-    numbers = {**asdict(counts), "decided_by": criteria.decided_by, "table": table, "ids": ids}
-    output.result({"summary": {**numbers, "forms": forms_json(duplicates.forms)}})
-
-
-def show_grouped(output: Output, grouped: Grouped, written: GroupsWritten | None, criteria: Criteria) -> None:
-    """Print what ``group`` found and wrote."""
-    counts, table = grouped.counts, _table(grouped)
-    for index, reason in grouped.unread.items():
+    """Print what was found, and written; ``ids`` is the form in which documents are named."""
+    counts, corpus = groups.counts, groups.corpus
+    table = groups.rarity.id if groups.rarity else None
+    for index, reason in corpus.unread.items():
         output.warn(f"Left out: the index {index!r} {reason}.")
-    if grouped.is_shard:
+    if corpus.options.shard:
         output.note(f"{counted(counts.documents, 'document')} read. When the shards are read, group without --shard.")
     else:
         output.note(_summary(counts) if counts.documents else "There are no documents to group.")
         note_refused(output, counts.refused)
-        _show_decisive(output, criteria, table)
-    if grouped.new is not None:
-        output.note(f"{grouped.new:,} of them were compared with the others; the rest had been.")
-    if grouped.others:
-        output.note(
-            f"{counted(grouped.others, 'document has', 'documents have')} an empty text, or no whole fingerprint."
-        )
+        _show_decisive(output, groups.criteria, table)
+    if counts.new is not None:
+        output.note(f"{counts.new:,} of them were compared with the others; the rest had been.")
+    _show_empty(output, groups, without_text)
     show_unscoped(output, counts)
-    hot = [
-        {"key": key.name, "documents": key.documents, "index": index, "id": id_}
-        for key in grouped.hot_keys
-        for index, id_ in grouped.keys([key.position])
-    ]
+    hot = _hot_keys(groups)
     for key in hot[:_KEYS]:
         output.note(f"{key['documents']:,} documents share {key['key']} of document {key['id']!r}.")
-    if counts.left_out or counts.cut_off:
-        output.note(
-            f"{counts.left_out:,} comparisons of documents with very common keys were left out; "
-            f"{counts.cut_off:,} times a document was not compared because of --max-bucket."
-        )
+    if counts.left_out:
+        output.note(f"{counts.left_out:,} comparisons of documents with very common keys were left out.")
+    if counts.cut_off:
+        output.note(f"{counts.cut_off:,} times a document was not compared because of --max-bucket.")
+    if missed := missing(counts):
+        output.note(missed)
     show_valley(output, counts.valley)
-    _show_forms(output, grouped.forms, criteria)
+    if said := forms_sentences(groups.forms, groups.criteria):
+        output.note(said)
     if written:
         _show_written(output, written)
-    numbers = {**asdict(counts), "others": grouped.others, "new": grouped.new, "unread": grouped.unread}
-    numbers |= {"decided_by": criteria.decided_by, "table": table, "forms": forms_json(grouped.forms)}
-    output.result({"summary": {**numbers, "hot_keys": hot, "written": asdict(written) if written else None}})
+    numbers = {**asdict(counts), "decided_by": groups.criteria.decided_by, "table": table, "ids": ids}
+    numbers |= {"forms": forms_json(groups.forms), "hot_keys": hot, "unread": corpus.unread}
+    output.result({"summary": {**numbers, "written": asdict(written) if written else None}})
+
+
+def _show_empty(output: Output, groups: Groups[Corpus], without_text: WithoutText | None) -> None:
+    empty = groups.counts.empty
+    if without_text and without_text.count:
+        output.note(f"{without_text.sentence} They are in no group.")
+    elif empty and groups.corpus.is_of_engine:
+        output.note(f"{counted(empty, 'document has', 'documents have')} an empty text, or no whole fingerprint.")
+    elif empty:
+        output.note(f"{counted(empty, 'document')} without text to compare.")
+
+
+def _hot_keys(groups: Groups[Corpus]) -> list[Json]:
+    names = groups.corpus.named([key.position for key in groups.hot_keys])
+    return [
+        {"key": key.name, "documents": key.documents, "id": name}
+        for key, name in zip(groups.hot_keys, names, strict=True)
+    ]
 
 
 def missing(counts: Counts) -> str:
@@ -118,22 +116,12 @@ def _show_written(output: Output, written: GroupsWritten) -> None:
         output.warn(rejected.reason)
 
 
-def _table(found: Duplicates | Grouped) -> str | None:
-    """Return the id of the table of rarity that texts were compared by."""
-    return found.rarity.id if found.rarity else None
-
-
 def _show_decisive(output: Output, criteria: Criteria, table: str | None) -> None:
     """Say what decided: fingerprints, or texts by a table of rarity."""
     if criteria.is_estimate:
         output.note("Fingerprints alone decided: similarities are estimates.")
     elif table:
         output.note(f"Texts were compared by the table of rarity {table}.")
-
-
-def _show_forms(output: Output, forms: Sequence[str], criteria: Criteria) -> None:
-    if said := forms_sentences(forms, criteria):
-        output.note(said)
 
 
 def show_unscoped(output: Output, counts: Counts) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack, closing
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import count, takewhile
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,11 +20,10 @@ from es_simhash.engines.base import StoppableEngine, run
 from es_simhash.groups.of_index import stored_fingerprints
 from es_simhash.groups.of_index.document_refs import DocumentRefs
 from es_simhash.groups.of_index.new_document_queries import Aim
-from es_simhash.groups.of_index.options import GroupOptions
 from es_simhash.groups.of_index.reading_new import NewDocuments
-from es_simhash.groups.of_index.result import ReadPart
 from es_simhash.groups.of_index.saved_parts import SavedParts, concatenated
 from es_simhash.groups.of_index.stored_fingerprints import FingerprintRows
+from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.condense import has_own_keys, needed
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.groups.pairs.spool import Spools
@@ -45,6 +44,19 @@ from es_simhash.sketches.minhash.common import VALUE_BITS
 OnProgress = Callable[[int], object]
 
 
+@dataclass(frozen=True)
+class ReadPart:
+    """Of all groups, only those that new documents may change were read.
+
+    ``members`` counts, for each index, the documents that were in groups of several. With ``singles`` all others are
+    in groups of one. ``documents`` counts all.
+    """
+
+    members: Mapping[str, int]
+    singles: bool
+    documents: int
+
+
 class IndexReading:
     """The documents of an index, or of those behind a name, as far as a run reads them.
 
@@ -55,8 +67,9 @@ class IndexReading:
 
     def __init__(self, engine: StoppableEngine, documents: Documents, options: GroupOptions, spools: Spools) -> None:
         self._engine = engine
+        self.spools = spools
         self._documents = documents
-        self._options = options
+        self.options = options
         scheme = documents.scheme
         self.criteria = options.criteria(scheme)
         # Also keep what is only shown of members.
@@ -90,7 +103,7 @@ class IndexReading:
         if self._scope:
             check_scope({name: mappings[name] for name in notes}, self._scope)
         notes |= dict.fromkeys(remote)
-        self._is_incremental = self._options.incremental and None not in notes.values()
+        self._is_incremental = self.options.incremental and None not in notes.values()
         written = {name: note for name, note in notes.items() if note and self._is_incremental}
         if self._is_incremental and not self._needs_all(written) and self._read_new(written, on_progress):
             return
@@ -111,10 +124,12 @@ class IndexReading:
         if self.criteria.similarity is None:
             return None
         learnt = noted_rarity(mappings, self._documents)
-        return table_for(self._documents.scheme, self.criteria.verification, learnt.rarity if learnt else None)
+        given = cast("Rarity | None", self.options.rarity)
+        table = given or (learnt.rarity if learnt else None)
+        return table_for(self._documents.scheme, self.criteria.verification, table)
 
     def _take(self, found: FingerprintRows, on_progress: OnProgress) -> None:
-        if self._options.shard:
+        if self.options.shard:
             self.in_shard += len(found.refs)
             self.others += found.others
             on_progress(self.in_shard + self.others)
@@ -128,7 +143,7 @@ class IndexReading:
 
     def _needs_all(self, written: Mapping[str, Json]) -> bool:
         """Return whether what is new does not show which old documents it may change."""
-        options, criteria, scheme = self._options, self.criteria, self._documents.scheme
+        options, criteria, scheme = self.options, self.criteria, self._documents.scheme
         # The first counts all documents of a key; the other keeps all that was read.
         if options.max_bucket or options.state:
             return True
@@ -147,7 +162,7 @@ class IndexReading:
         self.indices = {name: self._made_visible(name) for name in written}
         since = {name: note["changes"] for name, note in written.items()}
         new = NewDocuments(
-            self._engine, Aim(self._documents, self.criteria, self._scope, self._query, since, self._options.patience)
+            self._engine, Aim(self._documents, self.criteria, self._scope, self._query, since, self.options.patience)
         )
         if not new.are_few():
             return False
@@ -168,7 +183,7 @@ class IndexReading:
         """Refresh an index, and return its changes that are now visible."""
         if is_remote(index):
             return None
-        changes = run(make_visible(index, self._options.patience), self._engine)
+        changes = run(make_visible(index, self.options.patience), self._engine)
         return changes.safe if changes else None
 
     def _pages(self, index: str) -> Generator[FingerprintRows, None, None]:
@@ -177,7 +192,7 @@ class IndexReading:
             yield from self._read(index)
             return
         documents = self._engine.perform(Count(index, self._query))
-        for part in self.saved.parts(index, documents, self._options.shard or (0, 1)):
+        for part in self.saved.parts(index, documents, self.options.shard or (0, 1)):
             loaded = self.saved.load(index, part)
             if loaded is None:
                 changes = self._made_visible(index)
@@ -194,7 +209,7 @@ class IndexReading:
     def _read(self, index: str, part: Slice | None = None) -> Generator[FingerprintRows, None, None]:
         engine = self._engine
         source = stored_fingerprints.paths(self._documents, self._scope)
-        reading = Reading(index, self._query, source, part, self._options.patience, once=True)
+        reading = Reading(index, self._query, source, part, self.options.patience, once=True)
         with ExitStack() as stack:
             stack.callback(engine.leave, reading.close(), BRIEFLY)
             next_page = prefetched(lambda _: run(reading.next(), engine), count(), stop=engine.stop)
@@ -205,7 +220,7 @@ class IndexReading:
     @property
     def _what(self) -> Json:
         """The scheme, query, criteria and scope with which saved parts were read."""
-        own = {"scheme": self._documents.scheme.id, "prefix": self._documents.prefix, "query": self._options.filter}
+        own = {"scheme": self._documents.scheme.id, "prefix": self._documents.prefix, "query": self.options.filter}
         return {**own, **asdict(self.criteria), **self._scope_note}
 
     @property
@@ -215,14 +230,14 @@ class IndexReading:
     @property
     def _query(self) -> Json:
         scheme: Json = {"term": {f"{self._documents.prefix}.scheme": self._documents.scheme.id}}
-        return {"bool": {"filter": [scheme, *([self._options.filter] if self._options.filter else [])]}}
+        return {"bool": {"filter": [scheme, *([self.options.filter] if self.options.filter else [])]}}
 
     @property
     def note(self) -> tuple[str, Json]:
         """The name of an index's note about its groups, and the settings that must agree to add to them."""
         same = {"scheme": self._documents.scheme.id, **asdict(self.criteria), "canonical": self._keys}
         same |= {"table": self.table.id} if self.table else {}
-        return f"_grouped_{self._documents.prefix}", {**same, "query": self._options.filter, **self._scope_note}
+        return f"_grouped_{self._documents.prefix}", {**same, "query": self.options.filter, **self._scope_note}
 
     @property
     def _keys(self) -> str:
@@ -235,13 +250,13 @@ class IndexReading:
         there: Any = noted(mapping, name)
         return there if there and there["of"] == same else None
 
-    def joined(self) -> tuple[tuple[Integers, Integers], npt.NDArray[np.bool_] | None]:
+    def joined(self) -> tuple[tuple[Integers, Integers] | None, npt.NDArray[np.bool_] | None]:
         """Return the documents that stay in the same group, each with its first, and which are new to all others.
 
         A group that has lost a document, or in which some no longer agree, is made again.
         """
         if not self._is_incremental:
-            return (np.empty(0, dtype=np.int64),) * 2, None
+            return None, None
         (first, second), are_whole = self.refs.joined()
         new = np.concatenate([np.empty(0, dtype=np.bool_), *self._new])
         stay = are_whole

@@ -13,9 +13,9 @@ from es_simhash._core.prefetch import Stop
 from es_simhash._core.stages import counting
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine, StoppableEngine, run
-from es_simhash.groups.of_index.options import GroupOptions
 from es_simhash.groups.of_index.run import group
 from es_simhash.groups.of_index.writing import GroupsWritten, WriteOptions, write_groups
+from es_simhash.groups.options import GroupOptions
 from es_simhash.plans.operation_retry import retry
 from es_simhash.plans.operations import Count
 

@@ -10,16 +10,15 @@ from es_simhash._core.stages import stage
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.errors import InputError, ReaderLostError
-from es_simhash.groups.of_index.linking import grouped
-from es_simhash.groups.of_index.options import GroupOptions
+from es_simhash.groups.groups import Groups
+from es_simhash.groups.of_index.corpus import IndexCorpus
 from es_simhash.groups.of_index.reading import IndexReading, OnProgress
-from es_simhash.groups.of_index.result import Grouped
+from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.spool import Spools
 from es_simhash.live.sweep.reading import MOST_LOSSES
 from es_simhash.plans.fingerprints_there import without_fingerprints
 from es_simhash.plans.operations import Count, Plan
 
-_SPOOL_SHARE = 32
 _ALL: Json = {"match_all": {}}
 
 
@@ -32,7 +31,7 @@ def group(
     stop: Stop | None = None,
     *,
     may_be_nothing: bool = False,
-) -> Grouped:
+) -> Groups[IndexCorpus]:
     """Find all groups of near-duplicates in an index, or in those behind a name.
 
     Documents that all lack a fingerprint are an error, unless there ``may_be_nothing`` to group.
@@ -43,7 +42,7 @@ def group(
     losses = 0
     with stoppable.stopped_by_errors():
         while True:
-            spools = Spools(options.memory // _SPOOL_SHARE, options.directory)
+            spools = Spools.within(options.memory, options.directory)
             try:
                 reading = IndexReading(stoppable, documents, options, spools)
                 with rarely_collected(), stage("read"):
@@ -51,7 +50,7 @@ def group(
                 if not may_be_nothing:
                     run(_check(index, documents, options, reading), stoppable)
                 with stage("compare"):
-                    return grouped(stoppable, documents, options, spools, reading)
+                    return IndexCorpus(stoppable, documents, reading).grouped()
             except ReaderLostError:
                 # Reading on would read some documents twice, which would count as near-duplicates of themselves.
                 spools.close()

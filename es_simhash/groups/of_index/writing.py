@@ -22,7 +22,8 @@ from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.errors import DocumentError, InputError
-from es_simhash.groups.of_index.result import Grouped
+from es_simhash.groups.groups import Groups
+from es_simhash.groups.of_index.corpus import IndexCorpus
 from es_simhash.live.doctor.finding import Finding, check_accepted, refusal, stopped
 from es_simhash.live.doctor.source import losses
 from es_simhash.live.sweep.document_ref import DocumentRef
@@ -91,7 +92,7 @@ def examine_writing(indices: Iterable[str], accepted: Collection[str] = ()) -> P
 
 def write_groups(
     engine: Engine,
-    grouped: Grouped,
+    groups: Groups[IndexCorpus],
     documents: Documents,
     options: WriteOptions | None = None,
     on_progress: OnProgress | None = None,
@@ -102,19 +103,20 @@ def write_groups(
     Findings of the doctor that stop it are raised (see `examine_writing`). Another thread can end it by ``stop``.
     """
     options = options or WriteOptions()
-    if grouped.is_shard:
+    corpus = groups.corpus
+    if corpus.is_shard:
         raise InputError("A shard has no groups to write. Group without a shard when the files of all are there.")
     stoppable = StoppableEngine(engine, stop)
     with stoppable.stopped_by_errors(), stage("write"):
-        run(examine_writing(grouped.indices, options.accept), stoppable)
-        writing = _Writing(stoppable, grouped, documents, options)
+        run(examine_writing(corpus.indices, options.accept), stoppable)
+        writing = _Writing(stoppable, groups, documents, options)
         writing.check()
         writing.prepare()
         for _ in range(_ROUNDS):
             lost = writing.go_through(on_progress or (lambda _: None))
             if not lost:
                 break
-            grouped.leave_out(lost)
+            groups.leave_out(lost)
         writing.finish()
     return writing.done
 
@@ -133,19 +135,26 @@ def add_to_mapping(engine: Engine, name: str, documents: Documents) -> dict[str,
 class _Writing:
     """One run; ``_present`` has the fields of groups that documents already have."""
 
-    def __init__(self, engine: StoppableEngine, grouped: Grouped, documents: Documents, options: WriteOptions) -> None:
+    def __init__(
+        self,
+        engine: StoppableEngine,
+        groups: Groups[IndexCorpus],
+        documents: Documents,
+        options: WriteOptions,
+    ) -> None:
         self._engine = engine
-        self._grouped = grouped
+        self._groups = groups
+        self._corpus = groups.corpus
         self._documents = documents
         self._singles = options.singles or documents.policy.groups == "online"
         self._pace = Pace(options.max_rate)
         self._patience = options.patience
-        self._present = dict(grouped.present_fields())
+        self._present = dict(self._corpus.refs.stored_groups())
         self.done = GroupsWritten()
 
     def check(self) -> None:
         """Raise if documents that were not read would have to change."""
-        part = self._grouped.part
+        part = self._corpus.read.part
         if part and part.singles != self._singles:
             raise InputError(
                 f"Only what is new was read, and groups of one were {'' if part.singles else 'not '}written before. "
@@ -154,8 +163,8 @@ class _Writing:
 
     def prepare(self) -> None:
         """Add the fields of groups to the mapping of each index, and remove a note about other groups."""
-        name, same = self._grouped.note
-        for index in self._grouped.indices:
+        name, same = self._corpus.read.note
+        for index in self._corpus.indices:
             for present in add_to_mapping(self._engine, index, self._documents).values():
                 before = noted(present, name)
                 if before and before["of"] != same:
@@ -182,8 +191,8 @@ class _Writing:
 
         If the login may not change the mapping, an older note, or none, means that more is compared next time.
         """
-        (name, same), members = self._grouped.note, self._members()
-        for index, changes in self._grouped.indices.items():
+        (name, same), members = self._corpus.read.note, self._members()
+        for index, changes in self._corpus.indices.items():
             run(retry(Refresh(index), self._patience), self._engine)
             there = {"of": same, "changes": changes or [], "singles": self._singles, "members": members[index]}
             run(note_where_allowed(index, name, there), self._engine)
@@ -191,14 +200,14 @@ class _Writing:
     def _members(self) -> Counter[str]:
         """Count the documents of each index that are now in groups of several."""
         members = self._in_groups_of_several(self._present)
-        if part := self._grouped.part:
+        if part := self._corpus.read.part:
             members.update(part.members)
-            members.subtract(self._in_groups_of_several(dict(self._grouped.present_fields())))
+            members.subtract(self._in_groups_of_several(dict(self._corpus.refs.stored_groups())))
         return members
 
     def _in_groups_of_several(self, present: Mapping[int, Json]) -> Counter[str]:
         several = [place for place, own in present.items() if group_fields.is_settled(own) and own[SIZE] > 1]
-        return Counter(index for index, _ in self._grouped.keys(several))
+        return Counter(index for index, _ in self._corpus.keys(several))
 
     def _batches(self) -> Iterator[dict[int, Json]]:
         due = self._due()
@@ -208,18 +217,18 @@ class _Writing:
     def _due(self) -> Iterator[tuple[int, Json]]:
         """Yield the documents whose fields must change, and the new fields; none to remove them."""
         stale = set(self._present)
-        for position, own in self._grouped.fields(self._singles):
+        for position, own in self._groups.fields(self._singles):
             stale.discard(position)
             if self._present.get(position) != own:
                 yield position, own
-        for position in sorted(stale - self._grouped.left_out):
+        for position in sorted(stale - self._groups.left_out):
             if self._present[position]:
                 yield position, {}
 
     def _write(self, pressure: RequestSize, batch: dict[int, Json]) -> tuple[Outcome, set[int]]:
         """Write a batch; return its outcome, and the documents that were changed, deleted or rejected."""
-        refs = dict(zip(batch, self._grouped.refs(list(batch)), strict=True))
-        settling = Settling(self._documents, self._grouped, {_key(refs[each]): each for each in batch}, batch)
+        refs = dict(zip(batch, self._corpus.refs.take(list(batch)), strict=True))
+        settling = Settling(self._documents, self._corpus, {_key(refs[each]): each for each in batch}, batch)
         updates = [(refs[position], settling.update(refs[position], position)) for position in batch]
         run(self._pace.turn(len(updates)), self._engine)
         outcome = run(write(settling, Prepared(updates), pressure, self._patience), self._engine)

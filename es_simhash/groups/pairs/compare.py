@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -69,9 +69,9 @@ class Comparison:
     """The comparison of candidates, which returns the pairs whose similarity counts.
 
     ``exact`` computes similarities from texts, unless estimates decide. It is called in the caller's thread, while
-    other ``threads`` compare fingerprints. ``compared`` counts the candidates, ``verified`` those that texts decided,
-    and ``refused`` those that are similar enough but share too few numbers. A ``sample`` of them is compared also
-    where their similarity cannot count, for their histogram.
+    other ``threads`` compare fingerprints; ``check`` raises if the job is to end. ``compared`` counts the candidates,
+    ``verified`` those that texts decided, and ``refused`` those that are similar enough but share too few numbers. A
+    ``sample`` of them is compared also where their similarity cannot count, for their histogram.
     """
 
     def __init__(
@@ -80,11 +80,13 @@ class Comparison:
         criteria: Criteria,
         exact: CompareTexts | None,
         threads: int = 1,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
         self._store = store
         self._criteria = criteria
         self._exact = exact
         self._threads = threads
+        self._check = check
         self.compared = self.verified = self.refused = 0
         self.sample = PairSample()
 
@@ -94,6 +96,7 @@ class Comparison:
         parts = (codes[start : start + _COMPARED_AT_ONCE] for start in starts)
         made = each_made(self._by_fingerprints, parts, self._threads)
         for start, (pairs, are_near) in zip(starts, made, strict=True):
+            self._check()
             advance(start)
             self.compared += len(pairs)
             counts = are_near

@@ -78,16 +78,16 @@ class Nearness:
         [[found, _]] = self._store.contents.take(np.array([position])).tolist()
         return bool(found == content)
 
-    def to(self, one: int, others: Integers) -> Near:
-        """Compare documents to one."""
-        return self.between(np.full_like(others, one), others)
-
-    def between(self, first: Integers, second: Integers) -> Near:
-        """Compare the documents of pairs."""
+    def between(self, first: Integers, second: Integers, known: Similarities | None = None) -> Near:
+        """Compare the documents of pairs, but for ``known`` similarities, those that are not NaN."""
         rows, similarities, errors = PairRows(pair_codes(first, second)), None, None
         if self._values:
-            similarities = self._measures(first, second, rows).meeting
-            errors = self.errors(similarities)
+            similarities = np.full(len(first), np.nan) if known is None else known
+            asked = np.isnan(similarities)
+            if asked.any():
+                some = first[asked], second[asked]
+                similarities[asked] = self._measures(*some, PairRows(pair_codes(*some))).meeting
+            errors = self._errors(similarities)
         return Near(self._distances(rows), similarities, errors)
 
     def _distances(self, rows: PairRows) -> Integers | None:
@@ -106,7 +106,7 @@ class Nearness:
         measures.similarities[unequal], measures.meets[unequal] = exact.similarities, exact.meets
         return measures
 
-    def errors(self, similarities: Similarities) -> Similarities | None:
+    def _errors(self, similarities: Similarities) -> Similarities | None:
         """Return the standard errors of estimated similarities; None if texts were compared."""
         if self._exact:
             return None
@@ -189,7 +189,7 @@ def _members(groups: Sequence[Sequence[int]]) -> Integers:
 
 
 def values_of(near: Near) -> Iterator[tuple[Any, Any, Any]]:
-    """Yield the distance, similarity and standard error of each pair, None if it has none."""
-    columns = (near.distances, near.similarities, near.standard_errors)
+    """Yield the similarity, distance and standard error of each pair, None if it has none."""
+    columns = (near.similarities, near.distances, near.standard_errors)
     count = max(0 if values is None else len(values) for values in columns)
     return zip(*([None] * count if values is None else values.tolist() for values in columns), strict=True)

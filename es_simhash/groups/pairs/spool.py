@@ -21,6 +21,9 @@ import numpy.typing as npt
 from es_simhash.errors import InputError, StorageError
 from es_simhash.groups.pairs.stages import Stages
 
+# Each spool may have this share of the memory of a job.
+_SHARE = 32
+
 
 class Spools:
     """A set of spools, each with up to ``limit`` bytes in memory, and the rest in files of ``directory``.
@@ -36,6 +39,11 @@ class Spools:
         self._files: list[Spool] = []
         self._free = finalize(self, _close, self._files)
         self.is_closed = False
+
+    @classmethod
+    def within(cls, memory: int, directory: str | Path | None = None) -> Spools:
+        """Return spools that take a part of the memory of a job, which has at most nine of them."""
+        return cls(memory // _SHARE, directory)
 
     def spool(self, name: str | None = None) -> Spool:
         """Make a new, empty spool; or open the kept one of this name."""

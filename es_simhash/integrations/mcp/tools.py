@@ -12,14 +12,13 @@ from typing import Annotated, Any, TypeAlias
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
-from es_simhash._core.environment import PATIENCE
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import run
 from es_simhash.errors import EsSimhashError, InputError
-from es_simhash.groups.of_index import result
-from es_simhash.groups.of_index.document_texts import DocumentReader
-from es_simhash.groups.of_index.options import GroupOptions
+from es_simhash.groups import groups as results
+from es_simhash.groups.of_index.corpus import IndexCorpus
+from es_simhash.groups.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.integrations.mcp.answers import (
     Added,
@@ -184,7 +183,7 @@ class Tools:
                 groups=counts.groups,
                 duplicates=counts.duplicates,
                 refused=counts.refused,
-                without_fingerprint=grouped.others,
+                without_fingerprint=counts.empty,
                 largest=[self._shown(grouped, group, members, source) for group in islice(grouped, size)],
             )
 
@@ -247,11 +246,12 @@ class Tools:
     def _shown_fields(self, more: Sequence[str] | None) -> list[str]:
         return [*self._index.documents.fields, *(more or ())]
 
-    def _shown(self, grouped: result.Grouped, group: result.Group, most: int, source: Sequence[str]) -> Group:
+    def _shown(
+        self, grouped: results.Groups[IndexCorpus], group: results.Group, most: int, source: Sequence[str]
+    ) -> Group:
         """Return a group with the text of its first members."""
         chosen = group.members[:most]
-        refs = grouped.refs_of([(member.index, member.id) for member in chosen])
-        hits = DocumentReader(self._index.engine, PATIENCE).read(refs, source)
+        hits = grouped.corpus.hits([member.position for member in chosen], source)
         members = [
             Member(
                 index=member.index,

@@ -32,8 +32,7 @@ from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
 from es_simhash.scheme.verdict.verifier import Verifier
 
-NEARNESS = ("original", "content", "distance", "similarity", "standard_error")
-_SPOOL_SHARE = 32
+NEARNESS = ("original", "content", "similarity", "distance", "standard_error")
 _OK = STATUSES.index("ok")
 
 
@@ -48,7 +47,7 @@ class Gathering:
     def heads(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Yield the members of sorted components, each with its ``head``, the document that stands for it."""
         for table in whole(batches, "root"):
-            with Spools(MEMORY // _SPOOL_SHARE) as spools:
+            with Spools.within(MEMORY) as spools:
                 nearness = self._nearness(table, spools)
                 ranks = table[RANK].to_numpy() if RANK in table.column_names else np.zeros(len(table))
                 members, heads = _places(table["root"].to_numpy(), ranks, nearness)
@@ -64,14 +63,14 @@ class Gathering:
             table = pa.Table.from_batches([*last, batch]).combine_chunks()
             starts = np.flatnonzero(table["is_head"].to_numpy())
             last = table.slice(int(starts[-1]), 1).to_batches()
-            with Spools(MEMORY // _SPOOL_SHARE) as spools:
+            with Spools.within(MEMORY) as spools:
                 nearness = self._nearness(table, spools)
                 nearness.load(range(len(table)))
                 heads = np.repeat(starts, np.diff(starts, append=len(table)))
                 found = list(values_of(nearness.between(heads, np.arange(len(table)))))
             new = slice(len(table) - len(batch), None)
             rows = [table["position"].to_pylist(), kept.content_hashes(table["content"]), *zip(*found, strict=True)]
-            types = (pa.int64(), pa.string(), pa.int32(), pa.float64(), pa.float64())
+            types = (pa.int64(), pa.string(), pa.float64(), pa.int32(), pa.float64())
             columns = [pa.array(each[new], type=kind) for each, kind in zip(rows, types, strict=True)]
             yield pa.RecordBatch.from_arrays(columns, names=NEARNESS)
 

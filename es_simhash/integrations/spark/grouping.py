@@ -60,7 +60,7 @@ class Grouping:
         rows = texts.withColumn("is_head", sf.expr("position = `of head`")).drop("of head").join(condensed, "position")
         rows = self._with_texts(rows.withColumn("original", sf.col("position")))
         ordered = rows.repartition("head").sortWithinPartitions("head", sf.desc("is_head"))
-        types = "original long, content string, distance int, similarity double, standard_error double"
+        types = "original long, content string, similarity double, distance int, standard_error double"
         return ordered.mapInArrow(self.gathering.nearness_to_heads, types)
 
     @property

@@ -12,8 +12,8 @@ from pyspark.sql import functions as sf
 
 from es_simhash._core.humanize import counted
 from es_simhash.errors import DocumentError, InputError
+from es_simhash.groups.groups import Counts
 from es_simhash.groups.pairs.candidates import POSITION_MASK
-from es_simhash.groups.pairs.result import Counts
 from es_simhash.integrations.spark import verdict
 from es_simhash.integrations.spark.candidates import candidates, equal_texts
 from es_simhash.integrations.spark.compare import Comparison, compared, near_by_distance, with_both

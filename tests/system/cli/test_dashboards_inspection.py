@@ -10,7 +10,7 @@ from es_simhash.cli.reports.dashboards.inspection import Inspection, inspect_ind
 from es_simhash.cli.reports.dashboards.subject import Subject
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import MappingError
-from es_simhash.groups.of_index.options import GroupOptions
+from es_simhash.groups.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.testing.corpus import corpus

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from es_simhash.cli.reports.html.evaluation import evaluation_page
-from es_simhash.groups.pairs.deduplicator import Deduplicator
+from es_simhash.groups.options import GroupOptions
 from es_simhash.quality.bootstrap import Bootstrap
 from es_simhash.quality.evaluation import Evaluation, EvaluationOptions, evaluate
 from es_simhash.quality.labels import Labels
@@ -25,15 +25,15 @@ OPTIONS = EvaluationOptions(Bootstrap(10))
 
 def of(given: Labels, preset: str = "default", name: str = "", **near: object) -> Evaluation:
     texts = [(id_, name + text) for id_, text in documents()]
-    deduplicator = Deduplicator(Scheme.preset(preset), threads=1, **near)  # type: ignore[arg-type]
-    return evaluate(texts, given, deduplicator, OPTIONS)
+    grouping = GroupOptions(threads=1, **near)  # type: ignore[arg-type]
+    return evaluate(texts, given, Scheme.preset(preset), grouping, OPTIONS)
 
 
 def hostile() -> Evaluation:
     texts = [(EVIL + id_, EVIL + text) for id_, text in documents()]
     near = [(EVIL + a, EVIL + b) for a, b in (("0", "0 near"), ("1", "1 rewritten"))]
     given = Labels.of_pairs({near[0]: False, near[1]: True, (EVIL + "nobody", near[0][0]): True})
-    return evaluate(texts, given, Deduplicator(Scheme(), threads=1, by="both"), OPTIONS)
+    return evaluate(texts, given, Scheme(), GroupOptions(threads=1, by="both"), OPTIONS)
 
 
 EVALUATIONS = {
@@ -70,7 +70,7 @@ def test_the_page_shows_scores_thresholds_and_errors() -> None:
 
 def test_the_page_says_what_similarity_is() -> None:
     scheme = Scheme(verification=Verification(0.5, numbers=0.5))
-    text = evaluation_page(evaluate(documents(), labels(), Deduplicator(scheme, threads=1), OPTIONS), "news.jsonl")
+    text = evaluation_page(evaluate(documents(), labels(), scheme, GroupOptions(threads=1), OPTIONS), "news.jsonl")
     for shown in (
         "balanced measure of the texts&#x27; runs and numbers, weighted by rarity",
         "numbers alike by at least 0.5",

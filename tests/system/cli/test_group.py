@@ -58,7 +58,7 @@ def test_a_walk(tmp_path: Path, place: str, index: str) -> None:
     expected = {"documents": 9, "groups": 2, "duplicates": 3, "written": None}
     assert {name: last["summary"][name] for name in expected} == expected
     pairs = read(tmp_path / "pairs.jsonl")
-    assert {"first_id": "0", "second_id": "0, a copy/é"}.items() <= pairs[0].items()
+    assert {"first": "0", "second": "0, a copy/é"}.items() <= pairs[0].items()
     deletes = read(tmp_path / "delete.ndjson")
     assert {each["delete"]["_id"] for each in deletes} == {"0, a copy/é", "1, a copy", "1, another"}
     *_, last = do("--write", "--output", "groups.jsonl", "--report", "report.html", "--date", "published")

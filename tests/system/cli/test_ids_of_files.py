@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.errors import DocumentError
-from es_simhash.groups.pairs.deduplicator import Deduplicator
+from es_simhash.groups.of_texts import dedup
 from es_simhash.groups.pairs.repeated_ids import repeated
 from es_simhash.index import Index
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.testing.corpus import corpus
 from tests.support.commands import lines, run
+from tests.support.standing_documents import ids
 
 A, B, C = (each["body"].replace("\n", " ").replace(",", "").replace('"', "") for each in corpus(3))
 
@@ -31,7 +32,7 @@ def test_ids_that_are_distinct_stay_as_they_are(tmp_path: Path) -> None:
     write(tmp_path / "b.csv", ("3", A))
     done = run("dedup", "a.csv", "b.csv", "--json", cwd=tmp_path)
     group, summary = lines(done)
-    assert group == {"keep": "1", "duplicates": ["3"]}
+    assert ids(group) == ["1", "3"]
     assert summary["summary"]["ids"] == "ID"
 
 
@@ -43,7 +44,7 @@ def test_ids_of_two_files_that_both_begin_at_1_are_qualified(folders: tuple[str,
     files = ("--canonical-only", "unique.jsonl", "--pairs", "pairs.jsonl", "--report", "report.html")
     done = run("dedup", one, other, "--json", *files, cwd=tmp_path)
     group, summary = lines(done)
-    assert group == {"keep": f"{one}:1", "duplicates": [f"{other}:1"]}
+    assert ids(group) == [f"{one}:1", f"{other}:1"]
     assert summary["summary"]["ids"] == "FILE:ID"
     assert f"The id '1' is in {one} and in {other}" in done.err
     [pair] = map(json.loads, (tmp_path / "pairs.jsonl").read_text().splitlines())
@@ -61,14 +62,15 @@ def test_ids_of_two_files_that_both_begin_at_1_are_qualified(folders: tuple[str,
 def test_ids_that_repeat_in_one_file_name_the_lines(tmp_path: Path) -> None:
     write(tmp_path / "a.csv", ("7", A), ("8", B), ("7", A))
     done = run("dedup", "a.csv", "--quiet", cwd=tmp_path)
-    assert lines(done) == [{"keep": "a.csv:2:7", "duplicates": ["a.csv:4:7"]}]
+    assert [ids(group) for group in lines(done)] == [["a.csv:2:7", "a.csv:4:7"]]
     assert "The id '7' is on lines 2 and 4 of a.csv." in done.err
 
 
 def test_documents_on_one_line_have_ids_of_their_own(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps([{"body": A}, {"body": A}, {"body": B}]), encoding="utf-8")
     [group] = lines(run("dedup", "a.json", cwd=tmp_path))
-    assert group["duplicates"] == [f"{group['keep']}.1"]
+    canonical, copy = ids(group)
+    assert copy == f"{canonical}.1"
     run("load", "news", "a.json", "--field", "body", cwd=tmp_path)
     with Index("news", str(tmp_path / ".es-simhash")) as index, index.group() as grouped:
         assert grouped.counts.documents == 3
@@ -98,7 +100,7 @@ def test_labels_that_may_mean_documents_of_two_files_stop_the_run(tmp_path: Path
 
 def test_python_refuses_ids_that_repeat() -> None:
     with pytest.raises(DocumentError, match="Documents 0 and 2 have the same id 'a'"):
-        Deduplicator(Scheme()).run([("a", A), ("b", B), ("a", C)])
+        dedup([("a", A), ("b", B), ("a", C)], Scheme())
 
 
 @given(st.lists(st.text(max_size=2)))

@@ -11,7 +11,7 @@ import pytest
 
 from es_simhash.cli.reports.groups.collector import GroupReport, Omitted, SharedKey
 from es_simhash.cli.reports.html.groups import report_page
-from es_simhash.groups.of_index.result import Group
+from es_simhash.groups.groups import Group
 from es_simhash.testing.corpus import corpus, edited
 from tests.support.browser import PHONE, Browser, started
 from tests.support.reports import group, group_of, member, pairs, report

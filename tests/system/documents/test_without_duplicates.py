@@ -9,8 +9,8 @@ import pytest
 from es_simhash._core.json_paths import Json
 from es_simhash.documents import without_duplicates
 from es_simhash.engines.base import Engine
-from es_simhash.groups.of_index.options import GroupOptions
 from es_simhash.groups.of_index.writing import WriteOptions
+from es_simhash.groups.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.plans.operations import Search
 from es_simhash.testing.corpus import corpus, edited

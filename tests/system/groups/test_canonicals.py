@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 from es_simhash import Policy, Scheme, Scope, canonical_only, collapsed
 from es_simhash._core.json_paths import Json
-from es_simhash.cli.jobs.group_output import write_deletes
+from es_simhash.cli.jobs.groups_output import write_deletes
 from es_simhash.engines.base import Engine
 from es_simhash.groups.canonical import Canonical
-from es_simhash.groups.of_index.options import GroupOptions
 from es_simhash.groups.of_index.writing import WriteOptions
+from es_simhash.groups.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.plans.operations import Search
 from es_simhash.scheme import group_fields
@@ -137,11 +137,11 @@ def test_of_several_indices_duplicates_name_the_index_as_well(engine: Engine, na
         assert by_key[own["canonical"]]["dedup"]["is_canonical"]
         assert similar(source["body"], by_key[own["canonical"]]["body"]) >= 0.7
     with index.group(GroupOptions(similarity=0.7, incremental=True)) as grouped:
-        assert grouped.new == 0
+        assert grouped.counts.new == 0
     # One of them alone names its documents by their ids, so that all are read.
     alone = Index(both[0], engine)
     with alone.group(GroupOptions(similarity=0.7, incremental=True)) as grouped:
-        assert grouped.new is None
+        assert grouped.counts.new is None
 
 
 IDS = [f"{place:02}" for place in range(24)]

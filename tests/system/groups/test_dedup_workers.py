@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 from es_simhash.errors import TextError, WorkerError
+from es_simhash.groups.of_texts import dedup
+from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs import worker_pool, worker_process
 from es_simhash.groups.pairs.condense import condense
-from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.groups.pairs.worker_pool import Pool, condense_all, default_threads
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.text.hashing.registry import custom_hash
@@ -56,9 +57,9 @@ def test_the_result_depends_neither_on_threads_nor_on_processes(monkeypatch: pyt
     for native in ("1", "0"):
         monkeypatch.setenv("ES_SIMHASH_NATIVE", native)
         for threads in (1, 3):
-            with Deduplicator(SCHEME, threads=threads).run((text, text) for text in TEXTS[:9_000]) as found:
+            with dedup(((text, text) for text in TEXTS[:9_000]), SCHEME, GroupOptions(threads=threads)) as found:
                 pairs = [batch.tobytes() for batch in found.pairs()]
-                results.append((found.counts, pairs, found.groups.firsts.tolist()))
+                results.append((found.counts, pairs, found.firsts.tolist()))
     assert all(each == results[0] for each in results)
 
 

@@ -14,8 +14,8 @@ from es_simhash._core.json_paths import Json
 from es_simhash.engines.base import Engine
 from es_simhash.errors import AccessError
 from es_simhash.groups.canonical import Canonical
-from es_simhash.groups.of_index.options import GroupOptions
 from es_simhash.groups.of_index.writing import GroupsWritten, WriteOptions
+from es_simhash.groups.options import GroupOptions
 from es_simhash.index import AsyncIndex, Index
 from es_simhash.plans.operations import (
     Action,
@@ -332,7 +332,7 @@ def test_an_incremental_run_compares_new_documents_with_the_old_ones(engine: Eng
     fill(engine, index.name, new)
     with index.group(GroupOptions(incremental=True)) as grouped:
         # Numbers of changes are counted by shard, so that some older ones may look new.
-        assert 3 <= grouped.new <= len(DOCUMENTS) - 4 * GROUPS + 3  # type: ignore[operator]
+        assert 3 <= grouped.counts.new <= len(DOCUMENTS) - 4 * GROUPS + 3  # type: ignore[operator]
         index.write_groups(grouped)
     incremental = stored(engine, index, [*DOCUMENTS, *new])
     groups = members(engine, index, [*DOCUMENTS, *new])
@@ -373,14 +373,14 @@ def test_an_incremental_run_reads_only_what_new_documents_may_change(
     meddler.after = count
     with index.group(GroupOptions(by=by, incremental=True)) as grouped:
         # Those that are left of a group are compared again.
-        assert (grouped.new, grouped.counts.documents) == (2 + left, len(DOCUMENTS) + 60)
+        assert (grouped.counts.new, grouped.counts.documents) == (2 + left, len(DOCUMENTS) + 60)
         index.write_groups(grouped, WriteOptions(singles=True))
     assert 0 < read < len(DOCUMENTS) + 60
     meddler.after = lambda operation, result: result
     assert stored(engine, index, ["9 newer"])["9 newer"]["group_size"] == 2
     assert written(index, GroupOptions(by=by), singles=True).written == 0  # a whole run comes to the same
     with index.group(GroupOptions(by=by, incremental=True)) as grouped:
-        assert (grouped.new, len(grouped)) == (0, 0)
+        assert (grouped.counts.new, len(grouped)) == (0, 0)
 
 
 @servers

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash import Deduplicator, GroupOptions, Scheme
+from es_simhash import GroupOptions, Scheme, dedup
 from es_simhash.engines.base import Engine
 from es_simhash.index import Index
 from es_simhash.scheme.verdict.builtin import NAME
@@ -31,8 +31,8 @@ def pairs_in(found: list[Any], ids: Callable[[list[int]], list[str]]) -> dict[tu
 
 
 def similarities(settings: Scheme, rarity: Any) -> dict[tuple[str, ...], float]:
-    with Deduplicator(settings, rarity=rarity, threads=1).run(PART.items()) as duplicates:
-        return pairs_in(list(duplicates.pairs()), duplicates.ids_of)
+    with dedup(PART.items(), settings, GroupOptions(rarity=rarity, threads=1)) as duplicates:
+        return pairs_in(list(duplicates.pairs()), duplicates.corpus.named)
 
 
 def shown_in(pairs: Path) -> dict[tuple[str, ...], float]:
@@ -67,7 +67,7 @@ def test_files_go_by_the_table_of_an_index(
         [match] = [each for each in index.find(id=first, size=100) if each.id == second]
         assert match.similarity == similarity
     with index.group(GroupOptions()) as grouped:
-        in_index = pairs_in(list(grouped.pairs()), lambda places: [ref.id for ref in grouped.refs(places)])
+        in_index = pairs_in(list(grouped.pairs()), lambda places: [ref.id for ref in grouped.corpus.refs.take(places)])
     assert by_table.items() <= in_index.items()
 
     pairs = tmp_path / "pairs.jsonl"

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash import Deduplicator, GroupOptions, Scheme
+from es_simhash import GroupOptions, Scheme, dedup
 from es_simhash.engines.base import Engine
 from es_simhash.engines.embedded import EmbeddedEngine
+from es_simhash.groups.of_texts import learn_from
 from es_simhash.index import Index
 from es_simhash.plans.index_rarity import note_rarity
 from es_simhash.plans.operations import GetMappings, PutMapping
@@ -51,17 +52,17 @@ def by_group(index: Index) -> float:
         assert grouped.rarity is not None
         assert grouped.rarity.id == NAME
         pairs = [pair for some in grouped.pairs() for pair in some]
-        ends = [{key[1] for key in grouped.keys([int(pair["first"]), int(pair["second"])])} for pair in pairs]
+        ends = [{key[1] for key in grouped.corpus.keys([int(pair["first"]), int(pair["second"])])} for pair in pairs]
     [similarity] = [float(pair["similarity"]) for pair, ids in zip(pairs, ends, strict=True) if ids == {"a", "b"}]
     return similarity
 
 
 def by_dedup(texts: dict[str, str]) -> float:
-    with Deduplicator(SCHEME, threads=1).run(texts.items()) as found:
+    with dedup(texts.items(), SCHEME, GroupOptions(threads=1)) as found:
         assert found.rarity is not None
         assert found.rarity.id == NAME
         pairs = [pair for some in found.pairs() for pair in some]
-        ends = [set(found.ids_of([int(pair["first"]), int(pair["second"])])) for pair in pairs]
+        ends = [set(found.corpus.named([int(pair["first"]), int(pair["second"])])) for pair in pairs]
     [similarity] = [float(pair["similarity"]) for pair, ids in zip(pairs, ends, strict=True) if ids == {"a", "b"}]
     return similarity
 
@@ -90,7 +91,7 @@ def test_whatever_happens_to_other_documents_two_are_as_similar_as_before(change
 
 
 def learnt_of(texts: list[str]) -> Rarity:
-    return Deduplicator(SCHEME).learn((str(place), text) for place, text in enumerate(texts))
+    return learn_from(((str(place), text) for place, text in enumerate(texts)), SCHEME)
 
 
 @pytest.fixture

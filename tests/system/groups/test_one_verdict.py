@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from es_simhash import Deduplicator, Labels, Scheme, Verification, evaluate
+from es_simhash import GroupOptions, Labels, Scheme, Verification, dedup, evaluate
 from es_simhash.engines.base import Engine
 from es_simhash.groups.pairs import choose_keys
 from es_simhash.groups.pairs.candidates import positions
@@ -87,15 +87,15 @@ def test_every_verb_comes_to_the_same_verdict(
     made = [text for part in range(3) for text in corpus(3 * seed + part)]
     texts = {f"d{place}": text for place, text in enumerate(made)}
     documents = [{"_id": id_, "body": text} for id_, text in texts.items()]
-    with Deduplicator(scheme, threads=1).run(texts.items()) as duplicates:
-        ids = list(duplicates.ids())
+    with dedup(texts.items(), scheme, GroupOptions(threads=1)) as duplicates:
+        ids = list(duplicates.corpus.ids())
         pairs = [pair for block in duplicates.pairs() for pair in block]
         expected = verdicts(pairs, lambda places: [texts[ids[place]] for place in places])
-        groups_of_file = groups(duplicates.groups_of_ids())
+        groups_of_file = groups(duplicates.ids())
     assert expected
 
     labels = Labels("clusters", [Member(id_, text) for id_, text in texts.items() if text])
-    found = evaluate(list(texts.items()), labels, Deduplicator(scheme, threads=1)).found
+    found = evaluate(list(texts.items()), labels, scheme, GroupOptions(threads=1)).found
     judged = {
         (min(made[first], made[second]), max(made[first], made[second])): similarity
         for first, second, similarity in zip(*positions(found.pairs), found.similarities.tolist(), strict=True)
@@ -110,7 +110,7 @@ def test_every_verb_comes_to_the_same_verdict(
     with index.group() as grouped:
         by_index = verdicts(
             (pair for block in grouped.pairs() for pair in block),
-            lambda places: [texts[ref.id] for ref in grouped.refs(places)],
+            lambda places: [texts[ref.id] for ref in grouped.corpus.refs.take(places)],
         )
         groups_of_index = groups([member.id for member in group.members] for group in grouped)
     assert by_index == expected

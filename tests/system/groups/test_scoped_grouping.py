@@ -132,14 +132,14 @@ def test_an_incremental_run_takes_apart_what_no_longer_agrees(engine: Engine, in
     filled(engine, index, [("3", COPIES[3], {"tenant": "b"})])
     engine.perform(Bulk(index.name, [Action("update", "2", {"doc": {"tenant": "b"}})], refresh=True))
     with index.group(options) as grouped:
-        assert grouped.new is not None
+        assert grouped.counts.new is not None
         index.write_groups(grouped)
         assert {frozenset(member.id for member in group.members) for group in grouped} == {
             frozenset("01"),
             frozenset("23"),
         }
     with index.group(GroupOptions(scope=None, incremental=True)) as grouped:
-        assert grouped.new is None  # those groups were of another scope
+        assert grouped.counts.new is None  # those groups were of another scope
 
 
 @servers
@@ -171,7 +171,7 @@ def test_an_incremental_run_reads_what_may_change_in_a_scope(
                 patch.object(reading_new, "MOST_NEW", most),
                 index.group(GroupOptions(incremental=True, **how)) as found,
             ):
-                assert (found.part is not None) == (number > 0 and index is part)
+                assert (found.corpus.read.part is not None) == (number > 0 and index is part)
                 index.write_groups(found)
             own = {id_: source["dedup"] for id_, source in contents(engine, index.name, ids).items()}
             outcomes.append((_members(own), {id_: each.get("group_size") for id_, each in own.items()}))

@@ -11,7 +11,7 @@ import pytest
 from es_simhash._core.json_paths import Json
 from es_simhash.engines.base import Engine
 from es_simhash.errors import InputError
-from es_simhash.groups.of_index.options import GroupOptions
+from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.stages import KeptStages
 from es_simhash.index import Index
 from es_simhash.plans.operations import OpenReader
@@ -51,7 +51,7 @@ def test_groups_of_shards_that_machines_read_alone_are_those_of_the_whole(
     for number in reversed(range(shards)):
         machine = tmp_path / str(number)
         with index.group(GroupOptions(state=machine, shard=(number, shards))) as found:
-            assert found.is_shard
+            assert found.corpus.is_shard
             assert list(found) == []
             read += found.counts.documents
             with pytest.raises(InputError, match="no groups to write"):

@@ -11,7 +11,7 @@ import pytest
 from es_simhash import Policy, Scheme, Scope, Verification, canonical_only, collapsed
 from es_simhash._core.json_paths import Json
 from es_simhash.engines.base import Engine
-from es_simhash.groups.of_index.options import GroupOptions
+from es_simhash.groups.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.plans.operations import (
     Action,

@@ -21,7 +21,8 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import EngineError
-from es_simhash.groups.pairs.deduplicator import Deduplicator
+from es_simhash.groups.of_texts import dedup
+from es_simhash.groups.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.plans.operations import GetMappings, Search
 from es_simhash.plans.scope_filters import ScopeFilters
@@ -181,8 +182,8 @@ def test_all_verbs_mean_the_same_tenant(engine: Engine, index: Index, path: str)
         with opened.group() as grouped:
             assert sorted(sorted(member.id for member in group.members) for group in grouped) == together
         triples = [(id_, each["body"], {path: each.get(path)}) for id_, each in documents.items()]
-        with Deduplicator(ALONE, scope=scope).run(triples) as found:
-            assert sorted(sorted(map(str, group)) for group in found.groups_of_ids()) == together
+        with dedup(triples, ALONE, GroupOptions(scope=scope)) as found:
+            assert sorted(sorted(map(str, group)) for group in found.ids()) == together
         for group in together:
             copies = opened.copies(group[:1])
             assert sorted(copy.id for copy in copies) == group, documents[group[0]]

@@ -16,6 +16,7 @@ from es_simhash.sketches.minhash.estimate import standard_error
 from es_simhash.testing.corpus import corpus, edited
 from tests.support.commands import lines, run
 from tests.support.random_corpus import texts_of_two_kinds
+from tests.support.standing_documents import ids
 
 TEXT, OTHER = (document["body"] for document in corpus(2))
 DOCUMENTS: list[dict[str, Any]] = [
@@ -45,8 +46,8 @@ def dedup(folder: Path, *options: str, documents: list[dict[str, Any]] = DOCUMEN
 )
 def test_an_order_says_which_document_is_kept(tmp_path: Path, keep: str, expected: str) -> None:
     [group] = dedup(tmp_path, "--canonical", keep, "--canonical-only", "kept.jsonl")
-    assert group["keep"] == expected
-    assert {group["keep"], *group["duplicates"]} == {"first", "oldest", "longest"}
+    assert ids(group)[0] == expected
+    assert {*ids(group)} == {"first", "oldest", "longest"}
     kept = (tmp_path / "kept.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(line)["id"] for line in kept] == sorted([expected, "other"], key=[*_ids()].index)
 
@@ -91,23 +92,21 @@ def test_the_summary_says_where_texts_part(tmp_path: Path) -> None:
     assert summary["summary"]["valley"] is None
 
 
-def test_a_chain_has_several_documents_to_keep_each_with_its_duplicates(tmp_path: Path) -> None:
+def test_a_chain_has_several_canonical_documents_each_with_its_duplicates(tmp_path: Path) -> None:
     chain = [{"id": str(i), "body": edited({"title": "", "body": TEXT}, 9 * i, seed=1)["body"]} for i in range(8)]
-    *lines_, last = dedup(tmp_path, "--similarity", "0.8", "--json", "--canonical-only", "kept", documents=chain)
-    assert last["summary"]["groups"] == 1
-    assert len(lines_) > 1
-    duplicates = [id_ for each in lines_ for id_ in each["duplicates"]]
+    [group, last] = dedup(tmp_path, "--similarity", "0.8", "--json", "--canonical-only", "kept", documents=chain)
+    standing = {each["id"]: each["canonical"] for each in group["members"]}
+    duplicates = [each["id"] for each in group["members"] if not each["is_canonical"]]
     assert len(duplicates) == last["summary"]["duplicates"]
     kept = [json.loads(line)["id"] for line in (tmp_path / "kept").read_text(encoding="utf-8").splitlines()]
-    assert {each["keep"] for each in lines_} <= set(kept)
+    assert {*standing.values()} == {*kept} > {"0"}
     assert sorted([*kept, *duplicates]) == [each["id"] for each in chain]
     dedup(tmp_path, "--similarity", "0.8", "--output-format", "csv", "-o", "groups.csv", documents=chain)
     head, *rows = csv.reader((tmp_path / "groups.csv").read_text(encoding="utf-8").splitlines())
-    assert head == ["group", "id", "keep", "canonical"]
-    standing = {id_: each["keep"] for each in lines_ for id_ in (each["keep"], *each["duplicates"])}
-    assert sorted(rows) == sorted(
-        ["0", id_, str(int(id_ in kept)), standing.get(id_, id_)] for id_ in map(str, range(8))
-    )
+    assert head == ["group", "id", "canonical", "is_canonical", "similarity", "distance", "standard_error"]
+    assert [row[:4] for row in rows] == [
+        [group["group"], each["id"], each["canonical"], str(int(each["is_canonical"]))] for each in group["members"]
+    ]
 
 
 def test_what_an_expression_finds_is_left_out_of_texts(tmp_path: Path) -> None:
@@ -198,7 +197,7 @@ def test_only_documents_in_scope_are_grouped(
 ) -> None:
     report = ["--report", "report.html"]
     *found, last = dedup(tmp_path, "--json", *options, *report, documents=SCOPED)
-    assert sorted("".join(sorted([each["keep"], *each["duplicates"]])) for each in found) == groups
+    assert sorted("".join(sorted(ids(each))) for each in found) == groups
     assert last["summary"]["unscoped"] == lacking
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "1 document without a value of the scope" in page
@@ -229,7 +228,7 @@ def test_ids_that_a_spreadsheet_would_calculate_are_text_in_tables(tmp_path: Pat
         run("group", "news", *given, "--pairs", "pairs.csv", cwd=tmp_path)
         with (tmp_path / "pairs.csv").open(encoding="utf-8", newline="") as file:
             pairs = list(csv.DictReader(file))
-        assert {pair[end] for pair in pairs for end in ("first_id", "second_id")} == {"'=cmd()", "-1", "'+x", "a\rb"}
+        assert {pair[end] for pair in pairs for end in ("first", "second")} == {"'=cmd()", "-1", "'+x", "a\rb"}
         found = run("find", "news", "--id", "-1", cwd=tmp_path)
         assert "news\t=cmd()\t" in found.out
         assert "+x\tin the index\t=cmd()\t" in run("check", "news", "news.jsonl", cwd=tmp_path).out

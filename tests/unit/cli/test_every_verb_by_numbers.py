@@ -106,7 +106,7 @@ def group(shelf: Shelf, *more: str) -> Put:
 
 def dedup(shelf: Shelf, *more: str) -> Put:
     *groups, last = shelf.json("dedup", FILE, "--field", "body", *more)
-    return [{each["keep"], *each["duplicates"]} for each in groups], last["summary"]["refused"]
+    return [{*ids(each["members"])} for each in groups], last["summary"]["refused"]
 
 
 def evaluate(shelf: Shelf, *more: str) -> Put:

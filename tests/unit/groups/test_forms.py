@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.families import LANGUAGES, LENGTHS, SHARES, family
-from es_simhash import Deduplicator, Scheme
+from es_simhash import GroupOptions, Scheme, dedup
 from es_simhash.cli.demo.copies import COPIERS
 from es_simhash.cli.demo.grammar import Writer, language
 from es_simhash.groups.forms import is_form
@@ -22,7 +22,7 @@ TEMPLATES = range(4)
 
 def forms(texts: list[str]) -> tuple[str, ...]:
     documents = [(str(number), text) for number, text in enumerate(texts)]
-    with Deduplicator(SCHEME, threads=1, similarity=0.5).run(documents) as found:
+    with dedup(documents, SCHEME, GroupOptions(threads=1, similarity=0.5)) as found:
         return found.forms
 
 
@@ -86,5 +86,5 @@ def test_equal_texts_count_once() -> None:
 
 def test_fingerprints_alone_say_nothing() -> None:
     documents = [(str(number), text) for number, text in enumerate(filled("en", 0, 9))]
-    with Deduplicator(SCHEME, threads=1, similarity=0.5, estimate=True).run(documents) as found:
-        assert (len(found.groups), found.forms) == (1, ())
+    with dedup(documents, SCHEME, GroupOptions(threads=1, similarity=0.5, estimate=True)) as found:
+        assert (len(found), found.forms) == (1, ())

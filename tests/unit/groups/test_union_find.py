@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.groups.union_find import Groups, UnionFind
+from es_simhash.groups.union_find import Components, UnionFind
 
 Edges = list[tuple[int, int]]
 
@@ -29,7 +29,7 @@ def components(count: int, edges: Edges) -> list[list[int]]:
     return found
 
 
-def grouped(count: int, *batches: Edges) -> Groups:
+def grouped(count: int, *batches: Edges) -> Components:
     union = UnionFind(count)
     for batch in batches:
         array = np.array(batch, dtype=np.int64).reshape(-1, 2)

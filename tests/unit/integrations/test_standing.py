@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash import Deduplicator, Scheme, SchemeError
-from es_simhash.integrations.standing import deduplicator, metadata_of, standing
+from es_simhash import Scheme, SchemeError, dedup
+from es_simhash.integrations.standing import how, metadata_of, standing
 from es_simhash.testing.corpus import corpus, edited
 from tests.support.texts import batches
 
@@ -43,8 +43,8 @@ def test_each_removed_text_is_near_the_one_that_is_kept() -> None:
     """In a chain, whose ends are not near each other, a group by links alone would remove the end."""
     words = STORIES[0].split()
     chain = [" ".join(words[start : start + 40]) for start in range(0, 30, 6)]
-    with Deduplicator(Scheme()).run((str(place), text) for place, text in enumerate(chain)) as found:
-        assert list(found.groups) == [[0, 1, 2, 3, 4]]
+    with dedup(((str(place), text) for place, text in enumerate(chain)), Scheme()) as found:
+        assert list(found.positions()) == [[0, 1, 2, 3, 4]]
     assert not _are_near(chain[0], chain[-1])
     groups = standing("default", None, None, chain)
     assert len(groups) > 1
@@ -52,13 +52,13 @@ def test_each_removed_text_is_near_the_one_that_is_kept() -> None:
 
 
 def _are_near(a: str, b: str) -> bool:
-    with Deduplicator(Scheme()).run([("a", a), ("b", b)]) as found:
-        return len(found.groups) == 1
+    with dedup([("a", a), ("b", b)], Scheme()) as found:
+        return len(found) == 1
 
 
 def test_calls_in_several_threads_do_not_disturb_one_another() -> None:
-    """As asynchronous parts make them, with one deduplicator."""
-    deduplicator.cache_clear()
+    """As asynchronous parts make them, with the same options."""
+    how.cache_clear()
     with ThreadPoolExecutor(8) as threads:
         found = list(threads.map(lambda _: standing("default", None, None, [*STORIES, *COPIES]), range(40)))
     assert found == [[[number, number + len(STORIES)] for number in range(len(STORIES))]] * 40
@@ -66,14 +66,14 @@ def test_calls_in_several_threads_do_not_disturb_one_another() -> None:
 
 def test_a_scheme_is_named_or_written_as_json() -> None:
     short = Scheme.preset("short")
-    assert deduplicator("short", "copies", None) == deduplicator(short.to_json(), "copies", None)
-    assert deduplicator("short", None, None).settings == short
+    assert how("short", "copies", None) == how(short.to_json(), "copies", None)
+    assert how("short", None, None)[0] == short
 
 
 @pytest.mark.parametrize(("scheme", "similarity"), [("shrot", None), ("default", 1.5), ("strict", 0.5)])
 def test_wrong_options_are_refused(scheme: str, similarity: float | None) -> None:
     with pytest.raises(SchemeError):
-        deduplicator(scheme, similarity, None)
+        how(scheme, similarity, None)
 
 
 def test_metadata_of_a_kept_document_counts_what_it_stood_for_before() -> None:

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from es_simhash.errors import InputError
+from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.candidates import positions
-from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.bootstrap import Bootstrap
 from es_simhash.quality.evaluation import Evaluation, EvaluationOptions, evaluate
@@ -36,8 +36,8 @@ OPTIONS = EvaluationOptions(Bootstrap(40), examples=3)
 
 
 def evaluated(given: Labels | None = None, options: EvaluationOptions = OPTIONS, **near: object) -> Evaluation:
-    deduplicator = Deduplicator(SCHEME, threads=1, **near)  # type: ignore[arg-type]
-    return evaluate(DOCUMENTS, given or labels(), deduplicator, options)
+    grouping = GroupOptions(threads=1, **near)  # type: ignore[arg-type]
+    return evaluate(DOCUMENTS, given or labels(), SCHEME, grouping, options)
 
 
 def listed(pairs: Numbers) -> set[frozenset[str]]:
@@ -89,7 +89,7 @@ def test_groups_are_scored_by_all_pairs_within_them() -> None:
     words = "".join(chr(0x4E00 + number) for number in range(90))
     texts = {"a": words[:60], "b": words[10:70], "c": words[20:80], "d": words[::-1]}
     found = evaluate(
-        list(texts.items()), Labels.of_clusters([["a", "b", "d"]]), Deduplicator(SCHEME, similarity=0.6, threads=1)
+        list(texts.items()), Labels.of_clusters([["a", "b", "d"]]), SCHEME, GroupOptions(similarity=0.6, threads=1)
     )
     assert (found.pairs.right, found.pairs.wrong, found.pairs.missed) == (1, 1, 2)
     scores = found.clusters
@@ -135,7 +135,7 @@ def test_the_curve_uses_the_measure_that_the_scheme_verifies_by() -> None:
     numbered = [(id_, text and f"{text} {place % 4 // 2 + 11}") for place, (id_, text) in enumerate(DOCUMENTS)]
 
     def by(scheme: Scheme, **near: Any) -> Evaluation:
-        return evaluate(numbered, labels(), Deduplicator(scheme, threads=1, **near), OPTIONS)
+        return evaluate(numbered, labels(), scheme, GroupOptions(threads=1, **near), OPTIONS)
 
     scheme = replace(SCHEME, verification=replace(Verification.of_fingerprints(0.5), numbers=1.0))
     found, plain = by(scheme), by(SCHEME, similarity=0.5)
@@ -200,9 +200,9 @@ def _rows(evaluation: Evaluation) -> list[dict[str, object]]:
 
 
 def test_nothing_found_has_no_precision() -> None:
-    found = evaluate([("a", "one text"), ("b", "another, quite unlike")], Labels.of_clusters([["a", "b"]]), _strict())
+    found = evaluate([("a", "one text"), ("b", "another, quite unlike")], Labels.of_clusters([["a", "b"]]), *_strict())
     assert (found.pairs.precision.value, found.pairs.recall.value, found.pairs.f1.value) == (None, 0, 0)
-    alone = evaluate([("a", "one text"), ("b", "another, quite unlike")], Labels.of_clusters([["a"]]), _strict())
+    alone = evaluate([("a", "one text"), ("b", "another, quite unlike")], Labels.of_clusters([["a"]]), *_strict())
     assert (alone.pairs.precision.value, alone.pairs.recall.value, alone.pairs.f1.value) == (None, None, None)
     assert alone.clusters is not None
     assert alone.clusters.b_cubed_f1.value == 1
@@ -213,8 +213,8 @@ def _distance(scheme: Scheme, found: Evaluation, error: PairError) -> int:
     return scheme.distance(a, b)
 
 
-def _strict() -> Deduplicator:
-    return Deduplicator(Scheme.preset("strict"), threads=1)
+def _strict() -> tuple[Scheme, GroupOptions]:
+    return Scheme.preset("strict"), GroupOptions(threads=1)
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def _strict() -> Deduplicator:
     ids=["no SimHash", "wide and weighted", "short", "strict"],
 )
 def test_schemes_of_every_kind_can_be_evaluated(scheme: Scheme) -> None:
-    found = evaluate(DOCUMENTS, labels(), Deduplicator(scheme, threads=1), OPTIONS)
+    found = evaluate(DOCUMENTS, labels(), scheme, GroupOptions(threads=1), OPTIONS)
     assert found.pairs.right >= 10
     assert len(found.curves) == 1
     assert [error.distance is None for error in found.missed] == [scheme.simhash is None] * 3
@@ -237,8 +237,7 @@ def test_schemes_of_every_kind_can_be_evaluated(scheme: Scheme) -> None:
 
 
 def test_documents_are_read_once_and_only_texts_of_errors_are_kept(evaluation: Evaluation) -> None:
-    deduplicator = Deduplicator(SCHEME, threads=1, by="both")
-    found = evaluate(iter(DOCUMENTS), labels(), deduplicator, OPTIONS)
+    found = evaluate(iter(DOCUMENTS), labels(), SCHEME, GroupOptions(threads=1, by="both"), OPTIONS)
     assert evaluation_json(found) == evaluation_json(evaluation)
     shown = {place for error in (*found.wrong, *found.missed) for place in (error.first, error.second)}
     assert {place: text for place, (_, text) in enumerate(DOCUMENTS) if place in shown} == found.texts
@@ -246,7 +245,7 @@ def test_documents_are_read_once_and_only_texts_of_errors_are_kept(evaluation: E
 
 def test_ids_must_be_distinct() -> None:
     with pytest.raises(InputError, match="the same id"):
-        evaluate([("a", "x"), ("a", "y")], labels(), _strict())
+        evaluate([("a", "x"), ("a", "y")], labels(), *_strict())
 
 
 def test_features_of_a_text_are_made_a_few_times_however_many_pairs_are_missed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,7 +262,7 @@ def test_features_of_a_text_are_made_a_few_times_however_many_pairs_are_missed(m
     monkeypatch.setenv("ES_SIMHASH_NATIVE", "0")  # what numpy does can be counted
     monkeypatch.setattr(fingerprinting, "hashed_features", counted)
     together = Labels.of_clusters([[id_ for id_, _ in given]])
-    found = evaluate(given, together, Deduplicator(Scheme(), threads=1), EvaluationOptions(Bootstrap(2)))
+    found = evaluate(given, together, Scheme(), GroupOptions(threads=1), EvaluationOptions(Bootstrap(2)))
     assert found.pairs.missed > 4_000
     # Once more for the documents that are compared with all others, to estimate what keys miss.
     assert made[0] < 14 * len(texts)

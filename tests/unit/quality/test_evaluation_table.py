@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars
 import pytest
 
-from es_simhash.groups.pairs.deduplicator import Deduplicator
+from es_simhash.groups.options import GroupOptions
 from es_simhash.quality.bootstrap import Bootstrap
 from es_simhash.quality.evaluation import Evaluation, EvaluationOptions, evaluate
 from es_simhash.quality.evaluation_json import evaluation_json
@@ -17,11 +17,11 @@ from tests.support.labelled import documents, labels
 pytest.importorskip("pyarrow")
 
 FRAME = polars.DataFrame(documents(), schema=["id", "body"], orient="row")
-DEDUPLICATOR = Deduplicator(Scheme(), threads=1)
+HOW = Scheme(), GroupOptions(threads=1)
 
 
 def evaluated(given: Labels) -> Evaluation:
-    return evaluate(FRAME, given, DEDUPLICATOR, EvaluationOptions(Bootstrap(20)))
+    return evaluate(FRAME, given, *HOW, EvaluationOptions(Bootstrap(20)))
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def evaluation() -> Evaluation:
 
 
 def test_a_frame_is_evaluated_as_its_rows_are(evaluation: Evaluation) -> None:
-    by_rows = evaluate(documents(), labels(), DEDUPLICATOR, EvaluationOptions(Bootstrap(20)))
+    by_rows = evaluate(documents(), labels(), *HOW, EvaluationOptions(Bootstrap(20)))
     assert evaluation_json(evaluation) == evaluation_json(by_rows)
 
 

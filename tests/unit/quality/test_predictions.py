@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from es_simhash.groups.of_texts import dedup
+from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.candidates import pair_codes, positions
-from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.predictions import PredictedPairs, first_positions, predict_pairs
 from es_simhash.scheme.scheme import Scheme
@@ -19,9 +20,8 @@ TEXTS = [TEXT, NEAR, TEXT, "", OTHER, NEAR, NEAR, "", OTHER]
 
 def found(texts: list[str], **near: object) -> PredictedPairs:
     scheme = Scheme(verification=None)
-    with Deduplicator(scheme, threads=1, **near).run(  # type: ignore[arg-type]
-        (str(i), text) for i, text in enumerate(texts)
-    ) as duplicates:
+    documents = ((str(i), text) for i, text in enumerate(texts))
+    with dedup(documents, scheme, GroupOptions(threads=1, **near)) as duplicates:  # type: ignore[arg-type]
         return predict_pairs(duplicates, first_positions(texts))
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash import Deduplicator, DocumentError, Labels, Scheme, Scope, evaluate
+from es_simhash import DocumentError, GroupOptions, Labels, Scheme, Scope, dedup, evaluate
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.bootstrap import Bootstrap
@@ -33,7 +33,7 @@ def listed(pairs: Numbers) -> set[tuple[int, int]]:
 @examples(80)
 def test_predicted_are_all_near_pairs_in_scope(seed: int, scope: Scope) -> None:
     known = documents(seed)
-    with Deduplicator(PLAIN, scope=scope, threads=1, **BY_DISTANCE).run(known) as duplicates:
+    with dedup(known, PLAIN, GroupOptions(scope=scope, threads=1, **BY_DISTANCE)) as duplicates:
         predicted = predict_pairs(duplicates, first_positions([text for _, text, _ in known]))
     assert listed(predicted.pairs) == near_in_scope(scope, known, 5)
 
@@ -42,7 +42,7 @@ def test_predicted_are_all_near_pairs_in_scope(seed: int, scope: Scope) -> None:
 def test_duplicates_out_of_scope_are_missed_and_counted(scope: Scope) -> None:
     known = documents(8)
     labels = Labels.of_clusters([[id_ for id_, _, _ in known]])
-    found = evaluate(known, labels, Deduplicator(Scheme(), scope=scope, threads=1), OPTIONS)
+    found = evaluate(known, labels, Scheme(), GroupOptions(scope=scope, threads=1), OPTIONS)
     allowed = in_scope(scope, known)
     all_ = len(known) * (len(known) - 1) // 2
     assert found.out_of_scope == all_ - len(allowed) > 0

@@ -9,7 +9,7 @@ import pytest
 
 from es_simhash import MinHash, Scheme, Scope, Words
 from es_simhash.errors import InputError, SchemeError
-from es_simhash.groups.pairs.deduplicator import Deduplicator
+from es_simhash.groups.options import GroupOptions
 from es_simhash.quality.bootstrap import Bootstrap
 from es_simhash.quality.evaluation import EvaluationOptions, evaluate
 from es_simhash.quality.labels import Labels
@@ -43,7 +43,7 @@ def test_a_threshold_that_labels_choose_holds_on_other_documents(by_labels: Tune
     documents, labels = letters(2)
 
     def f1(scheme: Scheme) -> float:
-        found = evaluate(documents, labels, Deduplicator(scheme, threads=1), EvaluationOptions(Bootstrap(0), 0))
+        found = evaluate(documents, labels, scheme, GroupOptions(threads=1), EvaluationOptions(Bootstrap(0), 0))
         assert found.pairs.f1.value is not None
         return found.pairs.f1.value
 
@@ -65,7 +65,7 @@ def test_labels_choose_the_threshold_and_nothing_else_of_the_rule(by_labels: Tun
 
 def test_the_threshold_is_the_best_one_of_an_evaluation(by_labels: Tuned) -> None:
     documents, labels = letters(1)
-    found = evaluate(documents, labels, Deduplicator(Scheme.preset("default"), threads=1), EvaluationOptions())
+    found = evaluate(documents, labels, Scheme.preset("default"), GroupOptions(threads=1), EvaluationOptions())
     [curve] = found.curves
     assert by_labels.threshold
     best, own = by_labels.threshold.best, by_labels.threshold.own

@@ -16,10 +16,8 @@ from es_simhash.cli.reports.groups.histograms import DistanceBin, PairCounts, Si
 from es_simhash.cli.reports.groups.timeline import Dates, Timeline
 from es_simhash.documents.sources import text_of
 from es_simhash.errors import DocumentError
-from es_simhash.groups.of_index.result import Group, Member
+from es_simhash.groups.groups import Counts, Group, Member
 from es_simhash.groups.pairs.compare import Pairs
-from es_simhash.groups.pairs.diameters import Diameter
-from es_simhash.groups.pairs.result import Counts
 from es_simhash.plans.explain.excerpts import Piece, changes, excerpt
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
@@ -41,7 +39,7 @@ class Setup:
 
     ``name`` is that of the index or of the files. Texts are in the ``fields`` of documents, or without any in all
     strings at the top level; dates, if known, are in the ``date_field``. The other settings are those of
-    `es_simhash.groups.of_index.options.GroupOptions`, with the name of the canonical document's order. ``link`` returns
+    `es_simhash.groups.options.GroupOptions`, with the name of the canonical document's order. ``link`` returns
     the address of a group's page elsewhere.
     """
 
@@ -121,7 +119,8 @@ class ShownGroup:
 
     id: str
     size: int
-    diameter: Diameter | None
+    similarity: float | None
+    distance: int | None
     canonicals: int
     is_form: bool
     shown: tuple[ShownCanonical, ...]
@@ -225,7 +224,7 @@ class Collector:
         standing = {each.canonical for each in (group.canonical, *least)}
         shown = [each for each in group.members if each in least or (each.is_canonical and each.canonical in standing)]
         canonicals = len(group.members) - len(duplicates)
-        return _Ranked(size, self._turn, canonicals, Group(group.id, tuple(shown), group.diameter))
+        return _Ranked(size, self._turn, canonicals, Group(group.id, tuple(shown)))
 
     def _excerpt(self, text: str | None, most: int) -> tuple[Piece, ...] | None:
         return None if text is None else excerpt(self._setup.scheme, text, most)
@@ -234,7 +233,9 @@ class Collector:
         group = ranked.group
         is_form = group.canonical.canonical in forms
         shown = (self._shown_canonical(each, group, texts) for each in group.members if each.is_canonical)
-        return ShownGroup(group.id, ranked.size, group.diameter, ranked.canonicals, is_form, tuple(shown))
+        return ShownGroup(
+            group.id, ranked.size, group.similarity, group.distance, ranked.canonicals, is_form, tuple(shown)
+        )
 
     def _shown_canonical(self, canonical: Member, group: Group, texts: Mapping[Key, str]) -> ShownCanonical:
         scheme, text = self._setup.scheme, texts.get(_key(canonical))

@@ -109,7 +109,7 @@ def _percent(value: float) -> str:
 
 
 def _curves(evaluation: Evaluation) -> Iterator[Html]:
-    criteria = evaluation.deduplicator.criteria
+    criteria = evaluation.criteria
     for curve in evaluation.curves:
         used = criteria.similarity if curve.axis == "similarity" else criteria.distance
         sentences = [f"Used: {_near(curve, used)}."] if used is not None else []
@@ -206,7 +206,7 @@ def _errors(evaluation: Evaluation, errors: Sequence[PairError], count: int, exp
 def _error(evaluation: Evaluation, error: PairError) -> Html:
     first, second = (element("bdi", evaluation.ids[place], class_="code") for place in (error.first, error.second))
     texts = evaluation.texts[error.first], evaluation.texts[error.second]
-    shown = changes(evaluation.deduplicator.settings, *texts)
+    shown = changes(evaluation.settings, *texts)
     same = (
         "The same text." if texts[0] == texts[1] else "The same text, except for differences that the scheme ignores."
     )
@@ -235,23 +235,23 @@ def known_of(error: PairError) -> Iterator[str]:
 
 
 def _setup(evaluation: Evaluation) -> Html:
-    truth, deduplicator, counts = evaluation.truth, evaluation.deduplicator, evaluation.counts
+    truth, criteria, counts = evaluation.truth, evaluation.criteria, evaluation.counts
     near = []
-    if deduplicator.criteria.similarity is not None:
-        near.append(f"a similarity of at least {deduplicator.criteria.similarity:g}")
-    if deduplicator.criteria.distance is not None:
-        near.append(f"within {counted(deduplicator.criteria.distance, 'bit')}")
+    if criteria.similarity is not None:
+        near.append(f"a similarity of at least {criteria.similarity:g}")
+    if criteria.distance is not None:
+        near.append(f"within {counted(criteria.distance, 'bit')}")
     rows: list[tuple[str, str]] = [
-        ("scheme", deduplicator.settings.name),
+        ("scheme", evaluation.settings.name),
         ("near", ", or ".join(near)),
-        ("decided by", deduplicator.criteria.decided_by),
+        ("decided by", criteria.decided_by),
         ("labels", f"of {evaluation.kind}: {counted(len(truth.positives), 'pair')} of duplicates"),
         (
             "other pairs",
             "no duplicates" if truth.negatives is None else f"{len(truth.negatives):,} labelled as no duplicates",
         ),
     ]
-    if verification := deduplicator.criteria.verification:
+    if verification := criteria.verification:
         rows.insert(2, ("similarity", _measure(verification)))
     if evaluation.judged.not_labelled:
         pairs = f"{counted(evaluation.judged.not_labelled, 'pair')} without a label; they count nowhere"

@@ -8,7 +8,6 @@ from es_simhash._core.html import Html, element
 from es_simhash._core.humanize import counted, with_error
 from es_simhash.cli.reports.groups.collector import GroupReport, Setup, ShownCanonical, ShownGroup, ShownMember
 from es_simhash.cli.show.forms import forms_sentences
-from es_simhash.groups.pairs.diameters import Diameter
 from es_simhash.plans.explain.excerpts import Piece
 
 # The length of a group's title.
@@ -53,7 +52,7 @@ def _group(group: ShownGroup, setup: Setup, *, is_open: bool) -> Html:
     return element(
         "details",
         element("summary", element("b", counted(group.size, "document")), form, " ", _title(group)),
-        element("p", "group ", _group_name(group.id, setup), _diameter(group.diameter), class_="faint"),
+        element("p", "group ", _group_name(group.id, setup), _farthest(group), class_="faint"),
         element("p", stand) if stand else "",
         [_canonical(each, setup) for each in group.shown],
         element("p", more, class_="faint") if more else "",
@@ -81,16 +80,13 @@ def _title(group: ShownGroup) -> Html:
     return element("bdi", f"{text[:_TITLE]} …" if len(text) > _TITLE else text, class_="faint")
 
 
-def _diameter(diameter: Diameter | None) -> str:
-    """Describe how far apart the members are at most."""
-    if diameter is None:
-        return ""
+def _farthest(group: ShownGroup) -> str:
+    """Say how far members are from the documents that stand for them."""
     text = ""
-    if diameter.similarity is not None:
-        least = with_error(diameter.similarity, diameter.standard_error, 2)
-        text += f", similarity down to {least}{'' if diameter.all_pairs else ' or less'}"
-    if diameter.distance is not None:
-        text += f", {'' if diameter.all_pairs else 'at least '}{counted(diameter.distance, 'bit')} apart"
+    if group.similarity is not None:
+        text += f", similarity down to {group.similarity:.2f}"
+    if group.distance is not None:
+        text += f", up to {counted(group.distance, 'bit')} apart"
     return text
 
 

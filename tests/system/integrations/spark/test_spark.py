@@ -18,9 +18,9 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import run
 from es_simhash.errors import FormatError, InputError, MissingExtraError, TextError
-from es_simhash.groups.of_index.options import GroupOptions
-from es_simhash.groups.pairs.deduplicator import Deduplicator
-from es_simhash.groups.pairs.result import Counts, Duplicates
+from es_simhash.groups.groups import Counts, Groups
+from es_simhash.groups.of_texts import TextCorpus, dedup, learn_from
+from es_simhash.groups.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.live.sweep.reading import Reading
 from es_simhash.scheme.scheme import Scheme
@@ -136,18 +136,18 @@ def found_here(
     scheme: Scheme, documents: dict[str, str], options: dict[str, Any]
 ) -> tuple[list[list[str]], dict[tuple[str, str], dict[str, Any]], Counts]:
     """What one machine finds among the same texts, in the order of their ids."""
-    with Deduplicator(scheme, threads=1, **options).run(sorted(documents.items())) as found:
+    with dedup(sorted(documents.items()), scheme, GroupOptions(threads=1, **options)) as found:
         return read_here(found)
 
 
 def read_here(
-    found: Duplicates,
+    found: Groups[TextCorpus],
 ) -> tuple[list[list[str]], dict[tuple[str, str], dict[str, Any]], Counts]:
-    ids = list(found.ids())
+    ids = list(found.corpus.ids())
     rows = [dict(zip(batch.dtype.names or (), row, strict=True)) for batch in found.pairs() for row in batch.tolist()]
     pairs = {(ids[row.pop("first")], ids[row.pop("second")]): row | {"clause": CLAUSES[row["clause"]]} for row in rows}
     # Spark does not look for the valley of the similarities.
-    return sorted(found.groups_of_ids()), pairs, replace(found.counts, valley=None, missed=None)
+    return sorted(map(sorted, found.ids())), pairs, replace(found.counts, valley=None, missed=None)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,9 @@ def test_groups_pairs_and_counts_of_texts_are_those_of_one_machine(
     spark: SparkSession, texts: DataFrame, scheme: Scheme, options: dict[str, Any], partitions: int, shuffled: int
 ) -> None:
     spark.conf.set("spark.sql.shuffle.partitions", str(shuffled))
-    found = SparkDeduplicator(Documents(scheme, FIELDS), **options).of_texts(texts.repartition(partitions))
+    found = SparkDeduplicator(Documents(scheme, FIELDS), GroupOptions(**options)).of_texts(
+        texts.repartition(partitions)
+    )
     groups, pairs, counts = found_here(scheme, {id_: text_of(each) for id_, each in documents().items()}, options)
     assert groups_of(found) == groups
     assert pairs_of(found) == pairs
@@ -203,7 +205,7 @@ def test_near_documents_of_several_blocks_are_found(spark: SparkSession) -> None
     found = [" ".join(each) for each in originals + copies]
     known = {f"{place:06}": text for place, text in enumerate(found)}
     groups, pairs, counts = found_here(SCHEME, known, {"similarity": 0.6, "estimate": True})
-    deduplicator = SparkDeduplicator(Documents(SCHEME, "body"), similarity=0.6, estimate=True)
+    deduplicator = SparkDeduplicator(Documents(SCHEME, "body"), GroupOptions(similarity=0.6, estimate=True))
     on_spark = deduplicator.of_texts(frame_of(spark, known))
     assert pairs_of(on_spark) == pairs
     assert groups_of(on_spark) == groups
@@ -218,7 +220,9 @@ def test_documents_near_by_their_bits_show_what_their_texts_say(
     monkeypatch.setattr(candidates, "_PIECE_BITS", 5)  # as if there were very many keys
     some = dict(list(many.items())[:300])
     scheme = replace(SCHEME, verification=Verification(0.9, numbers=0.9, features="scheme"))
-    found = SparkDeduplicator(Documents(scheme, "body"), distance=5, similarity=0.9).of_texts(frame_of(spark, some))
+    found = SparkDeduplicator(Documents(scheme, "body"), GroupOptions(distance=5, similarity=0.9)).of_texts(
+        frame_of(spark, some)
+    )
     _, pairs, counts = found_here(scheme, some, {"distance": 5, "similarity": 0.9})
     assert pairs_of(found) == pairs
     assert found.counts == counts
@@ -230,14 +234,16 @@ def test_documents_near_by_their_bits_show_what_their_texts_say(
 def test_what_was_learnt_before_weighs_features(spark: SparkSession, many: dict[str, str]) -> None:
     some = dict(list(many.items())[:60])
     rarity = SparkDeduplicator(Documents(SCHEME, "body")).learn(frame_of(spark, many))
-    assert rarity == Deduplicator(SCHEME).learn(many.items())
-    found = SparkDeduplicator(Documents(SCHEME, "body"), rarity=rarity.to_json()).of_texts(frame_of(spark, some))
+    assert rarity == learn_from(many.items(), SCHEME)
+    found = SparkDeduplicator(Documents(SCHEME, "body"), GroupOptions(rarity=rarity.to_json())).of_texts(
+        frame_of(spark, some)
+    )
     _, pairs, _ = found_here(SCHEME, some, {"rarity": rarity})
     _, others, _ = found_here(SCHEME, some, {})
     assert pairs_of(found) == pairs != others
     assert found.rarity == rarity
     with pytest.raises(FormatError):
-        SparkDeduplicator(Documents(SCHEME, "body"), rarity={})
+        SparkDeduplicator(Documents(SCHEME, "body"), GroupOptions(rarity={}))
 
 
 def test_texts_that_are_unlike_or_empty_make_no_group(spark: SparkSession) -> None:
@@ -288,9 +294,9 @@ def test_groups_of_an_exported_index_are_those_of_the_index(
         exported(index, tmp_path / "exported.parquet")
         with index.group(GroupOptions(estimate=True, **options)) as grouped:
             groups = sorted([(member.id, member.index) for member in group.members] for group in grouped)
-            counts, others = grouped.counts, grouped.others
+            counts, others = grouped.counts, grouped.counts.empty
         frame = spark.read.parquet(str(tmp_path / "exported.parquet")).repartition(3)
-        found = SparkDeduplicator(index.documents, **options).of_fields(frame)
+        found = SparkDeduplicator(index.documents, GroupOptions(**options)).of_fields(frame)
     places = {"group": "group_index", "id": "index", "canonical": "canonical_index"}
     structs = (sf.struct(*names) for names in places.items())
     by_first: dict[tuple[str, str], list[tuple[str, str]]] = {}

@@ -13,8 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from es_simhash import Canonical, Deduplicator, Documents, Scheme
+from es_simhash import Canonical, Documents, GroupOptions, Scheme, dedup
 from tests.support.random_corpus import corpus
+from tests.support.standing_documents import BY_RANK, ranked
 from tests.system.integrations.spark import test_spark as local
 from tests.system.integrations.spark.test_spark_equals import FEW, OF_TEXTS, check_texts, members_of, members_on
 
@@ -84,7 +85,7 @@ def test_a_worker_that_dies_in_the_middle_changes_nothing(
     killer.start()
     try:
         canonical = Canonical.longest(["body"])
-        of = SparkDeduplicator(Documents(Scheme(), "body"), canonical=canonical)
+        of = SparkDeduplicator(Documents(Scheme(), "body"), GroupOptions(canonical=canonical))
         found = of.of_texts(frame)
         members = members_on(found)
     finally:
@@ -94,6 +95,6 @@ def test_a_worker_that_dies_in_the_middle_changes_nothing(
     assert cluster.workers[1].poll() is None
 
     rank = [-len(text) for text in texts]
-    with Deduplicator(Scheme(), threads=1).run(known, rank=rank.__getitem__) as here:
+    with dedup(ranked(known, rank.__getitem__), Scheme(), GroupOptions(threads=1, canonical=BY_RANK)) as here:
         assert members == members_of(pa.table(here).to_pylist())
         assert found.counts == local.read_here(here)[2]

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from es_simhash import (
     Canonical,
-    Deduplicator,
     Documents,
     GroupOptions,
     Index,
@@ -22,12 +21,14 @@ from es_simhash import (
     Scheme,
     SchemeError,
     Verification,
+    dedup,
 )
 from es_simhash._core.json_paths import Json
 from es_simhash.testing.corpus import corpus
 from tests.support import scoped
 from tests.support.chains import chain
 from tests.support.fuzzing import examples
+from tests.support.standing_documents import BY_RANK, ranked
 from tests.support.volumes import TEXTS as VOLUMES
 from tests.system.integrations.spark import test_spark as local
 from tests.system.integrations.spark.test_spark_scopes import COLUMNS, typed
@@ -110,11 +111,15 @@ def check_texts(spark: SparkSession, seed: int, scheme: Scheme, options: dict[st
     """Compare the groups of texts, all that is shown of them, and the counts."""
     known = documents(seed)
     canonical = options["canonical"]
-    found = SparkDeduplicator(Documents(scheme, "body"), **options, **way).of_texts(frame_of(spark, known))
+    found = SparkDeduplicator(Documents(scheme, "body"), GroupOptions(**options, **way)).of_texts(
+        frame_of(spark, known)
+    )
     scope = options["scope"]
     given = known if scope else [(id_, text) for id_, text, _ in known]
     by_position = [canonical.rank({"body": text, **values}) for _, text, values in known]
-    with Deduplicator(scheme, threads=1, scope=scope, **way).run(given, rank=by_position.__getitem__) as here:
+    with dedup(
+        ranked(given, by_position.__getitem__), scheme, GroupOptions(threads=1, scope=scope, canonical=BY_RANK, **way)
+    ) as here:
         assert members_on(found) == members_of(pa.table(here).to_pylist())
         _, pairs, counts = local.read_here(here)
     assert local.pairs_of(found) == pairs
@@ -143,7 +148,7 @@ def test_groups_of_an_index_are_those_of_group(
         with index.group(GroupOptions(estimate=estimate, **options)) as grouped:
             here = members_of(pa.table(grouped).to_pylist())
         frame = frame_of(spark, known)
-        of = SparkDeduplicator(index.documents, **options)
+        of = SparkDeduplicator(index.documents, GroupOptions(**options))
         if estimate:
             fields = add_fields(frame, index.documents)
             found = members_on(of.of_fields(fields))
@@ -157,14 +162,14 @@ def test_volumes_of_a_series_are_apart_if_their_numbers_must_agree(spark: SparkS
     frame = spark.createDataFrame(list(VOLUMES.items()), "id string, body string")
     documents = Documents(Scheme(), "body")
     for numbers, members, refused in ((None, 3, 0), (1.0, 2, 2)):
-        found = SparkDeduplicator(documents, numbers=numbers).of_texts(frame)
-        with Deduplicator(Scheme(), numbers=numbers).run(VOLUMES.items()) as here:
+        found = SparkDeduplicator(documents, GroupOptions(numbers=numbers)).of_texts(frame)
+        with dedup(VOLUMES.items(), Scheme(), GroupOptions(numbers=numbers)) as here:
             assert found.counts == here.counts
         assert (found.groups.count(), found.counts.refused) == (members, refused)
     with pytest.raises(InputError, match="no numbers can be compared"):
-        SparkDeduplicator(documents, numbers=1.0).of_fields(add_fields(frame, documents))
+        SparkDeduplicator(documents, GroupOptions(numbers=1.0)).of_fields(add_fields(frame, documents))
     with pytest.raises(SchemeError, match="Leave out the numbers"):
-        SparkDeduplicator(documents, numbers=1.0, estimate=True)
+        SparkDeduplicator(documents, GroupOptions(numbers=1.0, estimate=True))
 
 
 def test_with_times_in_a_column_the_newest_document_stands_for_its_group(spark: SparkSession) -> None:
@@ -173,7 +178,9 @@ def test_with_times_in_a_column_the_newest_document_stands_for_its_group(spark: 
         [(id_, text, {"at": id_}) for id_ in "bac"], "id string, body string, of map<string,string>"
     )
     frame = frame.selectExpr("id", "body", "struct(timestamp_seconds(ascii(id)) as at) as of")
-    found = SparkDeduplicator(Documents(Scheme(), "body"), canonical=Canonical.newest("of.at")).of_texts(frame)
+    found = SparkDeduplicator(Documents(Scheme(), "body"), GroupOptions(canonical=Canonical.newest("of.at"))).of_texts(
+        frame
+    )
     assert {row["group"] for row in found.groups.collect()} == {"c"}
 
 
@@ -181,7 +188,7 @@ def test_a_rank_that_is_no_number_is_refused(spark: SparkSession) -> None:
     frame = spark.createDataFrame([("a", corpus(1)[0]["body"])], "id string, body string")
     by_text = Canonical.by(lambda document: document["body"])
     with pytest.raises(PySparkException, match="InputError: Documents cannot be ordered by '<lambda>'"):
-        SparkDeduplicator(Documents(Scheme(), "body"), canonical=by_text).of_texts(frame)
+        SparkDeduplicator(Documents(Scheme(), "body"), GroupOptions(canonical=by_text)).of_texts(frame)
 
 
 def test_very_many_connected_documents_are_decided_by_the_pairs_that_were_found(
@@ -195,7 +202,7 @@ def test_very_many_connected_documents_are_decided_by_the_pairs_that_were_found(
     for most in (100, 2):
         monkeypatch.setattr(grouping, "MOST_CONNECTED", most)
         for name, order in orders.items():
-            duplicates = SparkDeduplicator(Documents(scheme, "body"), canonical=order).of_texts(frame)
+            duplicates = SparkDeduplicator(Documents(scheme, "body"), GroupOptions(canonical=order)).of_texts(frame)
             found[most, name] = members_on(duplicates)
             assert (duplicates.counts.groups, duplicates.counts.duplicates) == (1, 4)
     assert {row[0]: row[1] for row in found[2, "first"]["a"]} == {

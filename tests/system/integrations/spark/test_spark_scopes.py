@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash import Deduplicator, InputError, Policy, Scheme, Scope
+from es_simhash import GroupOptions, InputError, Policy, Scheme, Scope, dedup
 from es_simhash._core.json_paths import Json, values_at
 from es_simhash.documents.documents import Documents
 from es_simhash.testing.corpus import corpus
@@ -72,8 +72,10 @@ def test_groups_pairs_and_counts_in_a_scope_are_those_of_one_machine(
     spark: SparkSession, scope: Scope, options: dict[str, Any]
 ) -> None:
     frame = spark.createDataFrame([(id_, text, *own.values()) for id_, text, own in _in_columns()], COLUMNS)
-    found = SparkDeduplicator(Documents(SCHEME, "body"), scope=scope, **options).of_texts(frame.repartition(3))
-    with Deduplicator(SCHEME, scope=scope, threads=1, **options).run(KNOWN) as here:
+    found = SparkDeduplicator(Documents(SCHEME, "body"), GroupOptions(scope=scope, **options)).of_texts(
+        frame.repartition(3)
+    )
+    with dedup(KNOWN, SCHEME, GroupOptions(scope=scope, threads=1, **options)) as here:
         groups, pairs, counts = unscoped.read_here(here)
     assert unscoped.groups_of(found) == groups
     assert unscoped.pairs_of(found) == pairs
@@ -94,8 +96,10 @@ def test_columns_of_times_are_dates_and_the_scope_of_the_index_counts(spark: Spa
     own = replace(Documents(SCHEME, "body"), policy=policy)
     assert unscoped.groups_of(SparkDeduplicator(own).of_texts(frame)) == [list("0246"), list("1357")]
     window = Scope((), (), timedelta(hours=19), "at")
-    assert unscoped.groups_of(SparkDeduplicator(own, scope=window).of_texts(frame)) == []
-    wider = SparkDeduplicator(own, scope=replace(window, window=timedelta(hours=20))).of_texts(frame.drop("tenant2"))
+    assert unscoped.groups_of(SparkDeduplicator(own, GroupOptions(scope=window)).of_texts(frame)) == []
+    wider = SparkDeduplicator(own, GroupOptions(scope=replace(window, window=timedelta(hours=20)))).of_texts(
+        frame.drop("tenant2")
+    )
     assert unscoped.groups_of(wider) == [list("0246"), list("1357")]
     assert set(unscoped.pairs_of(wider)) == {(str(place), str(place + 2)) for place in range(6)}
 
@@ -110,7 +114,7 @@ def test_fields_of_an_index_are_grouped_in_a_scope(spark: SparkSession) -> None:
         [(id_, kept, tuple(fields.get(name) for name in own.names)) for id_, kept, fields in rows],
         f"id string, kept struct<of: struct<tenant: string>>, dedup struct<{names}>",
     )
-    found = SparkDeduplicator(own, scope=Scope(("kept.of.tenant",))).of_fields(frame)
+    found = SparkDeduplicator(own, GroupOptions(scope=Scope(("kept.of.tenant",)))).of_fields(frame)
     assert unscoped.groups_of(found) == [["0", "1"], ["2", "3"]]
     with pytest.raises(InputError, match="nowhere"):
-        SparkDeduplicator(own, scope=Scope(("nowhere",))).of_fields(frame)
+        SparkDeduplicator(own, GroupOptions(scope=Scope(("nowhere",)))).of_fields(frame)

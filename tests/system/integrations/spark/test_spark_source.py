@@ -69,7 +69,7 @@ def test_groups_written_by_spark_are_those_that_group_would_write(
 ) -> None:
     spark.dataSource.register(IndexSource)
     with index.group() as grouped:
-        expected = {grouped.keys([position])[0][1]: own for position, own in grouped.fields()}
+        expected = {grouped.corpus.keys([position])[0][1]: own for position, own in grouped.fields()}
     documents = spark.read.format("es_simhash").options(**options).load().persist()
     found = SparkDeduplicator(replace(index.documents, fields=("text",))).of_texts(documents)
     found.members.write.format("es_simhash").options(**options).mode("append").save()

@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 from hypothesis import given, settings
 
-from es_simhash import Deduplicator, Index, Policy, Scheme, Scope
+from es_simhash import GroupOptions, Index, Policy, Scheme, Scope, dedup
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.plans.operations import Search
@@ -71,11 +71,11 @@ def test_groups_of_any_ids_and_tenants_are_written_by_spark_as_by_group(
         index.init(create={"mappings": {"properties": {"tenant": {"type": "keyword"}}}}, policy=Policy(SCOPE))
         assert not index.add(given_documents, refresh=True).rejected
         with index.group() as grouped:
-            expected = {grouped.keys([position])[0][1]: own for position, own in grouped.fields()}
+            expected = {grouped.corpus.keys([position])[0][1]: own for position, own in grouped.fields()}
         columns = "id string, index string, text string, tenant string"
         read = spark.read.format("es_simhash").schema(columns).options(**options).load().persist()
         source = Documents(index.documents.scheme, "text", index.documents.prefix)
-        found = SparkDeduplicator(source, scope=SCOPE).of_texts(read)
+        found = SparkDeduplicator(source, GroupOptions(scope=SCOPE)).of_texts(read)
         found.members.write.format("es_simhash").options(**options).mode("append").save()
     assert len(expected) > 3
     with Index(options["index"], node.url) as opened:
@@ -91,9 +91,9 @@ def test_groups_of_any_ids_and_tenants_are_written_by_spark_as_by_group(
 def test_frames_of_any_ids_and_tenants_are_grouped_as_here(spark: SparkSession) -> None:
     rows: list[Any] = [(each["_id"], each["body"], each["tenant"]) for each in drawn()]
     frame = spark.createDataFrame(rows, "id string, body string, tenant string")
-    found = SparkDeduplicator(Documents(Scheme(), "body"), scope=SCOPE).of_texts(frame)
+    found = SparkDeduplicator(Documents(Scheme(), "body"), GroupOptions(scope=SCOPE)).of_texts(frame)
     triples = [(id_, body, {"tenant": tenant}) for id_, body, tenant in rows]
-    with Deduplicator(Scheme(), scope=SCOPE, threads=1).run(triples) as here:
+    with dedup(triples, Scheme(), GroupOptions(scope=SCOPE, threads=1)) as here:
         groups, pairs, counts = local.read_here(here)
     assert groups
     assert (local.groups_of(found), local.pairs_of(found), found.counts) == (groups, pairs, counts)

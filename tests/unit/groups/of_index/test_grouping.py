@@ -15,8 +15,9 @@ import pytest
 
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import InputError, MissingError
-from es_simhash.groups.of_index.options import GroupOptions
-from es_simhash.groups.of_index.result import Grouped
+from es_simhash.groups.groups import Groups
+from es_simhash.groups.of_index.corpus import IndexCorpus
+from es_simhash.groups.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.plans.operations import Action, Bulk
 from es_simhash.scheme import own_fields
@@ -50,7 +51,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         yield index
 
 
-def ids(grouped: Grouped) -> list[list[str]]:
+def ids(grouped: Groups[IndexCorpus]) -> list[list[str]]:
     with grouped:
         return [[member.id for member in group.members] for group in grouped]
 
@@ -111,7 +112,7 @@ def test_a_chain_is_one_group_in_which_several_stand_for_the_others(tmp_path: Pa
     chain = {f"{i:03}": {"title": "", "body": " ".join(words[4 * i : 4 * i + 60])} for i in range(25)}
     with filled(tmp_path, chain) as index, index.group(GroupOptions(similarity=0.75)) as grouped:
         [found] = grouped
-        duplicates = {ref.id for ref in grouped.duplicates()}
+        duplicates = {each.id for group in grouped for each in group.members if not each.is_canonical}
         assert grouped.counts.duplicates == len(duplicates)
     assert sorted(member.id for member in found.members) == sorted(chain)
     standing = {member.id for member in found.members if member.is_canonical}
@@ -146,7 +147,7 @@ def test_only_what_a_query_finds_is_grouped(index: Index) -> None:
 def test_documents_without_a_fingerprint_are_in_no_group(tmp_path: Path) -> None:
     documents = {"a": DOCUMENTS["1/é "], "b": DOCUMENTS["1/é "], "empty": {"title": "", "body": ""}}
     with filled(tmp_path, documents) as index, index.group() as grouped:
-        assert (grouped.counts.documents, grouped.others, len(grouped)) == (2, 1, 1)
+        assert (grouped.counts.documents, grouped.counts.empty, len(grouped)) == (3, 1, 1)
 
 
 @pytest.mark.parametrize("count", [0, 1, 1500])
@@ -210,7 +211,7 @@ def test_a_key_that_very_many_share_is_reported_and_makes_no_group(tmp_path: Pat
         assert {(key.name, key.documents) for key in grouped.hot_keys} == {("values 0, 1, 2, 3, 4", 3000)}
         assert grouped.counts.left_out > 3000 * 2900 / 2
         assert grouped.counts.cut_off == 0
-        [(name, id_)] = grouped.keys([grouped.hot_keys[0].position])
+        [(name, id_)] = grouped.corpus.keys([grouped.hot_keys[0].position])
         assert (name, len(id_)) == ("news", 5)
 
 
@@ -233,12 +234,11 @@ def test_no_more_documents_of_a_key_than_the_largest_bucket_are_compared_and_the
         ]
 
 
-def test_the_diameter_is_that_of_the_two_farthest(index: Index) -> None:
+def test_a_group_says_how_far_its_members_are_from_their_canonical_documents(index: Index) -> None:
     scheme = Scheme()
     with index.group(GroupOptions(similarity=0.7, estimate=True)) as grouped:
         for group in list(grouped)[:6]:
-            prints = [scheme.fingerprint(text_of(EVERYTHING[member.id])) for member in group.members]
-            assert group.diameter.distance == max(scheme.distance(a, b) for a, b in combinations(prints, 2))
-            estimates = [scheme.estimated_jaccard(a, b) for a, b in combinations(prints, 2)]
-            assert group.diameter.similarity == pytest.approx(min(estimates), abs=0.06)
-            assert group.diameter.all_pairs
+            prints = {member.id: scheme.fingerprint(text_of(EVERYTHING[member.id])) for member in group.members}
+            both = [(prints[member.id], prints[member.canonical]) for member in group.members]
+            assert group.distance == max(scheme.distance(a, b) for a, b in both)
+            assert group.similarity == pytest.approx(min(scheme.estimated_jaccard(a, b) for a, b in both), abs=0.06)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from es_simhash import Policy
 from es_simhash._core.json_paths import Json
-from es_simhash.groups.of_index.options import GroupOptions
 from es_simhash.groups.of_index.writing import WriteOptions
+from es_simhash.groups.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.plans.operations import GetDocuments
 from es_simhash.testing.corpus import corpus, edited

@@ -20,8 +20,8 @@ from es_simhash.engines.base import Engine
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import InputError
 from es_simhash.groups.of_index import reading_new
-from es_simhash.groups.of_index.options import GroupOptions
 from es_simhash.groups.of_index.writing import WriteOptions
+from es_simhash.groups.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.plans.operations import GetDocuments, HitPage, Operation, ReadPage
 from es_simhash.scheme import group_fields
@@ -105,7 +105,7 @@ def reading(most: float) -> Iterator[None]:
 
 def group(index: Index, most: float, **how: Any) -> None:
     with reading(most), index.group(GroupOptions(**how)) as grouped:
-        assert (grouped.part is not None) == (most == ONLY_NEW)
+        assert (grouped.corpus.read.part is not None) == (most == ONLY_NEW)
         index.write_groups(grouped, WriteOptions(singles=True))
 
 
@@ -155,9 +155,9 @@ def filled(engine: Engine, texts: list[Json]) -> Index:
 
 def new_and_groups(index: Index) -> tuple[int | None, int]:
     with index.group(GroupOptions(incremental=True)) as grouped:
-        assert grouped.part is not None
+        assert grouped.corpus.read.part is not None
         index.write_groups(grouped)
-        return grouped.new, len(grouped)
+        return grouped.counts.new, len(grouped)
 
 
 def test_the_texts_of_old_groups_are_read_together(tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_what_needs_all_documents_reads_them(tmp_path: Path, how: Json) -> None:
             with index.group(GroupOptions(**{**how, "singles": None}, incremental=True)) as grouped:
                 index.write_groups(grouped, WriteOptions(singles=True))
         with index.group(GroupOptions(**how, incremental=True)) as grouped:
-            assert (grouped.new, grouped.part) == (0, None)
+            assert (grouped.counts.new, grouped.corpus.read.part) == (0, None)
 
 
 def test_groups_of_one_are_written_as_they_were_or_all_is_read(tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ def test_groups_of_one_are_written_as_they_were_or_all_is_read(tmp_path: Path) -
         index.learn()
         group(index, EVERYTHING)
         with index.group(GroupOptions(incremental=True)) as grouped:
-            assert grouped.part is not None
+            assert grouped.corpus.read.part is not None
             with pytest.raises(InputError, match="singles=False"):
                 index.write_groups(grouped)
         with index.group(GroupOptions(incremental=True, singles=False)) as grouped:

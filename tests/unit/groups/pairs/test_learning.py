@@ -9,7 +9,8 @@ from unittest.mock import patch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash import Deduplicator, Scheme
+from es_simhash import Scheme
+from es_simhash.groups.of_texts import learn_from
 from es_simhash.groups.pairs import learning
 from es_simhash.groups.pairs.learning import LowestTexts
 from es_simhash.scheme.own_fields import content_hash
@@ -38,7 +39,7 @@ def test_the_texts_with_the_lowest_content_hashes_are_learnt_from(
 @examples(20)
 def test_a_deduplicator_learns_from_its_documents_each_text_once(texts: list[str]) -> None:
     documents = [(str(number), text) for number, text in enumerate(texts * 2)]
-    assert Deduplicator(SCHEME).learn(documents) == rarity_of(SCHEME, sorted({*texts}))
+    assert learn_from(documents, SCHEME) == rarity_of(SCHEME, sorted({*texts}))
 
 
 def content_number(text: str) -> int:

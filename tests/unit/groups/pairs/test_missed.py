@@ -9,20 +9,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash._core.stages import Advance, counting, counts_shown
-from es_simhash.groups.pairs.deduplicator import Deduplicator
+from es_simhash.groups.corpus import Corpus
+from es_simhash.groups.groups import Groups
+from es_simhash.groups.of_texts import dedup
+from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.missed import Missed, missed
-from es_simhash.groups.pairs.result import Duplicates
-from es_simhash.groups.union_find import Groups
+from es_simhash.groups.union_find import Components
 from es_simhash.scheme.scheme import Scheme
 from tests.support.short_records import records
 
 
-def deduplicated(texts: list[str]) -> Duplicates:
-    return Deduplicator(Scheme.preset("short"), threads=1).run((str(place), text) for place, text in enumerate(texts))
+def deduplicated(texts: list[str]) -> Groups[Corpus]:
+    return dedup(
+        ((str(place), text) for place, text in enumerate(texts)), Scheme.preset("short"), GroupOptions(threads=1)
+    )
 
 
-def recall(found: Duplicates, planted: list[tuple[int, int]]) -> float:
-    return float(np.mean([found.groups.firsts[one] == found.groups.firsts[other] for one, other in planted]))
+def recall(found: Groups[Corpus], planted: list[tuple[int, int]]) -> float:
+    return float(np.mean([found.firsts[one] == found.firsts[other] for one, other in planted]))
 
 
 def test_copies_with_typing_errors_are_found_among_few_candidates_by_chance() -> None:
@@ -57,9 +61,9 @@ def test_what_the_join_misses_is_counted_in_full_where_all_documents_are_drawn(
         assert found.counts.missed.drawn == len(texts)
         assert found.counts.missed.found == 0
     # As if no pair had been found.
-    apart = Groups(np.arange(len(texts)))
+    apart = Components(np.arange(len(texts)))
     monkeypatch.setattr(
-        "es_simhash.groups.pairs.deduplication_steps.missed",
+        "es_simhash.groups.corpus.missed",
         lambda store, comparison, groups: missed(store, comparison, apart.firsts),
     )
     with deduplicated(texts) as found:
@@ -84,7 +88,7 @@ def test_every_stage_reports_how_much_is_done_up_to_its_total() -> None:
 
     texts, _ = records(700, 40)
     with counts_shown(show), deduplicated(texts) as found:
-        assert list(found.groups_of_ids())
+        assert list(found)
         assert list(found.pairs())
     assert {"Finding equal texts", "Sorting keys", "Comparing", "Linking"} < {*reports}
     assert {"Estimating what is missed", "Reading groups", "Reading pairs"} < {*reports}

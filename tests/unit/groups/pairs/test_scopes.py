@@ -13,10 +13,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from es_simhash import Deduplicator, DocumentError, Scheme, Scope, Verification
+from es_simhash import DocumentError, GroupOptions, Scheme, Scope, Verification, dedup
+from es_simhash.groups.groups import Groups
+from es_simhash.groups.of_texts import TextCorpus, learn_from
 from es_simhash.groups.pairs import choose_keys, scope_rows
 from es_simhash.groups.pairs.candidates import HotKeys, positions
-from es_simhash.groups.pairs.result import Duplicates
 from es_simhash.groups.pairs.scope_columns import ScopeColumns
 from es_simhash.groups.pairs.scope_rows import ScopeRows
 from es_simhash.groups.pairs.scoped_linker import ScopedLinker
@@ -28,12 +29,13 @@ from es_simhash.scheme.verdict.rule import CLAUSES
 from es_simhash.scheme.verdict.verifier import Verifier
 from tests.support.fuzzing import examples
 from tests.support.scoped import SCOPES, connected, documents, in_scope, stars
+from tests.support.standing_documents import standing as standing_ids
 
 BY_DISTANCE: dict[str, Any] = {"by": "simhash", "distance": 5}
 PLAIN = SCHEME = Scheme()
 
 
-def pairs_of(found: Duplicates) -> dict[tuple[int, int], str]:
+def pairs_of(found: Groups[TextCorpus]) -> dict[tuple[int, int], str]:
     rows = [
         (int(pair["first"]), int(pair["second"]), CLAUSES[pair["clause"]]) for block in found.pairs() for pair in block
     ]
@@ -42,8 +44,8 @@ def pairs_of(found: Duplicates) -> dict[tuple[int, int], str]:
     return {(first, second): clause for first, second, clause in rows}
 
 
-def groups_of(found: Duplicates) -> set[frozenset[int]]:
-    return {frozenset(map(int, group)) for group in found.groups_of_ids()}
+def groups_of(found: Groups[TextCorpus]) -> set[frozenset[int]]:
+    return {frozenset(map(int, group)) for group in found.ids()}
 
 
 def near_in_scope(scope: Scope, known: list[Any], distance: int) -> set[tuple[int, int]]:
@@ -65,7 +67,7 @@ def near_in_scope(scope: Scope, known: list[Any], distance: int) -> set[tuple[in
 def test_pairs_and_groups_within_a_distance_are_those_of_all_pairs_in_scope(seed: int, scope: Scope) -> None:
     known = documents(seed)
     expected = near_in_scope(scope, known, 5)
-    with Deduplicator(PLAIN, scope=scope, threads=1, **BY_DISTANCE).run(known) as found:
+    with dedup(known, PLAIN, GroupOptions(scope=scope, threads=1, **BY_DISTANCE)) as found:
         pairs = pairs_of(found)
         assert groups_of(found) == connected(expected)
         texts = {text for _, text, _ in known}
@@ -89,8 +91,8 @@ def test_what_stands_for_a_document_is_in_scope_with_it(seed: int, scope: Scope)
     def near(one: int, other: int) -> bool:
         return (min(one, other), max(one, other)) in expected
 
-    with Deduplicator(PLAIN, scope=scope, threads=1, **BY_DISTANCE).run(known) as found:
-        standing = {frozenset(map(int, group)) for group in found.standing_ids()}
+    with dedup(known, PLAIN, GroupOptions(scope=scope, threads=1, **BY_DISTANCE)) as found:
+        standing = {frozenset(map(int, group)) for group in standing_ids(found)}
     assert standing == stars(len(known), near)
 
 
@@ -120,7 +122,7 @@ ALL = Scope(("tenant",), ("source",), timedelta(days=3), "at")
 def test_very_many_copies_are_grouped_as_if_all_were_compared(seed: int, count: int, scope: Scope) -> None:
     known = one_source(seed, count)
     expected = {(a, b) for a, b in in_scope(scope, known) if known[a][1] == known[b][1]}
-    with Deduplicator(PLAIN, scope=scope, threads=1, by="simhash", distance=0).run(known) as found:
+    with dedup(known, PLAIN, GroupOptions(scope=scope, threads=1, by="simhash", distance=0)) as found:
         pairs, groups = set(pairs_of(found)), groups_of(found)
     assert pairs <= expected
     assert groups == connected(expected)
@@ -136,7 +138,7 @@ def test_texts_are_near_only_in_scope(seed: int, scope: Scope) -> None:
     with pytest.MonkeyPatch.context() as patch:
         # With a value a key, all pairs that have anything in common are compared.
         patch.setattr(choose_keys, "_MOST_VALUES", 1)
-        found = Deduplicator(SCHEME, scope=scope, threads=1).run(known)
+        found = dedup(known, SCHEME, GroupOptions(scope=scope, threads=1))
     with found:
         pairs = {pair: clause for pair, clause in pairs_of(found).items() if clause != "equal"}
         groups = groups_of(found)
@@ -181,7 +183,9 @@ def test_the_result_depends_neither_on_memory_nor_on_threads_nor_on_the_kernels(
     known = [(str(place), text, own) for place, (_, text, own) in enumerate(one_source(3, 400) + documents(5))]
     found = []
     for memory, threads in ((1 << 28, 1), (1 << 20, 3)):
-        with Deduplicator(PLAIN, scope=scope, memory=memory, threads=threads, **BY_DISTANCE).run(known) as duplicates:
+        with dedup(
+            known, PLAIN, GroupOptions(scope=scope, memory=memory, threads=threads, **BY_DISTANCE)
+        ) as duplicates:
             found.append((pairs_of(duplicates), groups_of(duplicates), duplicates.counts))
         # So few numbers are sorted at once that a key has more.
         monkeypatch.setattr("es_simhash.groups.pairs.document_links._BYTES_A_NUMBER", 1 << 15)
@@ -193,36 +197,36 @@ def test_the_result_depends_neither_on_memory_nor_on_threads_nor_on_the_kernels(
 def test_the_rarity_of_features_is_learnt_from_all_documents() -> None:
     known = documents(3)
     assert any(SCOPES[0].values_of(own) is None for _, _, own in known)
-    rarity = Deduplicator(SCHEME).learn([each[:2] for each in known])
-    assert Deduplicator(SCHEME, scope=SCOPES[0]).learn(known) == rarity
+    rarity = learn_from([each[:2] for each in known], SCHEME)
+    assert learn_from(known, SCHEME, GroupOptions(scope=SCOPES[0])) == rarity
 
 
 def test_a_tenant_is_deduplicated_as_if_it_were_alone() -> None:
     known = [(f"{tenant}{id_}", text, {"tenant": tenant}) for tenant in "abc" for id_, text, _ in documents(11)]
     apart = []
     for tenant in "abc":
-        with Deduplicator(SCHEME, threads=1).run(
-            [(id_, text) for id_, text, own in known if own["tenant"] == tenant]
+        with dedup(
+            [(id_, text) for id_, text, own in known if own["tenant"] == tenant], SCHEME, GroupOptions(threads=1)
         ) as own:
-            apart += list(own.groups_of_ids())
+            apart += list(own.ids())
     random.Random(0).shuffle(known)
-    with Deduplicator(SCHEME, scope=Scope(("tenant",)), threads=1).run(known) as found:
-        assert sorted(map(sorted, found.groups_of_ids())) == sorted(map(sorted, apart))
+    with dedup(known, SCHEME, GroupOptions(scope=Scope(("tenant",)), threads=1)) as found:
+        assert sorted(map(sorted, found.ids())) == sorted(map(sorted, apart))
 
 
 def test_documents_whose_scope_is_unknown_are_counted_and_in_no_group() -> None:
     same = "the same words in all of them"
     own: dict[str, Any] = {"a": {"tenant": "x"}, "b": {}, "c": {"tenant": []}, "d": {"tenant": "x"}}
     known = [(id_, same, values) for id_, values in own.items()]
-    with Deduplicator(PLAIN, scope=Scope(("tenant",))).run([*known, ("e", "", {})]) as found:
-        assert list(found.groups_of_ids()) == [["a", "d"]]
+    with dedup([*known, ("e", "", {})], PLAIN, GroupOptions(scope=Scope(("tenant",)))) as found:
+        assert list(found.ids()) == [["a", "d"]]
         assert (found.counts.documents, found.counts.empty, found.counts.unscoped) == (5, 1, 2)
 
 
 @pytest.mark.parametrize("document", [("a", "text"), ("a", "text", "x"), ("a", "text", {}, 1), ["a", "text", {}]])
 def test_with_a_scope_each_document_has_its_values(document: Any) -> None:
-    with pytest.raises(DocumentError, match=r"an object with the values of the scope\. Give such triples"):
-        Deduplicator(PLAIN, scope=Scope(("tenant",))).run([document])
+    with pytest.raises(DocumentError, match=r"of the scope, or of the order\. Give such triples"):
+        dedup([document], PLAIN, GroupOptions(scope=Scope(("tenant",))))
 
 
 SIMPLE = (
@@ -301,11 +305,11 @@ def test_what_is_hashed_alike_is_compared_exactly(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(scope_rows, "_hashes", lambda hash, kinds: scope_rows._Hashes(hash))
     texts = ["some words of a story", "Some words of a story", "SOME words of a story"]
     known = [(f"{tenant}{place}", text, {"tenant": tenant}) for place, text in enumerate(texts) for tenant in "ab"]
-    with Deduplicator(PLAIN, scope=Scope(("tenant",)), threads=1, **BY_DISTANCE).run(known) as found:
+    with dedup(known, PLAIN, GroupOptions(scope=Scope(("tenant",)), threads=1, **BY_DISTANCE)) as found:
         assert {frozenset((a, b)) for a, b in pairs_of(found)} == {
             frozenset(pair) for pair in combinations(range(6), 2) if known[pair[0]][2] == known[pair[1]][2]
         }
-        assert sorted(map(sorted, found.groups_of_ids())) == [["a0", "a1", "a2"], ["b0", "b1", "b2"]]
+        assert sorted(map(sorted, found.ids())) == [["a0", "a1", "a2"], ["b0", "b1", "b2"]]
 
 
 def linked(dates: list[int], all: int, most: int | None, hot: HotKeys) -> tuple[list[tuple[int, int]], ScopedLinker]:

@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from es_simhash.groups.of_texts import dedup
+from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs import valley
 from es_simhash.groups.pairs.candidates import pair_codes
-from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.groups.pairs.valley import PairSample, valley_of
 from es_simhash.quality.similarity_histogram import histogram
 from es_simhash.scheme.scheme import Scheme
@@ -81,7 +82,7 @@ def test_texts_part_between_those_that_share_a_frame_and_copies_whatever_is_near
     documents = [(str(place), text) for place, text in enumerate(texts_of_two_kinds())]
     random.Random(1).shuffle(documents)
     scheme = replace(SCHEME, verification=replace(VERIFICATION, similarity=threshold))
-    with Deduplicator(scheme, threads=1).run(documents) as duplicates:
+    with dedup(documents, scheme, GroupOptions(threads=1)) as duplicates:
         assert duplicates.counts.valley is not None
         assert 0.45 < duplicates.counts.valley < 0.85
         assert all((block["similarity"] >= threshold).all() for block in duplicates.pairs())
@@ -100,14 +101,14 @@ def test_a_histogram_has_the_valley_of_the_measure_of_the_scheme() -> None:
 def test_following_the_hint_gives_what_it_promises(threshold: float) -> None:
     """Copies are found, what shares a frame is not, and a minimum a little different changes hardly any pair."""
     documents = [(str(place), text) for place, text in enumerate(texts_of_two_kinds())]
-    with Deduplicator(SCHEME, threads=1, similarity=threshold).run(documents) as found:
+    with dedup(documents, SCHEME, GroupOptions(threads=1, similarity=threshold)) as found:
         valley = found.counts.valley
     assert valley is not None
     near = {}
     for least in (valley - 0.03, valley, valley + 0.03):
-        with Deduplicator(SCHEME, threads=1, similarity=least).run(documents) as found:
+        with dedup(documents, SCHEME, GroupOptions(threads=1, similarity=least)) as found:
             near[least] = found.counts.near
-            copies = {tuple(sorted(map(int, group))) for group in found.groups_of_ids()}
+            copies = {tuple(sorted(map(int, group))) for group in found.ids()}
         if least == valley:
             assert copies == {(place, place + 1) for place in range(0, 120, 2)}
     assert max(near.values()) - min(near.values()) <= 2

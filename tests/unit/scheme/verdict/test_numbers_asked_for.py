@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash import Deduplicator, EsSimhashError, GroupOptions, Scheme, Verification
-from es_simhash.groups.pairs.result import Duplicates
+from es_simhash import EsSimhashError, GroupOptions, Scheme, Verification, dedup
+from es_simhash.groups.groups import Groups
+from es_simhash.groups.of_texts import TextCorpus
 from es_simhash.plans.distinct.pages import PageRequest
 from es_simhash.plans.find_options import FindRequest
 from es_simhash.scheme.query import Criteria
@@ -32,7 +33,7 @@ ASKED: list[Callable[..., Criteria]] = [
     lambda **options: FindRequest(**options).criteria(Scheme()),
     criteria_of_page,
     lambda **options: GroupOptions(**options).criteria(Scheme()),
-    lambda **options: Deduplicator(Scheme(), **options).criteria,
+    lambda **options: GroupOptions(**options).criteria(Scheme()),
 ]
 
 
@@ -95,8 +96,8 @@ def test_what_is_refused_is_what_the_numbers_take_away(texts: list[str], share: 
         assert without.counts.refused == 0
 
 
-def deduplicated(texts: list[str], numbers: float | None) -> Duplicates:
-    return Deduplicator(Scheme(), numbers=numbers).run((str(place), text) for place, text in enumerate(texts))
+def deduplicated(texts: list[str], numbers: float | None) -> Groups[TextCorpus]:
+    return dedup(((str(place), text) for place, text in enumerate(texts)), Scheme(), GroupOptions(numbers=numbers))
 
 
 def pairs_by(texts: list[str], numbers: float | None) -> set[tuple[int, int]]:

@@ -9,7 +9,7 @@ import pytest
 
 from es_simhash._core.json_paths import Json
 from es_simhash.cli.reports.groups.collector import Collector, Omitted, SharedKey, ShownKey
-from es_simhash.groups.pairs.result import Counts
+from es_simhash.groups.groups import Counts
 from es_simhash.plans.explain.excerpts import Piece
 from es_simhash.scheme.query import Criteria
 from tests.support.reports import SCHEME, group, group_of, member, pairs, report, setup

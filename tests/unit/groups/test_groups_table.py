@@ -8,8 +8,9 @@ import pytest
 
 from es_simhash.documents.arrow.frame import Frame
 from es_simhash.errors import InputError
-from es_simhash.groups.pairs.deduplicator import Deduplicator
-from es_simhash.groups.pairs.result import Duplicates
+from es_simhash.groups.groups import Groups
+from es_simhash.groups.of_texts import TextCorpus, dedup
+from es_simhash.groups.options import GroupOptions
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.scope import Scope
 from es_simhash.testing.corpus import corpus, edited
@@ -23,13 +24,13 @@ FRAME = polars.DataFrame([{"id": f"d{place}", **each} for place, each in enumera
 FOUND = [(f"d{place}", f"{each['title']}\n{each['body']}") for place, each in enumerate(DOCUMENTS)]
 
 
-def run(documents: object = FRAME, **options: object) -> Duplicates:
-    return Deduplicator(Scheme(), threads=1, **options).run(documents)  # type: ignore[arg-type]
+def run(documents: object = FRAME, **options: object) -> Groups[TextCorpus]:
+    return dedup(documents, Scheme(), GroupOptions(threads=1, **options))  # type: ignore[arg-type]
 
 
 def test_a_frame_has_the_groups_of_its_texts() -> None:
     with run() as by_frame, run(FOUND) as by_pairs:
-        assert list(by_frame.groups_of_ids()) == list(by_pairs.groups_of_ids())
+        assert list(by_frame.ids()) == list(by_pairs.ids())
         assert by_frame.counts == by_pairs.counts
         assert by_frame.counts.groups == 12
 
@@ -37,15 +38,14 @@ def test_a_frame_has_the_groups_of_its_texts() -> None:
 def test_the_table_has_the_members_of_each_group_the_canonical_one_first() -> None:
     with run() as found:
         rows = found.to_arrow().to_pylist()
-        assert [[row["id"] for row in rows if row["group"] == group] for group in range(12)] == list(
-            found.groups_of_ids()
-        )
-        assert [row["id"] for row in rows] == [f"d{row['position']}" for row in rows]
-        assert [row["position"] for row in rows if row["is_canonical"]] == [group[0] for group in found.groups]
-        near = {(pair["first"], pair["second"]): pair["similarity"] for pairs in found.pairs() for pair in pairs}
-        firsts = {row["group"]: row["position"] for row in rows if row["is_canonical"]}
+        names = list(dict.fromkeys(row["group"] for row in rows))
+        assert [[row["id"] for row in rows if row["group"] == name] for name in names] == list(found.ids())
+        assert [row["id"] for row in rows if row["is_canonical"]] == [ids[0] for ids in found.ids()]
+        near = {
+            (f"d{pair['first']}", f"d{pair['second']}"): pair["similarity"] for some in found.pairs() for pair in some
+        }
         for row in rows:
-            known = near.get((firsts[row["group"]], row["position"]))
+            known = near.get((row["canonical"], row["id"]))
             assert known is None or row["similarity"] == pytest.approx(known)
             assert row["similarity"] > 0.5
 
@@ -62,7 +62,7 @@ def test_other_packages_take_the_table() -> None:
 def test_no_groups_are_an_empty_table() -> None:
     with run([("a", "one text")]) as found:
         assert found.to_arrow().num_rows == 0
-        assert found.to_arrow().column_names[:3] == ["group", "position", "id"]
+        assert found.to_arrow().column_names[:3] == ["group", "id", "canonical"]
         assert "1 document, 0 groups, 0 duplicates" in Reader(found._repr_html_()).text
 
 
@@ -71,7 +71,7 @@ def test_a_frame_has_the_values_of_a_scope() -> None:
     scope = Scope(within=("meta.tenant",))
     pairs = [(id, text, {"meta": {"tenant": place % 2}}) for place, (id, text) in enumerate(FOUND)]
     with run(Frame(frame, fields=["title", "body"]), scope=scope) as found, run(pairs, scope=scope) as expected:
-        assert list(found.groups_of_ids()) == list(expected.groups_of_ids())
+        assert list(found.ids()) == list(expected.ids())
         assert 0 < found.counts.groups < 20
 
 

@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.errors import DocumentError, SchemeError, TextError
+from es_simhash.errors import DocumentError, EsSimhashError, TextError
+from es_simhash.groups.groups import Groups
+from es_simhash.groups.of_texts import TextCorpus, dedup
+from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs import choose_keys
-from es_simhash.groups.pairs import deduplicator as module
 from es_simhash.groups.pairs.compare import Comparison
-from es_simhash.groups.pairs.deduplicator import Deduplicator
-from es_simhash.groups.pairs.result import Duplicates
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.fingerprinting import hashed_features
 from es_simhash.scheme.scheme import Scheme
@@ -30,11 +30,13 @@ from es_simhash.scheme.verdict.verifier import Verifier
 from es_simhash.text.features import FeatureBatch
 from es_simhash.text.idf import IdfTable
 from es_simhash.text.tokens.kinds import Chars, Custom, Words
+from tests.support import standing_documents
 from tests.support.fuzzing import examples
+from tests.support.standing_documents import BY_RANK, ranked
 
 # By its plain features, which are easily computed again.
 SCHEME = replace(Scheme.preset("default"), verification=Verification.of_fingerprints(0.6))
-LITTLE = module._LEAST_MEMORY
+LITTLE = 1 << 20
 
 
 def words(rng: np.random.Generator, count: int) -> list[str]:
@@ -56,12 +58,16 @@ def families(seed: int, count: int = 60, copies: int = 3) -> list[str]:
     return [texts[i] for i in rng.permutation(len(texts))]
 
 
-def run(texts: list[str], scheme: Scheme = SCHEME, **options: Any) -> Duplicates:
+def run(texts: list[str], scheme: Scheme = SCHEME, **options: Any) -> Groups[TextCorpus]:
     documents = ((f"id{i}", text) for i, text in enumerate(texts))
-    return Deduplicator(scheme, **{"threads": 1} | options).run(documents)
+    return dedup(documents, scheme, GroupOptions(**{"threads": 1} | options))
 
 
-def pairs(found: Duplicates) -> dict[tuple[int, int], Any]:
+def together(found: Groups[TextCorpus]) -> list[list[int]]:
+    return sorted(sorted(each) for each in found.positions())
+
+
+def pairs(found: Groups[TextCorpus]) -> dict[tuple[int, int], Any]:
     return {(int(pair["first"]), int(pair["second"])): pair for batch in found.pairs() for pair in batch}
 
 
@@ -93,7 +99,7 @@ def test_verified_pairs_are_those_that_comparing_all_texts_finds() -> None:
     with run(texts, similarity=0.7) as found:
         assert {pair: float(row["similarity"]) for pair, row in pairs(found).items()} == alike
         assert all(row["is_exact"] for row in pairs(found).values())
-        assert list(found.groups) == components(len(texts), list(alike))
+        assert together(found) == components(len(texts), list(alike))
 
 
 @pytest.mark.parametrize(
@@ -173,7 +179,7 @@ def test_the_result_does_not_depend_on_memory(options: dict[str, Any], monkeypat
     # Less than anyone can ask for, so that a few documents need files and pieces.
     monkeypatch.setattr("es_simhash.groups.pairs.document_links._BYTES_A_NUMBER", LITTLE // 50)
     monkeypatch.setattr("es_simhash.groups.pairs.text_similarity._SHARE", LITTLE // 50)
-    monkeypatch.setattr("es_simhash.groups.pairs.deduplicator._SPOOL_SHARE", LITTLE)
+    monkeypatch.setattr("es_simhash.groups.pairs.spool._SHARE", LITTLE)
     with run(texts, memory=LITTLE, **options) as found:
         assert pairs(found) == ample
         assert found.counts == counts
@@ -204,7 +210,7 @@ def test_identical_texts_are_chained_and_compared_no_further() -> None:
     with run(texts) as found:
         assert set(pairs(found)) == {(0, 2), (2, 3)}
         assert all(row["similarity"] == 1 and row["is_exact"] for row in pairs(found).values())
-        assert list(found.groups) == [[0, 2, 3]]
+        assert together(found) == [[0, 2, 3]]
         assert found.counts.identical == 2
         assert found.counts.near == found.counts.compared == 0
         assert found.is_canonical.tolist() == [True, True, False, False]
@@ -222,7 +228,7 @@ def test_texts_that_differ_in_case_only_are_near_but_not_identical(options: dict
 )
 def test_very_many_copies_are_one_group(count: int, options: dict[str, Any]) -> None:
     with run(["the same words again and again"] * count, **options) as found:
-        assert found.groups.sizes.tolist() == [count]
+        assert [len(each) for each in found.positions()] == [count]
         assert found.counts.identical == found.counts.duplicates == count - 1
         assert found.counts.left_out == 0
 
@@ -237,7 +243,7 @@ def test_fingerprints_that_very_many_share_make_one_group_and_the_rest_is_counte
         raised = {letters[bit] for bit in range(12) if number >> bit & 1}
         texts.append("".join(letter.upper() if i in raised else letter for i, letter in enumerate(text)))
     with run(texts) as found:
-        assert found.groups.sizes.tolist() == [count]
+        assert [len(each) for each in found.positions()] == [count]
         assert found.counts.identical == 0
         assert found.counts.near < 10 * count
         assert found.counts.left_out > count
@@ -260,7 +266,7 @@ def test_features_of_a_text_are_made_a_few_times_however_many_texts_share_its_ke
     monkeypatch.setenv("ES_SIMHASH_NATIVE", "0")  # what numpy does can be counted
     monkeypatch.setattr(fingerprinting, "hashed_features", counted)
     with run(texts, Scheme.preset("default")) as found:
-        assert list(found.groups) == [[0, 300]]
+        assert together(found) == [[0, 300]]
         assert found.counts.verified > 25 * len(texts)
     # For the fingerprints, and to compare them; a few once more, to see what is missed.
     assert made[0] <= 2 * len(texts) + 10
@@ -280,13 +286,13 @@ def test_distinct_texts_have_no_pairs() -> None:
     texts = [" ".join(words(rng, 30)) for _ in range(500)]
     with run(texts) as found:
         assert list(found.pairs()) == []
-        assert list(found.groups) == []
+        assert together(found) == []
         assert found.is_canonical.all()
 
 
 def test_empty_texts_are_kept_and_counted() -> None:
     with run(["", "a text with words", "  \n", ""]) as found:
-        assert list(found.groups) == []
+        assert together(found) == []
         assert found.is_canonical.tolist() == [True] * 4
         assert found.counts.empty == 3
         assert found.counts.documents == 4
@@ -296,13 +302,13 @@ def test_empty_texts_are_kept_and_counted() -> None:
 def test_few_documents_are_fine(texts: list[str]) -> None:
     with run(texts) as found:
         assert found.counts.documents == len(found.is_canonical) == len(texts)
-        assert list(found.groups_of_ids()) == []
-        assert list(found.ids()) == [f"id{i}" for i in range(len(texts))]
+        assert list(found.ids()) == []
+        assert list(found.corpus.ids()) == [f"id{i}" for i in range(len(texts))]
 
 
 def test_groups_have_the_ids_of_their_documents() -> None:
     with run(["a text that is here twice", "some other text", "a text that is here twice"]) as found:
-        assert list(found.groups_of_ids()) == [["id0", "id2"]]
+        assert list(found.ids()) == [["id0", "id2"]]
 
 
 def test_short_texts_are_found_as_well() -> None:
@@ -327,7 +333,7 @@ def test_every_kind_of_scheme_finds_near_copies(scheme: Scheme) -> None:
     texts = families(8, 5, 0)
     copies = [text.replace("e", "i", 1) for text in texts]
     with run(texts + copies, scheme, similarity=0.8) as found:
-        assert [0, len(texts)] in [group[:1] + group[-1:] for group in found.groups]
+        assert [0, len(texts)] in [group[:1] + group[-1:] for group in together(found)]
         for (a, b), row in pairs(found).items():
             if scheme.weights == "set" or (scheme.minhash and scheme.minhash.is_weighted):
                 both = texts + copies
@@ -345,7 +351,7 @@ def test_idf_weights_do_not_change_what_minhash_finds() -> None:
 def test_progress_is_reported_up_to_the_last_document() -> None:
     reported: list[int] = []
     documents = ((str(i), "word " * 40) for i in range(10_000))
-    with Deduplicator(SCHEME, threads=1).run(documents, reported.append):
+    with dedup(documents, SCHEME, GroupOptions(threads=1), reported.append):
         pass
     assert reported == sorted(reported)
     assert reported[-1] == 10_000
@@ -363,7 +369,7 @@ def test_a_text_that_cannot_be_used_is_named_by_its_position() -> None:
 @pytest.mark.parametrize("document", ["ab", ("id", "text", "more"), (1, "text"), None])
 def test_a_document_that_is_no_pair_is_named_by_its_position(document: Any) -> None:
     with pytest.raises(DocumentError, match="Text 1 is not a pair"):
-        Deduplicator(SCHEME).run([("a", "text"), document])
+        dedup([("a", "text"), document], SCHEME)
 
 
 def test_an_error_of_the_source_reaches_the_caller(tmp_path: Path) -> None:
@@ -372,7 +378,7 @@ def test_an_error_of_the_source_reaches_the_caller(tmp_path: Path) -> None:
         raise OSError("the disk is gone")
 
     with pytest.raises(OSError, match="the disk is gone"):
-        Deduplicator(SCHEME, directory=tmp_path, memory=LITTLE).run(broken())
+        dedup(broken(), SCHEME, GroupOptions(directory=tmp_path, memory=LITTLE))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -387,8 +393,8 @@ def test_an_error_of_the_source_reaches_the_caller(tmp_path: Path) -> None:
     ],
 )
 def test_options_that_make_no_sense_are_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(SchemeError, match=message):
-        Deduplicator(SCHEME, **options)
+    with pytest.raises(EsSimhashError, match=message):
+        dedup([], SCHEME, GroupOptions(**options))
 
 
 # --- which documents make a group, and which is kept
@@ -401,15 +407,15 @@ def chain(count: int) -> list[tuple[str, str]]:
 
 
 def groups_of(documents: list[tuple[str, str]], rank: Any = None, **options: Any) -> list[list[str]]:
-    with Deduplicator(SCHEME, **options).run(documents, rank=rank) as found:
-        return list(found.groups_of_ids())
+    with dedup(ranked(documents, rank), SCHEME, GroupOptions(canonical=BY_RANK, **options)) as found:
+        return list(found.ids())
 
 
 def test_a_chain_is_one_group_in_which_several_stand_for_the_others() -> None:
     documents = chain(25)
-    with Deduplicator(SCHEME, similarity=0.75).run(documents) as found:
-        assert [len(group) for group in found.groups_of_ids()] == [25]
-        standing = list(found.standing_ids())
+    with dedup(documents, SCHEME, GroupOptions(similarity=0.75)) as found:
+        assert [len(group) for group in found.ids()] == [25]
+        standing = standing_documents.standing(found)
         assert 5 < found.is_canonical.sum() == found.counts.documents - found.counts.duplicates < 25
     assert sum(map(len, standing)) <= 25
     texts = dict(documents)
@@ -424,11 +430,13 @@ def test_every_duplicate_is_near_the_document_that_stands_for_it(seed: int, coun
     documents += [(f"again {id_}", text) for id_, text in chosen.sample(documents, 3)]
     chosen.shuffle(documents)
     ranks = [chosen.randrange(4) for _ in documents]
-    with Deduplicator(SCHEME, similarity=similarity, threads=1).run(documents, rank=ranks.__getitem__) as found:
-        rows, groups = members_of(found), list(found.groups_of_ids())
+    with dedup(
+        ranked(documents, ranks.__getitem__), SCHEME, GroupOptions(similarity=similarity, threads=1, canonical=BY_RANK)
+    ) as found:
+        rows, groups = members_of(found), list(found.ids())
         verifier = Verifier(SCHEME, Verification.of_fingerprints(0.6), None)
         assert found.counts.duplicates == sum(not row["is_canonical"] for row in rows)
-        standing = {id_: first for first, *others in found.standing_ids() for id_ in (first, *others)}
+        standing = {id_: first for first, *others in standing_documents.standing(found) for id_ in (first, *others)}
     texts, order = dict(documents), {id_: (ranks[place], place) for place, (id_, _) in enumerate(documents)}
     by_id = {row["id"]: row for row in rows}
 
@@ -450,7 +458,7 @@ def test_every_duplicate_is_near_the_document_that_stands_for_it(seed: int, coun
         assert all(similar(a, b) < similarity for a, b in combinations(stand, 2))
 
 
-def members_of(found: Duplicates) -> list[dict[str, Any]]:
+def members_of(found: Groups[TextCorpus]) -> list[dict[str, Any]]:
     return polars.DataFrame(found.to_arrow()).to_dicts()
 
 
@@ -459,14 +467,14 @@ def test_the_document_of_the_least_rank_is_kept() -> None:
     documents = [("a", text), ("b", text + " x"), ("c", text), ("other", "nothing of the kind, and short")]
     ranks = [2, 1, 2, 0]
     assert groups_of(documents, ranks.__getitem__) == [["b", "a", "c"]]
-    with Deduplicator(SCHEME).run(documents, rank=ranks.__getitem__) as found:
+    with dedup(ranked(documents, ranks.__getitem__), SCHEME, GroupOptions(canonical=BY_RANK)) as found:
         assert found.is_canonical.tolist() == [False, True, False, True]
 
 
 def test_of_a_key_no_more_than_the_largest_bucket_are_compared() -> None:
     text = chain(1)[0][1]
     documents = [(str(i), f"{text} {i}") for i in range(60)]
-    with Deduplicator(Scheme(), max_bucket=5).run(documents) as found:
+    with dedup(documents, Scheme(), GroupOptions(max_bucket=5)) as found:
         assert found.counts.cut_off > 0
         assert found.counts.near < 60
 

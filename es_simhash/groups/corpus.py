@@ -1,0 +1,148 @@
+"""The documents that are grouped, wherever they come from, and the links between near-duplicates among them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash._core.arrays import Integers
+from es_simhash.errors import InputError
+from es_simhash.groups.options import GroupOptions
+from es_simhash.groups.pairs.compare import Comparison
+from es_simhash.groups.pairs.document_links import Bounds, Links, link
+from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
+from es_simhash.groups.pairs.missed import Missed, missed
+from es_simhash.groups.pairs.spool import Spools
+from es_simhash.groups.pairs.text_similarity import CompareTexts
+from es_simhash.groups.pairs.worker_pool import default_threads
+from es_simhash.scheme.group_fields import new_name
+from es_simhash.scheme.settings import Settings
+from es_simhash.scheme.verdict.rarity import Rarity
+
+
+class Corpus(ABC):
+    """Documents, known by their positions: their fingerprints in columns, and their names and texts on demand.
+
+    ``exact`` compares texts; it is None if fingerprints decide. ``rarity`` is the table by which it does, if any.
+    ``unread`` has the indices that were left out, with the reasons. ``is_of_engine`` says whether documents have an
+    index, ``has_indices`` whether there are several of these, whose ids may be the same.
+    """
+
+    is_of_engine = has_indices = False
+
+    def __init__(self, settings: Settings, options: GroupOptions, store: FingerprintStore, spools: Spools) -> None:
+        self.settings = settings
+        self.options = options
+        self.store = store
+        self.spools = spools
+        self.criteria = options.criteria(settings)
+        self.threads = options.threads or default_threads()
+        self.exact: CompareTexts | None = None
+        self.rarity: Rarity | None = None
+        self.unread: dict[str, str] = {}
+
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        return len(self.store)
+
+    @property
+    def total(self) -> int:
+        """The number of documents, with those that have nothing to compare."""
+        return len(self.store)
+
+    @property
+    def empty(self) -> int:
+        """The number of documents that have nothing to compare."""
+        return self.store.empty
+
+    @abstractmethod
+    def keys(self, positions: Sequence[int]) -> list[tuple[str, str]]:
+        """Return the index and the id of documents; there is no index outside of engines."""
+
+    @abstractmethod
+    def texts_at(self, positions: Sequence[int]) -> list[str]:
+        """Return the texts of documents, as far as they can be read."""
+
+    @abstractmethod
+    def ranks(self, positions: Sequence[int]) -> list[Any]:
+        """Return what documents are sorted by to choose the canonical one: the lowest comes first."""
+
+    def check(self) -> None:  # noqa: B027 - most jobs end when they are done
+        """Raise if the job is to end."""
+
+    def named(self, positions: Sequence[int]) -> list[str]:
+        """Return what others call these documents: their ids, with their indices where there are several."""
+        return [f"{index}/{id_}" if self.has_indices else id_ for index, id_ in self.keys(positions)]
+
+    def ordered(self, groups: Sequence[Sequence[int]]) -> list[list[int]]:
+        """Sort the documents of each group in the order of canonical documents."""
+        positions = [position for group in groups for position in group]
+        ranks = dict(zip(positions, self.ranks(positions), strict=True))
+        try:
+            return [sorted(group, key=ranks.__getitem__) for group in groups]
+        except TypeError as error:
+            raise InputError(
+                f"Documents cannot be ordered by {self.options.canonical.name!r}: {error}. Let it give comparable "
+                "values."
+            ) from error
+
+    def names_of_groups(self, groups: Iterable[Sequence[int]], others: Sequence[str] = ()) -> list[str] | None:
+        """Return the names of groups, none of them that of ``others``; None for those that `name_of_group` makes."""
+        return None
+
+
+def name_of_group(key: tuple[str, str]) -> str:
+    """Return the name of a new group that begins with this document."""
+    return new_name(*key)
+
+
+@dataclass(frozen=True)
+class Linked:
+    """The links of a corpus, what was counted, and the documents that earlier groups have joined."""
+
+    links: Links
+    compared: int
+    verified: int
+    refused: int
+    valley: float | None
+    missed: Missed | None
+    new: int | None = None
+    joined: tuple[Integers, Integers] | None = None
+
+
+def linked(
+    corpus: Corpus,
+    new: npt.NDArray[np.bool_] | None = None,
+    joined: tuple[Integers, Integers] | None = None,
+) -> Linked:
+    """Link the near-duplicates of a corpus: only those with ``new`` documents if there are any, and ``joined`` ones."""
+    store, options = corpus.store, corpus.options
+    comparison = Comparison(store, corpus.criteria, corpus.exact, corpus.threads, corpus.check)
+    bounds = Bounds(options.max_bucket, new)
+    links = link(store, corpus.criteria, comparison, options.memory, corpus.spools, bounds)
+    if joined:
+        links.union.union(*joined)
+    missing = None if links.is_whole or new is not None else _missed(corpus, comparison, links)
+    return Linked(
+        links,
+        comparison.compared,
+        comparison.verified,
+        comparison.refused,
+        comparison.sample.valley,
+        missing,
+        None if new is None else int(new.sum()),
+        joined,
+    )
+
+
+def _missed(corpus: Corpus, comparison: Comparison, links: Links) -> Missed | None:
+    """Estimate what is missing; None where signatures do not say how similar all documents are."""
+    store = corpus.store
+    if corpus.criteria.similarity is None or store.settings.minhash is None or (store.scopes and store.scopes.by_pairs):
+        return None
+    return missed(store, comparison, links.union.groups().firsts)

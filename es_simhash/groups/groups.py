@@ -1,0 +1,478 @@
+"""Groups of near-duplicates: the one result of grouping, wherever the documents come from."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain, islice
+from types import TracebackType
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash._core.arrays import Integers
+from es_simhash._core.arrow_tables import Rows
+from es_simhash._core.json_paths import Json
+from es_simhash._core.stages import counted_arrays
+from es_simhash.errors import InputError
+from es_simhash.groups.corpus import Corpus, Linked, name_of_group
+from es_simhash.groups.forms import forms
+from es_simhash.groups.pairs.compare import Pairs
+from es_simhash.groups.pairs.document_links import HotKey
+from es_simhash.groups.pairs.group_batches import groups_in_batches
+from es_simhash.groups.pairs.missed import Missed
+from es_simhash.groups.pairs.nearness import Near, Nearness, values_of
+from es_simhash.groups.pairs.standing import canonicals_of, in_turn
+from es_simhash.groups.union_find import Components, UnionFind
+from es_simhash.scheme.group_fields import Membership
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
+from es_simhash.scheme.verdict.rarity import Rarity
+from es_simhash.scheme.verdict.rule import EQUAL, are_near, clauses
+from es_simhash.scheme.verdict.verification import Level
+
+# Where the documents come from: texts or an index.
+From_co = TypeVar("From_co", bound=Corpus, covariant=True)
+
+_SINGLES = 1000
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The counts of a grouping.
+
+    ``empty`` documents have nothing to compare: no text, or in an index no whole fingerprint. ``unscoped`` ones lack a
+    value of the scope. Neither are in any pair. ``identical`` pairs have equal texts: each such text, except the first,
+    is paired with the one before it, and compared with no other; but with any in scope, where values must differ or
+    dates be near. ``near`` counts all other pairs. ``duplicates`` are the documents that another one stands for.
+
+    Among ``compared`` candidates, ``verified`` were decided by their texts, and ``refused`` were similar enough but
+    shared too few of their numbers. Keys shared by very many documents would have made ``left_out`` more comparisons,
+    counted once for each key of a pair. ``cut_off`` counts documents that were not compared because too many have a
+    key, once for each key. What was left out may have ``missed`` near-duplicates, which is estimated. Texts part at the
+    similarity ``valley``, unless that is not clear (see `es_simhash.groups.pairs.valley`). If groups were extended,
+    only ``new`` documents were compared with the others.
+    """
+
+    documents: int
+    empty: int
+    identical: int
+    near: int
+    groups: int
+    duplicates: int
+    compared: int
+    verified: int
+    left_out: int
+    refused: int = 0
+    cut_off: int = 0
+    unscoped: int = 0
+    valley: float | None = None
+    missed: Missed | None = None
+    new: int | None = None
+
+
+@dataclass(frozen=True)
+class Member:
+    """A document of a group, with its distance and similarity to the document that stands for it.
+
+    This is the ``canonical`` one: its id, or its index and id (``INDEX/ID``) where several indices were grouped. An
+    estimated similarity has a ``standard_error``. Documents of files have no ``index``. The ``position`` is that in the
+    `Corpus`.
+    """
+
+    index: str
+    id: str
+    canonical: str
+    is_canonical: bool
+    similarity: float | None
+    distance: int | None
+    standard_error: float | None = None
+    position: int = 0
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group of near-duplicates; each canonical member comes before its duplicates.
+
+    ``id`` is its name, which in an index stays the same from run to run.
+    """
+
+    id: str
+    members: tuple[Member, ...]
+
+    @property
+    def canonical(self) -> Member:
+        """The first of the members that stand for themselves."""
+        return self.members[0]
+
+    @property
+    def similarity(self) -> float | None:
+        """The lowest similarity of a member to the document that stands for it."""
+        return min((each.similarity for each in self.members if each.similarity is not None), default=None)
+
+    @property
+    def distance(self) -> int | None:
+        """The largest distance of a member to the document that stands for it."""
+        return max((each.distance for each in self.members if each.distance is not None), default=None)
+
+
+# What a table says of each member, as Arrow calls the types; documents of files have no index.
+_COLUMNS = {
+    "group": "string",
+    "index": "string",
+    "id": "string",
+    "canonical": "string",
+    "is_canonical": "bool",
+    "similarity": "double",
+    "distance": "int64",
+    "standard_error": "double",
+}
+
+
+class Groups(Rows, Generic[From_co]):
+    """All groups, the largest first; those that new documents may change, if only these were compared.
+
+    They are a table of Arrow, too (``to_arrow()``), with a row for each member, canonical ones before their duplicates.
+    Documents are known by their positions, from 0: ``canonicals`` has for each the one that stands for it.
+
+    Names and links may lie in temporary files: close it, or use it in a ``with`` statement.
+
+    >>> from es_simhash import Scheme, dedup
+    >>> with dedup([("a", "the same text " * 9), ("b", "the same text " * 9)], Scheme()) as groups:
+    ...     [[member.id for member in group.members] for group in groups]
+    [['a', 'b']]
+    """
+
+    def __init__(self, corpus: From_co, found: Linked, criteria: Criteria | None = None) -> None:
+        self._corpus = corpus
+        self.criteria = criteria or corpus.criteria
+        self._are_fewer = criteria is not None
+        self._linked = found
+        self.left_out: set[int] = set()
+        self.canonicals: Integers = np.arange(len(corpus))
+        self._make(np.ones(len(corpus), dtype=np.bool_))
+
+    @property
+    def corpus(self) -> From_co:
+        """The documents that were grouped."""
+        return self._corpus
+
+    # ---- groups
+
+    def __len__(self) -> int:
+        """Return the number of groups."""
+        return len(self._starts)
+
+    def __iter__(self) -> Iterator[Group]:
+        """Yield the groups, the largest first."""
+        for names, some in self._batches():
+            members = self._members_of(some)
+            yield from (Group(name, tuple(islice(members, len(each)))) for name, each in zip(names, some, strict=True))
+
+    @property
+    def counts(self) -> Counts:
+        """The counts of documents, pairs and groups."""
+        found, links = self._linked, self._linked.links
+        near = sum(map(len, self.pairs())) - links.identical if self._are_fewer else links.near
+        return Counts(
+            documents=self.corpus.total,
+            empty=self.corpus.empty,
+            identical=links.identical,
+            near=near,
+            groups=len(self),
+            duplicates=int(np.count_nonzero(~self.is_canonical)),
+            compared=found.compared,
+            verified=found.verified,
+            left_out=links.left_out,
+            refused=found.refused,
+            cut_off=links.cut_off,
+            unscoped=self.corpus.store.unscoped,
+            valley=found.valley,
+            missed=found.missed,
+            new=found.new,
+        )
+
+    @property
+    def rarity(self) -> Rarity | None:
+        """The table by which texts were compared; None if they were not."""
+        return self.corpus.rarity
+
+    @property
+    def is_canonical(self) -> npt.NDArray[np.bool_]:
+        """Whether each document stands for itself: it is near none that does, or in no group."""
+        return self.canonicals == np.arange(len(self.canonicals), dtype=self.canonicals.dtype)
+
+    @property
+    def firsts(self) -> Integers:
+        """For each document the first of its group; itself if it is in none."""
+        found = np.arange(len(self.corpus), dtype=np.int64)
+        found[self._members] = np.repeat(self._members[self._starts], self._sizes)
+        return found
+
+    @property
+    def hot_keys(self) -> list[HotKey]:
+        """The keys shared by very many documents."""
+        return self._linked.links.hot_keys
+
+    @cached_property
+    def forms(self) -> tuple[str, ...]:
+        """The names of the first documents of groups that look like forms (see `es_simhash.groups.forms`).
+
+        There are none where no texts were compared.
+        """
+        corpus = self.corpus
+        corpus.spools.check_open()
+        if corpus.exact is None or self.criteria.similarity is None:
+            return ()
+        found = forms(corpus.settings, self._nearness, corpus.texts_at, self.positions())
+        return tuple(corpus.named(found))
+
+    def pairs(self) -> Iterator[Pairs]:
+        """Yield the pairs that link documents in batches, those of equal texts first.
+
+        A batch is a numpy array with the fields ``first`` and ``second``, the positions; ``distance`` if SimHash
+        counts; and ``similarity``, with its ``standard_error`` (0 if it ``is_exact``), if MinHash does.
+        """
+        pairs = self._linked.links.pairs
+        found = counted_arrays("Reading pairs", pairs, len(pairs), "pairs")
+        return map(self._near_enough, found) if self._are_fewer else found
+
+    def ids(self) -> Iterator[list[str]]:
+        """Yield the ids of the members of each group, with their indices where there are several."""
+        for some in groups_in_batches(self.positions()):
+            named = iter(self.corpus.named(list(chain.from_iterable(some))))
+            yield from (list(islice(named, len(each))) for each in some)
+
+    def positions(self) -> Iterator[list[int]]:
+        """Yield the positions of the members of each group."""
+        for start, size in zip(self._starts.tolist(), self._sizes.tolist(), strict=True):
+            yield self._members[start : start + size].tolist()
+
+    def at(self, similarity: float | Level) -> Groups[From_co]:
+        """Return the groups by a higher minimum similarity, without another run; close either to close both.
+
+        They are those that a run with this similarity finds; its keys may find a few pairs more, or fewer.
+        """
+        corpus = self.corpus
+        if self._linked.joined or self._linked.new is not None:
+            raise InputError("Only new documents were compared. Group all of them to try another similarity.")
+        if self.criteria.similarity is None:
+            raise InputError("No similarity decided, only the distance. Group again to try another distance.")
+        criteria = replace(corpus.options, similarity=similarity).criteria(corpus.settings)
+        assert criteria.similarity is not None
+        if criteria.similarity < self.criteria.similarity:
+            raise InputError(
+                f"These groups have pairs from {self.criteria.similarity:g} on, and {criteria.similarity:g} would have "
+                "more. Group again with it."
+            )
+        return Groups(corpus, replace(self._linked, missed=None), criteria)
+
+    # ---- what is written of them
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The columns of the table, and their types as Arrow calls them; only documents of an engine have an index."""
+        return {name: kind for name, kind in _COLUMNS.items() if name != "index" or self.corpus.is_of_engine}
+
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """Yield a row for each member, canonical ones before their duplicates."""
+        self.corpus.spools.check_open()
+        names = list(self.columns)[1:]
+        return ((group.id, *(getattr(each, name) for name in names)) for group in self for each in group.members)
+
+    def fields(self, singles: bool = False) -> Iterator[tuple[int, Json]]:
+        """Yield the position of each member, and the fields to write into the document.
+
+        With ``singles``, documents in no group come last, as groups of one.
+        """
+        for names, some in self._batches():
+            own = self._members_of(some)
+            for name, positions in zip(names, some, strict=True):
+                for member in islice(own, len(positions)):
+                    group = Membership(name, len(positions), member.canonical, member.is_canonical)
+                    yield member.position, group.fields(member.distance, member.similarity)
+        if singles:
+            yield from self._singles()
+
+    def leave_out(self, positions: Collection[int]) -> None:
+        """Make the groups again without some documents."""
+        is_affected = np.zeros(len(self.corpus), dtype=np.bool_)
+        numbers = np.repeat(np.arange(len(self)), self._sizes)
+        gone = np.isin(self._members, list(positions))
+        is_affected[self._members[np.isin(numbers, numbers[gone])]] = True
+        self.left_out.update(positions)
+        self._make(is_affected)
+
+    def _repr_html_(self) -> str:
+        from es_simhash.groups.groups_html import groups_html
+
+        return groups_html(self)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the temporary files are deleted, and with them the names of documents."""
+        return self.corpus.spools.is_closed
+
+    def close(self) -> None:
+        """Delete the temporary files."""
+        self.corpus.spools.close()
+
+    def __enter__(self) -> Groups[From_co]:
+        """Return the groups, to be closed at the end of the block."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # ---- making groups
+
+    def _make(self, is_affected: npt.NDArray[np.bool_]) -> None:
+        """Make the groups of linked documents, and choose canonical ones where ``is_affected``; others stay."""
+        self.__dict__.pop("forms", None)
+        self._nearness = Nearness(self.corpus.store, self.criteria, self.corpus.exact)
+        # What only an earlier run has linked may not be near.
+        are_linked = self._linked.joined is None or not len(self._linked.joined[0])
+        pairs = self.pairs if are_linked else None
+        before, components = self.canonicals, self._union().groups()
+        self.canonicals = np.arange(len(self.corpus), dtype=components.firsts.dtype)
+        members, sizes = [np.empty(0, dtype=self.canonicals.dtype)], list[int]()
+        batches = groups_in_batches(self._staying(components))
+        for some in counted_arrays("Making groups", batches, len(components), "groups"):
+            ordered = self.corpus.ordered(some)
+            new = [each for each in ordered if is_affected[each[0]]]
+            old = [position for each in ordered if not is_affected[each[0]] for position in each]
+            self.canonicals[old] = before[old]
+            standing = canonicals_of(new, self._nearness, are_linked=are_linked, pairs=pairs)
+            self.canonicals[list(chain.from_iterable(new))] = standing
+            turns = (in_turn(each, self.canonicals[each].tolist()) for each in ordered)
+            members.append(np.fromiter(chain.from_iterable(turns), dtype=self.canonicals.dtype))
+            sizes += map(len, ordered)
+        self._in_order(np.concatenate(members), np.array(sizes, dtype=np.int64))
+        self._duplicates = np.flatnonzero(~self.is_canonical)
+        self._similarities = self._of_pairs()
+        self._names = self.corpus.names_of_groups(self.positions())
+
+    def _in_order(self, members: Integers, sizes: Integers) -> None:
+        """Keep the groups, the largest first; of those of one size, in the order of their first documents."""
+        starts = np.cumsum(sizes) - sizes
+        order = np.argsort(-sizes, kind="stable")
+        if self.corpus.is_of_engine:  # which reads documents in any order
+            keys = [key[::-1] for key in self.corpus.keys(members[starts].tolist())]
+            order = np.array(sorted(order.tolist(), key=lambda number: (-sizes[number], keys[number])), dtype=np.int64)
+        starts = starts[order]
+        self._sizes = sizes[order]
+        self._starts = np.cumsum(self._sizes) - self._sizes
+        self._members = members[np.repeat(starts - self._starts, self._sizes) + np.arange(len(members))]
+
+    def _staying(self, components: Components) -> Iterator[list[int]]:
+        """Yield the sets of two or more documents that links connect; those left out connect nothing."""
+        if not self.left_out:
+            yield from components
+            return
+        for component in components:
+            rest = [position for position in component if position not in self.left_out]
+            if len(rest) > 1:
+                yield rest
+
+    def _union(self) -> UnionFind:
+        """Return what links connect, without the documents left out."""
+        if not self.left_out and not self._are_fewer:
+            return self._linked.links.union
+        union, instead = UnionFind(len(self.corpus)), self._copies_instead()
+        for pairs in self.pairs():
+            first, second = (instead[pairs[side]] for side in ("first", "second"))
+            stay = (first >= 0) & (second >= 0)
+            union.union(first[stay], second[stay])
+        if self._linked.joined:
+            groups, members = self._linked.joined
+            stay = ~np.isin(members, list(self.left_out))
+            _, firsts, numbers = np.unique(groups[stay], return_index=True, return_inverse=True)
+            union.union(members[stay][firsts][numbers], members[stay])
+        return union
+
+    def _copies_instead(self) -> Integers:
+        """Return each document that stays, and a copy that stays of those left out, or -1.
+
+        Among documents with equal texts only the first has links to others, unless a scope keeps them apart.
+        """
+        count = len(self.corpus)
+        copies, stays = UnionFind(count), np.ones(count, dtype=np.bool_)
+        stays[list(self.left_out)] = False
+        if self._nearness.is_by_pairs:
+            return np.where(stays, np.arange(count), -1)
+        for pairs in self.pairs():
+            equal = pairs[pairs["clause"] == EQUAL]
+            copies.union(equal["first"], equal["second"])
+        firsts, staying = copies.groups().firsts, np.flatnonzero(stays)
+        copy = np.full(count, -1, dtype=np.int64)
+        copy[firsts[staying]] = staying
+        return np.where(stays, np.arange(count), copy[firsts])
+
+    def _near_enough(self, pairs: Pairs) -> Pairs:
+        """Return the pairs that are near by the higher similarity."""
+        distances = pairs["distance"] if self.criteria.distance is not None else None
+        measures = PairMeasures(pairs["similarity"], pairs["meets"])
+        found: Pairs = pairs[(pairs["clause"] == EQUAL) | are_near(clauses(self.criteria, distances, measures))]
+        return found
+
+    def _of_pairs(self) -> Similarities | None:
+        """Return the similarity of each duplicate to its canonical document as far as pairs have it, else NaN."""
+        if self.criteria.similarity is None:
+            return None
+        found = np.full(len(self._duplicates), np.nan)
+        for pairs in self.pairs():
+            sure = pairs[pairs["is_exact"]] if self.corpus.exact else pairs
+            for one, other in (("first", "second"), ("second", "first")):
+                here = sure[self.canonicals[sure[one]] == sure[other]]
+                found[np.searchsorted(self._duplicates, here[one])] = here["similarity"]
+        return found
+
+    # ---- reading groups
+
+    def _batches(self) -> Iterator[tuple[list[str], list[list[int]]]]:
+        """Yield names of groups, and the positions of their members."""
+        names = iter(self._names or ())
+        batches = groups_in_batches(self.positions())
+        for some in counted_arrays("Reading groups", batches, len(self), "groups"):
+            self._nearness.load(list(chain.from_iterable(some)))
+            if self._names is None:
+                yield [name_of_group(key) for key in self.corpus.keys([each[0] for each in some])], some
+            else:
+                yield list(islice(names, len(some))), some
+
+    def _members_of(self, groups: Sequence[Sequence[int]]) -> Iterator[Member]:
+        positions = np.fromiter(chain.from_iterable(groups), dtype=np.int64)
+        canonicals = self.canonicals[positions].astype(np.int64)
+        keys, named = self.corpus.keys(positions.tolist()), self.corpus.named(canonicals.tolist())
+        near, are_canonical = values_of(self._near(canonicals, positions)), (canonicals == positions).tolist()
+        rows = zip(keys, named, are_canonical, near, positions.tolist(), strict=True)
+        for key, name, is_canonical, values, position in rows:
+            yield Member(*key, name, is_canonical, *values, position)
+
+    def _near(self, canonicals: Integers, members: Integers) -> Near:
+        """Compare members with their canonical documents; most similarities are known from the pairs."""
+        known = None
+        if self._similarities is not None:
+            known = np.full(len(members), np.nan)
+            are_later = canonicals != members
+            known[are_later] = self._similarities[np.searchsorted(self._duplicates, members[are_later])]
+        return self._nearness.between(canonicals, members, known)
+
+    def _singles(self) -> Iterator[tuple[int, Json]]:
+        alone = np.ones(len(self.corpus), dtype=np.bool_)
+        alone[self._members] = False
+        alone[list(self.left_out)] = False
+        waiting = np.flatnonzero(alone).tolist()
+        for start in range(0, len(waiting), _SINGLES):
+            some = waiting[start : start + _SINGLES]
+            names = self.corpus.names_of_groups(([position] for position in some), self._names or ())
+            named = names or [name_of_group(key) for key in self.corpus.keys(some)]
+            fields = (
+                Membership(name, 1, key, True).fields()
+                for name, key in zip(named, self.corpus.named(some), strict=True)
+            )
+            yield from zip(some, fields, strict=True)

@@ -1,0 +1,113 @@
+"""How documents are grouped, as one value: those of files, of a frame, of an index or of Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from es_simhash._core.environment import MEMORY, PATIENCE
+from es_simhash._core.json_paths import Json
+from es_simhash.errors import InputError
+from es_simhash.groups.canonical import FIRST, Canonical
+from es_simhash.live.sweep.options import check_shard
+from es_simhash.scheme.fingerprinting import check_threads
+from es_simhash.scheme.query import By, Criteria
+from es_simhash.scheme.scope import Scope
+from es_simhash.scheme.settings import Settings
+from es_simhash.scheme.verdict.rarity import Rarity
+from es_simhash.scheme.verdict.verification import Level
+from es_simhash.scheme.verdict.verifier import check_estimate, is_by_rarity, verification_of
+
+_LEAST_MEMORY = 1 << 20
+
+
+@dataclass(frozen=True)
+class GroupOptions:
+    """The options of grouping: which documents, and what makes a group.
+
+    ``by``, ``distance``, ``similarity`` and ``numbers`` define near-duplicates, as in a search. A group has all
+    documents that links connect, however far apart its ends are. Its documents come in the order of ``canonical`` (see
+    `Canonical`): each is a duplicate of the first before it that stands for itself and is near it, or else stands for
+    itself.
+
+    Texts decide as the scheme's ``verification`` says. Without it, or with ``estimate``, fingerprints do: distances are
+    exact, similarities estimated. ``rarity`` is what was learnt by `learn` or in an index, or its JSON form; without
+    it, the table of the index decides how rare features are, or else the built-in one. If more than ``max_bucket``
+    documents share a key, only this many are compared. Only pairs in the ``scope`` count, and in that of the index; a
+    document without one of its values is in no group.
+
+    The job takes about ``memory`` bytes, beside the program itself and some 20 bytes a document, in a scope 40. Beyond
+    that it uses temporary files of ``directory``, by default the system's, which vanish however the program ends.
+    ``threads`` make fingerprints and compare them: by default one per core. The directory ``state`` keeps each stage
+    until all are over, so that a job that was stopped goes on when it is run again with the same documents and options.
+    The groups depend on none of these.
+
+    The others are for an index. ``filter``, a query, restricts the documents. Matches of the regular expressions in
+    ``strip`` are removed from texts. With ``incremental``, only documents added or changed since groups were last
+    written with the same options are compared with the others, and join the existing groups. If few are new, only the
+    groups that they may change are read. Whether they are written with ``singles`` must then be as it was, or said here
+    as well. The job waits up to ``patience`` seconds for an engine that is away or overloaded. With a ``shard`` (its
+    number from 0, and their count) only this part of the documents is read, into ``state``; the result has no groups.
+    When the files of all shards are in one directory, a job with that ``state`` makes them.
+    """
+
+    by: By | None = None
+    distance: int | None = None
+    similarity: float | Level | None = None
+    numbers: float | None = None
+    canonical: Canonical = FIRST
+    estimate: bool = False
+    rarity: Rarity | Json | None = None
+    max_bucket: int | None = None
+    scope: Scope | None = None
+    memory: int = MEMORY
+    directory: str | Path | None = None
+    threads: int | None = None
+    state: str | Path | None = None
+    filter: Json | None = None
+    strip: Sequence[str] = ()
+    incremental: bool = False
+    singles: bool | None = None
+    shard: tuple[int, int] | None = None
+    patience: float = PATIENCE
+
+    def __post_init__(self) -> None:
+        if self.max_bucket is not None and self.max_bucket < 2:
+            raise InputError(f"{self.max_bucket} documents of a key make no pair. Compare 2 or more.")
+        if self.estimate and self.strip:
+            raise InputError("Estimates cannot leave parts of texts out. Let texts decide.")
+        if self.estimate:
+            check_estimate(self.numbers)
+        if self.shard:
+            check_shard(self.shard)
+            if self.state is None or self.incremental:
+                raise InputError(
+                    "A shard is read whole, into files. Name a directory for them, and read all documents."
+                )
+        if not isinstance(self.memory, int) or self.memory < _LEAST_MEMORY:
+            raise InputError(f"{self.memory!r} bytes of memory are too few. Allow at least {_LEAST_MEMORY:,}.")
+        if self.threads is not None:
+            check_threads(self.threads)
+        object.__setattr__(self, "rarity", Rarity.given(self.rarity))
+
+    def criteria(self, settings: Settings) -> Criteria:
+        """Return the criteria for near-duplicates under a scheme."""
+        verification = verification_of(
+            settings, estimate=self.estimate, numbers=self.numbers, needs_texts=bool(self.strip)
+        )
+        return Criteria.of(settings, self.by, self.distance, self.similarity, verification, self.numbers)
+
+    def weighs_rarity(self, settings: Settings) -> bool:
+        """Return whether texts are compared, and features weigh the more the rarer they are."""
+        criteria = self.criteria(settings)
+        return criteria.similarity is not None and is_by_rarity(settings, criteria.verification)
+
+
+OF_INDEX = ("filter", "incremental", "singles", "shard")
+
+
+def check_without(options: GroupOptions, names: Sequence[str], where: str) -> None:
+    """Refuse options that mean nothing where documents are grouped."""
+    if given := [name for name in names if getattr(options, name)]:
+        raise InputError(f"{given[0]!r} means nothing for {where}. Leave it out.")
