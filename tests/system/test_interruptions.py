@@ -28,8 +28,8 @@ from es_simhash.index import AsyncIndex, Index
 from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.plans.operations import Action, Bulk, CloseReader, Count, CreateIndex, DeleteIndex, Operation, Refresh
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.testing.corpus import corpus
 from tests.support.commands import run_alone
+from tests.support.corpus import corpus
 from tests.support.http_server import Moment, Then, proxy
 from tests.support.interruptions import interrupted_at, interrupting_itself
 from tests.support.nightly import rest_at_night

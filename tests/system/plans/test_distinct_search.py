@@ -19,7 +19,7 @@ from es_simhash.plans.distinct.cursor import Cursor, order_of
 from es_simhash.plans.distinct.pages import DistinctPage, PageRequest
 from es_simhash.plans.operations import Action, Bulk, CloseReader, OpenReader, Operation, Reader, UpdateAliases
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.testing.corpus import corpus
+from tests.support.corpus import corpus
 from tests.support.distinct import ALL, FIELDS, TEXTS, by_fingerprints, by_texts, filled, folded_by_hand, ranked, shown
 from tests.support.whole_indices import ENGINES
 

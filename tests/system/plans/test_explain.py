@@ -22,7 +22,7 @@ from es_simhash.plans.operations import Action, Bulk, CreateIndex, GetDocuments,
 from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, MinHash, SimHash
-from es_simhash.testing.corpus import corpus, edited
+from tests.support.corpus import corpus, edited
 from tools.nodes import Node
 
 FIELDS = ("title", "body")

@@ -24,9 +24,9 @@ from es_simhash import (
     Verification,
 )
 from es_simhash._core.json_paths import Json
-from es_simhash.testing.corpus import corpus
 from tests.support import scoped
 from tests.support.chains import chain
+from tests.support.corpus import corpus
 from tests.support.fuzzing import examples
 from tests.support.volumes import TEXTS as VOLUMES
 from tests.system.integrations.spark import test_spark as local

@@ -12,7 +12,7 @@ from es_simhash.groups.pairs.deduplicator import Deduplicator
 from es_simhash.groups.pairs.result import Duplicates
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.scope import Scope
-from es_simhash.testing.corpus import corpus, edited
+from tests.support.corpus import corpus, edited
 from tests.support.html_reader import Reader
 
 pa = pytest.importorskip("pyarrow")
