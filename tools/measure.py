@@ -45,6 +45,7 @@ def numbers() -> Iterator[Number]:
     yield Number("verbs", len(slots), 25)
     yield Number("option slots", sum(slots), 361)
     yield from _sizes()
+    yield Number("types named OnProgress", _definitions("OnProgress"), 1)
     yield Number("calques", len(list(calques())), 0)
 
 
@@ -58,6 +59,12 @@ def _words(pages: Iterable[Path]) -> int:
     # The numbers and lines of tables are no words.
     words = (word for page in pages for word in page.read_text(encoding="utf-8").split())
     return sum(any(map(str.isalpha, word)) for word in words)
+
+
+def _definitions(name: str) -> int:
+    """Count the types of this name in the package."""
+    pattern = re.compile(rf"^(class {name}\b|{name}(: TypeAlias)? = )", re.MULTILINE)
+    return sum(len(pattern.findall(path.read_text(encoding="utf-8"))) for path in PACKAGE.rglob("*.py"))
 
 
 def _entries() -> list[str]:

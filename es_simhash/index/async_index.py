@@ -15,6 +15,7 @@ from es_simhash._core.batched import Items, async_chunks
 from es_simhash._core.environment import PATIENCE
 from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import Stop
+from es_simhash._core.stages import OnProgress
 from es_simhash.documents.actions import Document
 from es_simhash.documents.arrow.frame import AnyFrame, documents_of
 from es_simhash.documents.documents import Documents
@@ -25,7 +26,6 @@ from es_simhash.engines.base import AsyncEngine, Engine, FromThread, StoppableEn
 from es_simhash.errors import EngineError
 from es_simhash.index.async_connection import AsyncConnection
 from es_simhash.index.index import SEARCHES, WRITES, only_one
-from es_simhash.plans.add import OnProgress as OnAdded
 from es_simhash.plans.add import Written
 from es_simhash.plans.check import Checked, check
 from es_simhash.plans.distinct.pages import DistinctPage, PageRequest, SearchOptions
@@ -47,21 +47,18 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from es_simhash.groups.of_index.options import GroupOptions
-    from es_simhash.groups.of_index.reading import OnProgress as OnGrouped
     from es_simhash.groups.of_index.result import Grouped
     from es_simhash.groups.of_index.writing import GroupsWritten, WriteOptions
-    from es_simhash.groups.of_index.writing import OnProgress as OnGroupsWritten
     from es_simhash.live.backfill.options import BackfillOptions
     from es_simhash.live.doctor.finding import Finding
     from es_simhash.live.erase.copies import Copies
     from es_simhash.live.erase.options import EraseOptions
     from es_simhash.live.erase.report import Erased
-    from es_simhash.live.erase.run import OnProgress as OnErased
     from es_simhash.live.reindex.options import ReindexOptions
     from es_simhash.live.reindex.plan import Reindexed
     from es_simhash.live.removal import Removed
     from es_simhash.live.sweep.options import UpdateOptions
-    from es_simhash.live.sweep.progress import OnProgress, Progress
+    from es_simhash.live.sweep.progress import Progress
     from es_simhash.plans.explain.explanation import Explanation
     from es_simhash.scheme.verdict.learnt import LearntRarity
 
@@ -118,7 +115,7 @@ class AsyncIndex:
         *,
         refresh: bool = False,
         patience: float = PATIENCE,
-        on_progress: OnAdded | None = None,
+        on_progress: OnProgress[Written] | None = None,
         on_reject: OnReject | None = None,
     ) -> Written:
         """See `Index.add`."""
@@ -215,7 +212,7 @@ class AsyncIndex:
         self,
         options: BackfillOptions | None = None,
         *,
-        on_progress: OnProgress | None = None,
+        on_progress: OnProgress[Progress] | None = None,
         on_reject: OnReject | None = None,
     ) -> Progress:
         """See `Index.backfill`."""
@@ -236,7 +233,7 @@ class AsyncIndex:
         destination: str,
         options: ReindexOptions | None = None,
         *,
-        on_progress: OnProgress | None = None,
+        on_progress: OnProgress[Progress] | None = None,
         on_reject: OnReject | None = None,
     ) -> Reindexed:
         """See `Index.reindex`."""
@@ -253,7 +250,7 @@ class AsyncIndex:
         self,
         options: UpdateOptions | None = None,
         *,
-        on_progress: OnProgress | None = None,
+        on_progress: OnProgress[Progress] | None = None,
         on_reject: OnReject | None = None,
     ) -> Removed:
         """See `Index.remove_fields`."""
@@ -279,7 +276,9 @@ class AsyncIndex:
         self._plans.learnt(learnt)
         return learnt
 
-    async def group(self, options: GroupOptions | None = None, *, on_progress: OnGrouped | None = None) -> Grouped:
+    async def group(
+        self, options: GroupOptions | None = None, *, on_progress: OnProgress[int] | None = None
+    ) -> Grouped:
         """See `Index.group`."""
         from es_simhash.groups.of_index.run import group
 
@@ -289,7 +288,11 @@ class AsyncIndex:
         )
 
     async def write_groups(
-        self, grouped: Grouped, options: WriteOptions | None = None, *, on_progress: OnGroupsWritten | None = None
+        self,
+        grouped: Grouped,
+        options: WriteOptions | None = None,
+        *,
+        on_progress: OnProgress[GroupsWritten] | None = None,
     ) -> GroupsWritten:
         """See `Index.write_groups`."""
         from es_simhash.groups.of_index.writing import write_groups
@@ -309,7 +312,9 @@ class AsyncIndex:
         plan = find_copies(self.name, behind, ids, each_text(texts), options)
         return await self._in_thread(lambda engine, stop: run(plan, StoppableEngine(engine, stop)))
 
-    async def erase(self, copies: Copies, *, everything: bool = False, on_progress: OnErased | None = None) -> Erased:
+    async def erase(
+        self, copies: Copies, *, everything: bool = False, on_progress: OnProgress[Erased] | None = None
+    ) -> Erased:
         """See `Index.erase`."""
         from es_simhash.live.erase.run import erase
 

@@ -10,6 +10,7 @@ from es_simhash._core.arrow import Texts, each_text
 from es_simhash._core.batched import chunks
 from es_simhash._core.environment import PATIENCE
 from es_simhash._core.json_paths import Json
+from es_simhash._core.stages import OnProgress
 from es_simhash.documents.actions import Document
 from es_simhash.documents.arrow.frame import AnyFrame, documents_of
 from es_simhash.documents.documents import Documents
@@ -19,7 +20,6 @@ from es_simhash.documents.text_sought import body_of_action, with_some_text
 from es_simhash.engines.base import leave, run
 from es_simhash.engines.connect import connect
 from es_simhash.errors import EngineError, InputError
-from es_simhash.plans.add import OnProgress as OnAdded
 from es_simhash.plans.add import Written
 from es_simhash.plans.check import Checked, check
 from es_simhash.plans.distinct.pages import DistinctPage, PageRequest, SearchOptions
@@ -41,21 +41,18 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from es_simhash.groups.of_index.options import GroupOptions
-    from es_simhash.groups.of_index.reading import OnProgress as OnGrouped
     from es_simhash.groups.of_index.result import Grouped
     from es_simhash.groups.of_index.writing import GroupsWritten, WriteOptions
-    from es_simhash.groups.of_index.writing import OnProgress as OnGroupsWritten
     from es_simhash.live.backfill.options import BackfillOptions
     from es_simhash.live.doctor.finding import Finding
     from es_simhash.live.erase.copies import Copies
     from es_simhash.live.erase.options import EraseOptions
     from es_simhash.live.erase.report import Erased
-    from es_simhash.live.erase.run import OnProgress as OnErased
     from es_simhash.live.reindex.options import ReindexOptions
     from es_simhash.live.reindex.plan import Reindexed
     from es_simhash.live.removal import Removed
     from es_simhash.live.sweep.options import UpdateOptions
-    from es_simhash.live.sweep.progress import OnProgress, Progress
+    from es_simhash.live.sweep.progress import Progress
     from es_simhash.plans.explain.explanation import Explanation
     from es_simhash.scheme.verdict.learnt import LearntRarity
 
@@ -126,7 +123,7 @@ class Index:
         *,
         refresh: bool = False,
         patience: float = PATIENCE,
-        on_progress: OnAdded | None = None,
+        on_progress: OnProgress[Written] | None = None,
         on_reject: OnReject | None = None,
     ) -> Written:
         """Write documents with their fields, or carry out actions in the form that ``helpers.bulk`` takes.
@@ -249,7 +246,7 @@ class Index:
         self,
         options: BackfillOptions | None = None,
         *,
-        on_progress: OnProgress | None = None,
+        on_progress: OnProgress[Progress] | None = None,
         on_reject: OnReject | None = None,
     ) -> Progress:
         """Fingerprint the documents that are in the index; where they get groups as they come, group them in the end.
@@ -270,7 +267,7 @@ class Index:
         destination: str,
         options: ReindexOptions | None = None,
         *,
-        on_progress: OnProgress | None = None,
+        on_progress: OnProgress[Progress] | None = None,
         on_reject: OnReject | None = None,
     ) -> Reindexed:
         """Copy the index, with fingerprints, into a new one.
@@ -288,7 +285,7 @@ class Index:
         self,
         options: UpdateOptions | None = None,
         *,
-        on_progress: OnProgress | None = None,
+        on_progress: OnProgress[Progress] | None = None,
         on_reject: OnReject | None = None,
     ) -> Removed:
         """Remove the fields of fingerprints from all documents, and our note from the mapping, which keeps its fields.
@@ -316,7 +313,7 @@ class Index:
         self._plans.learnt(learnt)
         return learnt
 
-    def group(self, options: GroupOptions | None = None, *, on_progress: OnGrouped | None = None) -> Grouped:
+    def group(self, options: GroupOptions | None = None, *, on_progress: OnProgress[int] | None = None) -> Grouped:
         """Find all groups of near-duplicates among the documents with fingerprints. Close the result in the end.
 
         Nothing is written. ``on_progress`` is called with the number of documents read.
@@ -326,7 +323,11 @@ class Index:
         return group(self.engine, self.name, self.documents, options, on_progress)
 
     def write_groups(
-        self, grouped: Grouped, options: WriteOptions | None = None, *, on_progress: OnGroupsWritten | None = None
+        self,
+        grouped: Grouped,
+        options: WriteOptions | None = None,
+        *,
+        on_progress: OnProgress[GroupsWritten] | None = None,
     ) -> GroupsWritten:
         """Store groups on their documents, for searches to use.
 
@@ -347,7 +348,9 @@ class Index:
         behind = self._run(self._plans.indices_behind())
         return self._run(find_copies(self.name, behind, ids, each_text(texts), options))
 
-    def erase(self, copies: Copies, *, everything: bool = False, on_progress: OnErased | None = None) -> Erased:
+    def erase(
+        self, copies: Copies, *, everything: bool = False, on_progress: OnProgress[Erased] | None = None
+    ) -> Erased:
         """Delete copies in the versions that were found, and look again until no round finds any to delete.
 
         A copy that appears or changes meanwhile is deleted if its text is that of one of ``copies``, or with

@@ -10,6 +10,7 @@ from typing import Any
 
 from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import BRIEFLY, in_a_moment
+from es_simhash._core.stages import OnProgress
 from es_simhash.cli.jobs.loaded_ids import LoadedIds
 from es_simhash.documents.files import FileDocument
 from es_simhash.documents.rejected import OnReject
@@ -25,8 +26,6 @@ from es_simhash.plans.operations import GetMappings, Refresh
 from es_simhash.quality.stored_documents import StoredDocuments
 from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.verdict.rarity import Rarity
-
-OnProgress = Callable[[int], object]
 
 
 @dataclass
@@ -57,7 +56,7 @@ def gather_files(
     documents: StoredDocuments,
     canonical: Canonical,
     on_reject: OnReject,
-    on_progress: OnProgress,
+    on_progress: OnProgress[int],
 ) -> Gathered:
     """Gather the documents of files with their texts; reject one with the id of an earlier document in its file.
 
@@ -85,7 +84,7 @@ def gather_index(
     filter: Json | None,
     strip: Sequence[re.Pattern[str]],
     on_reject: OnReject,
-    on_progress: OnProgress,
+    on_progress: OnProgress[int],
     patience: float,
 ) -> Gathered:
     """Gather the documents of an index that have fingerprints of its scheme and match the filter.

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import Stop
-from es_simhash._core.stages import Advance
+from es_simhash._core.stages import OnProgress
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import StoppableEngine
 from es_simhash.groups.forms import forms
@@ -82,7 +82,7 @@ class _StoppableComparison(Comparison):
         super().__init__(*given)
         self._stop = stop
 
-    def measured(self, codes: Numbers, advance: Advance = lambda _: None) -> Iterator[Pairs]:
+    def measured(self, codes: Numbers, advance: OnProgress[int] = lambda _: None) -> Iterator[Pairs]:
         """Yield the pairs whose similarity counts, in the order in which they come."""
         for pairs in super().measured(codes, advance):
             self._stop.check()

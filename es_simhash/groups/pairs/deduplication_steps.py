@@ -13,7 +13,7 @@ import numpy as np
 
 from es_simhash._core.arrays import Integers
 from es_simhash._core.json_paths import Json
-from es_simhash._core.stages import counted_arrays
+from es_simhash._core.stages import OnProgress, counted_arrays
 from es_simhash._version import __version__
 from es_simhash.documents.arrow.frame import AnyFrame, frame_of
 from es_simhash.errors import DocumentError
@@ -46,7 +46,6 @@ from es_simhash.sketches.minhash.common import VALUE_BITS
 # An id and a text; with a scope, an object with its values as well.
 Document = tuple[str, str] | tuple[str, str, Mapping[str, Any]]
 Documents = Iterable[Document] | AnyFrame
-OnProgress = Callable[[int], object]
 # The rank of a document by its position; the lowest stand for others.
 Rank = Callable[[int], Any]
 
@@ -90,7 +89,7 @@ class Deduplication:
         self._read = sha256()
         self._comparison = Comparison(self._store, criteria, self._exact, threads)
 
-    def read(self, documents: Documents, on_progress: OnProgress) -> None:
+    def read(self, documents: Documents, on_progress: OnProgress[int]) -> None:
         """Read and condense all documents."""
         for condensed in condense_all(self._needed, self._noted(documents), self._threads):
             self._store.add(condensed)

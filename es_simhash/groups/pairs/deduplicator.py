@@ -8,14 +8,13 @@ from pathlib import Path
 
 from es_simhash._core.environment import MEMORY
 from es_simhash._core.json_paths import Json
-from es_simhash._core.stages import stage
+from es_simhash._core.stages import OnProgress, stage
 from es_simhash.errors import SchemeError
 from es_simhash.groups.pairs.condense import needed
 from es_simhash.groups.pairs.deduplication_steps import (
     Choices,
     Deduplication,
     Documents,
-    OnProgress,
     Rank,
     checked,
     each_document,
@@ -107,7 +106,9 @@ class Deduplicator:
         numbered = enumerate(each_document(documents, self.scope))
         return learn(self.settings, (checked(document, place, self.scope)[1] for place, document in numbered))
 
-    def run(self, documents: Documents, on_progress: OnProgress | None = None, rank: Rank | None = None) -> Duplicates:
+    def run(
+        self, documents: Documents, on_progress: OnProgress[int] | None = None, rank: Rank | None = None
+    ) -> Duplicates:
         """Find the near-duplicates among documents: (id, text) pairs or a frame (see `Frame`), read as they are needed.
 
         With a scope, they are (id, text, values), where the values are an object with the fields of the scope.
