@@ -39,7 +39,7 @@ from es_simhash.gate.verdict import Verdict
 from es_simhash.gate.writing import Writing
 from es_simhash.plans.candidates import all_candidates
 from es_simhash.plans.check import made_of
-from es_simhash.plans.index_plans import IndexPlans, Known
+from es_simhash.plans.index_plans import IndexPlans
 from es_simhash.plans.operations import is_server
 from es_simhash.plans.query_documents import query_documents
 from es_simhash.scheme.group_fields import GROUP
@@ -47,6 +47,8 @@ from es_simhash.scheme.own_fields import DUPLICATE_OF
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
+
+    from es_simhash.plans.keywords import KnownKeywords
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class Gate:
         *,
         state: str | Path,
         options: GateOptions | None = None,
-        **known: Unpack[Known],
+        **known: Unpack[KnownKeywords],
     ) -> None:
         self.name = name
         self.options = options or GateOptions()

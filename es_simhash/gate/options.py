@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
 from es_simhash.errors import InputError
-from es_simhash.plans.find_options import FindRequest
+from es_simhash.plans.find_options import FindOptions
 
 Mode: TypeAlias = Literal["refuse", "advise", "tag", "divert"]
 
@@ -51,6 +51,6 @@ class GateOptions:
         if unknown := sorted(set(self.find) - known):
             raise InputError(f"A gate cannot find by {', '.join(unknown)}. Leave it out.")
 
-    def request(self, source: list[str]) -> FindRequest:
+    def request(self, source: list[str]) -> FindOptions:
         """Return how near-duplicates are found."""
-        return FindRequest(**self.find, source=source)
+        return FindOptions(**self.find, source=source)

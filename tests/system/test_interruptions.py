@@ -326,7 +326,7 @@ def test_a_result_that_comes_after_its_task_was_cancelled_is_closed(tmp_path: Pa
 
     async def cancel() -> None:
         async with AsyncIndex("articles", ThreadedEngine(EmbeddedEngine(tmp_path))) as index:
-            task = asyncio.ensure_future(index._in_thread(work))
+            task = asyncio.ensure_future(index._connection.work(work))
             await asyncio.to_thread(begun.wait)
             task.cancel()
             asyncio.get_running_loop().call_soon(cancelled.set)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from es_simhash._core.stages import OnProgress
 from es_simhash.cli.demo.corpus import CorpusDocument
 from es_simhash.index import Index
-from es_simhash.plans.find_options import FindOptions
+
+if TYPE_CHECKING:
+    from es_simhash.plans.keywords import FindKeywords
 
 # The positions of two documents in ascending order.
 Pair: TypeAlias = tuple[int, int]
@@ -24,7 +26,7 @@ class Way:
     """A way of searching: the options of ``es-simhash find``, and the same keywords of `Index.find`."""
 
     options: str
-    keywords: FindOptions
+    keywords: FindKeywords
 
 
 PLAIN = Way("", {})
@@ -83,7 +85,7 @@ def search(index: Index, documents: Sequence[CorpusDocument], advance: OnProgres
     for way in WAYS:
         pairs: set[Pair] = set()
         started = perf_counter()
-        keywords: FindOptions = {**way.keywords, "size": _SIZE}
+        keywords: FindKeywords = {**way.keywords, "size": _SIZE}
         for here, matches in enumerate(index.find_many(ids=positions, **keywords)):
             for match in matches:
                 there = positions[match.id]
