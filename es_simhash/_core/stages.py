@@ -19,7 +19,7 @@ Item = TypeVar("Item")
 _ITEMS = 100
 
 Done = TypeVar("Done")
-# Called with what is done so far: a number, or the counts of a job.
+# Called with what is done so far: a number, the counts of a job, or the name of a step.
 OnProgress: TypeAlias = Callable[[Done], object]
 # Shows a count: what is being done, the total, and what is counted.
 Show: TypeAlias = Callable[[str, int, str], AbstractContextManager[OnProgress[int]]]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeAlias, get_args
 
 from es_simhash.errors import InputError
-from es_simhash.plans.find_options import FindOptions
+from es_simhash.plans.find_options import FindOptions, MatchOptions
 
 Mode: TypeAlias = Literal["refuse", "advise", "tag", "divert"]
 
@@ -28,8 +28,7 @@ class GateOptions:
     - ``most_pending``: how many of these there may be; then nothing is accepted until the index shows some.
     - ``syncs``: each yes is safe from the end of the machine, too, not only from that of the process.
     - ``patience``: seconds to wait for an engine that is away or overloaded.
-    - ``find``: what makes a near-duplicate, as `Index.find` takes it: ``by``, ``distance``, ``similarity``,
-      ``numbers``, ``estimate``, ``scope`` …
+    - ``find``: what makes a near-duplicate: the fields of `MatchOptions`, and ``idf``, as `Index.find` takes them.
     """
 
     mode: Mode = "refuse"
@@ -47,7 +46,7 @@ class GateOptions:
             raise InputError("The mode divert, and no other, needs the name of another index. Give both or neither.")
         if not self.remember > 0 or self.most_pending < 1:
             raise InputError("A gate must remember what it accepts. Give a time and a number above 0.")
-        known = {"by", "distance", "similarity", "numbers", "estimate", "idf", "scope"}
+        known = {each.name for each in fields(MatchOptions)} | {"idf"}
         if unknown := sorted(set(self.find) - known):
             raise InputError(f"A gate cannot find by {', '.join(unknown)}. Leave it out.")
 
