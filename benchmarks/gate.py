@@ -28,8 +28,8 @@ from benchmarks.tables import Table
 from es_simhash import Index
 from es_simhash._core.garbage import rarely_collected
 from es_simhash._core.json_paths import Json
-from es_simhash.live.gate import Gate, GateOptions
-from es_simhash.live.gate.gate import Asked
+from es_simhash.gate import Gate, GateOptions
+from es_simhash.gate.gate import Asked
 from es_simhash.plans.operations import Action, Bulk, CreateIndex
 
 DOCUMENTS, LENGTH, BATCH = 1_000_000, 1300, 100

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from benchmarks.nodes import SETTINGS, Json, Server
 from es_simhash import Index, Matches, Scheme, SimHash
-from es_simhash.plans.find_options import FindOptions
+from es_simhash.plans.keywords import FindKeywords
 
 TEXT: Json = {"body": {"type": "text"}}
 PAGE = 10
@@ -75,7 +75,7 @@ class Ours(Way):
         self.index = index
         self.distance = distance
         # Within a distance, or by MinHash; all matches, not only the nearest ten.
-        self._options: FindOptions = {"distance": distance, "size": 1000, "estimate": not is_exact}
+        self._options: FindKeywords = {"distance": distance, "size": 1000, "estimate": not is_exact}
         self._index = Index(index, server.client)
 
     def create(self, index: str) -> None:

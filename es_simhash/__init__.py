@@ -1,7 +1,7 @@
 """Near-duplicate detection for the Elasticsearch or OpenSearch index that you already have.
 
-Import what you need from here, or from `es_simhash.errors`, `es_simhash.integrations`, `es_simhash.live.gate`,
-`es_simhash.sketches` and `es_simhash.testing`. Everything deeper is private and may move.
+Import what you need from here, or from `es_simhash.errors`, `es_simhash.gate`, `es_simhash.integrations` and
+`es_simhash.sketches`. Everything deeper is private and may move.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from es_simhash._version import __version__
 
 TYPE_CHECKING = False  # loading `typing` for it takes longer than all else here
 if TYPE_CHECKING:
+    from es_simhash.cli.demo.corpus import make_corpus
     from es_simhash.documents.arrow.frame import Frame
     from es_simhash.documents.documents import Documents
     from es_simhash.documents.rejected import Rejected
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from es_simhash.text.tokens.kinds import Chars, Chinese, Custom, Keywords, Runs, Words
 
 _NAMES = {
+    "cli.demo.corpus": "make_corpus",
     "documents.arrow.frame": "Frame",
     "documents.without_duplicates": "canonical_only collapsed",
     "documents.documents": "Documents",
@@ -138,6 +140,7 @@ __all__ = [
     "dedup",
     "evaluate",
     "load_stop_words",
+    "make_corpus",
     "tune_by_labels",
     "tune_by_similarity",
 ]

@@ -11,6 +11,8 @@ from hypothesis import settings
 
 from tools.nodes.machine import memory_folder
 
+pytest.register_assert_rewrite("tests.conformance")
+
 pytest_plugins = [
     "tests.support.nightly",
     "tests.support.by_turns",

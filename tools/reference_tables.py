@@ -11,7 +11,7 @@ from typing import get_args
 from es_simhash._core import environment
 from es_simhash._core.json_paths import Json
 from es_simhash.cli.show import exits
-from es_simhash.live.gate import measures
+from es_simhash.gate import measures
 from es_simhash.live.telemetry import job_metrics
 from es_simhash.live.telemetry.metric import Metric
 from es_simhash.scheme import group_fields, own_fields

@@ -17,7 +17,7 @@ from es_simhash import PRESETS, Index, Scheme
 from es_simhash._core.json_paths import Json
 from es_simhash.cli.show import exits
 from es_simhash.scheme import group_fields, own_fields
-from es_simhash.testing.corpus import corpus, edited
+from tests.support.corpus import corpus, edited
 from tools import ROOT
 
 FOLDER = ROOT / "tests" / "data" / "release-0.1"

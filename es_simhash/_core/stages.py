@@ -18,10 +18,11 @@ Item = TypeVar("Item")
 # Items are counted in steps of this many.
 _ITEMS = 100
 
-# Called with how much is done.
-Advance: TypeAlias = Callable[[int], object]
+Done = TypeVar("Done")
+# Called with what is done so far: a number, the counts of a job, or the name of a step.
+OnProgress: TypeAlias = Callable[[Done], object]
 # Shows a count: what is being done, the total, and what is counted.
-Show: TypeAlias = Callable[[str, int, str], AbstractContextManager[Advance]]
+Show: TypeAlias = Callable[[str, int, str], AbstractContextManager[OnProgress[int]]]
 
 _watch: ContextVar[Watch | None] = ContextVar("watch", default=None)
 _show: ContextVar[Show | None] = ContextVar("show", default=None)
@@ -34,7 +35,7 @@ def stage(name: Stage) -> AbstractContextManager[object]:
 
 
 @contextmanager
-def counting(doing: str, total: int, unit: str = "documents") -> Iterator[Advance]:
+def counting(doing: str, total: int, unit: str = "documents") -> Iterator[OnProgress[int]]:
     """Yield a function that reports how much of one count of a job is done; at the end, all is."""
     show = _show.get()
     if show is None:

@@ -1,6 +1,6 @@
 """Engines: the two protocols, and how plans run on them.
 
-A new engine implements one of the protocols and passes the conformance suite in `es_simhash.testing`.
+A new engine implements one of the protocols and passes the suites in `tests/conformance`.
 """
 
 from __future__ import annotations

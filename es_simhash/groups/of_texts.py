@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from es_simhash._core.json_paths import Json
-from es_simhash._core.stages import counted_arrays, stage
+from es_simhash._core.stages import OnProgress, counted_arrays, stage
 from es_simhash._version import __version__
 from es_simhash.documents.arrow.frame import AnyFrame, frame_of
 from es_simhash.documents.sources import patterns
@@ -38,7 +38,6 @@ from es_simhash.sketches.minhash.common import VALUE_BITS
 # An id and a text; where the options name fields, an object with their values as well.
 Document: TypeAlias = tuple[str, str] | tuple[str, str, Mapping[str, Any]]
 Documents: TypeAlias = Iterable[Document] | AnyFrame
-OnProgress: TypeAlias = Callable[[int], object]
 
 _NOTED_AT_ONCE = 1000
 # The folder within a directory of state, which may have other files.
@@ -49,7 +48,7 @@ def dedup(
     documents: Documents,
     settings: Settings,
     options: GroupOptions | None = None,
-    on_progress: OnProgress | None = None,
+    on_progress: OnProgress[int] | None = None,
 ) -> Groups[TextCorpus]:
     """Find the groups of near-duplicates among documents, which are read once.
 
@@ -112,7 +111,7 @@ class TextCorpus(Corpus):
         self._unnoted: list[Mapping[str, Any]] = []
         self._read = sha256()
 
-    def read(self, documents: Documents, on_progress: OnProgress) -> None:
+    def read(self, documents: Documents, on_progress: OnProgress[int]) -> None:
         """Read and condense all documents."""
         for condensed in condense_all(self._needed, self._noted(documents), self.threads):
             self.store.add(condensed)

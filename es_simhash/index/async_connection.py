@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
+from es_simhash._core.prefetch import Stop
 from es_simhash._core.urls import is_url
-from es_simhash.engines.base import AsyncEngine
+from es_simhash.engines.base import AsyncEngine, Engine, FromThread, run_async
 from es_simhash.engines.connect import connect_async
+from es_simhash.errors import EngineError
+from es_simhash.plans.operations import Plan
+
+Result = TypeVar("Result")
 
 
 class AsyncConnection:
@@ -39,6 +46,31 @@ class AsyncConnection:
             client = self._clients[loop] = loop.create_task(connect_async(self._target))
             client.add_done_callback(self._forget_if_failed)
         return await asyncio.shield(client)
+
+    async def run(self, plan: Plan[Result]) -> Result:
+        """Run a plan, and return its result."""
+        return await run_async(plan, await self.engine())
+
+    async def work(self, job: Callable[[Engine, Stop | None], Result]) -> Result:
+        """Run a long job in a thread, and end it if the task is cancelled."""
+        engine, stop = FromThread(await self.engine(), asyncio.get_running_loop()), Stop()
+        working = asyncio.ensure_future(asyncio.to_thread(job, engine, stop))
+        try:
+            await asyncio.wait([working])
+        except BaseException:
+            stop.set()
+            await asyncio.wait([working])
+            # Unless somebody asks for the exception, asyncio logs it.
+            if working.exception() is None and isinstance(done := working.result(), AbstractContextManager):
+                done.__exit__(None, None, None)
+            raise
+        return await working
+
+    async def clean_up(self, plan: Plan[Any], error: BaseException) -> None:
+        """Run a plan after an error; a cancelled task awaits nothing more."""
+        if isinstance(error, Exception):
+            with suppress(EngineError):
+                await self.run(plan)
 
     async def close(self) -> None:
         """Close what was opened here; a loop that has ended has left nothing to close."""

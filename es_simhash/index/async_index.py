@@ -1,116 +1,143 @@
-"""An index with near-duplicate detection, by an engine whose answers are awaited.
-
-`AsyncIndex` runs the same plans as `Index`.
-"""
+"""An index with near-duplicate detection, by an engine whose answers are awaited."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import AbstractContextManager, suppress
+from collections.abc import AsyncIterator, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from es_simhash._core.arrow import ArrowArray, ArrowStream, Texts, each_text
 from es_simhash._core.batched import Items, async_chunks
 from es_simhash._core.environment import PATIENCE
 from es_simhash._core.json_paths import Json
-from es_simhash._core.prefetch import Stop
+from es_simhash._core.stages import OnProgress
 from es_simhash.documents.actions import Document
 from es_simhash.documents.arrow.frame import AnyFrame, documents_of
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.stored_scripts import StoredScript
 from es_simhash.documents.rejected import OnReject
 from es_simhash.documents.text_sought import async_with_some_text, body_of_action
-from es_simhash.engines.base import AsyncEngine, Engine, FromThread, StoppableEngine, run, run_async
-from es_simhash.errors import EngineError
+from es_simhash.engines.base import AsyncEngine, StoppableEngine, run
+from es_simhash.errors import InputError
 from es_simhash.index.async_connection import AsyncConnection
-from es_simhash.index.index import SEARCHES, WRITES, only_one
-from es_simhash.plans.add import OnProgress as OnAdded
 from es_simhash.plans.add import Written
 from es_simhash.plans.check import Checked, check
-from es_simhash.plans.distinct.pages import DistinctPage, PageRequest, SearchOptions
-from es_simhash.plans.find_options import FindOptions, FindRequest
-from es_simhash.plans.index_plans import IndexPlans, Known
+from es_simhash.plans.distinct.pages import DistinctPage, SearchOptions
+from es_simhash.plans.find_options import FindOptions
+from es_simhash.plans.index_plans import IndexPlans
 from es_simhash.plans.info import Info, describe
 from es_simhash.plans.init import Initialised
 from es_simhash.plans.install_pipeline import IngestPipeline, PipelineRemoved
 from es_simhash.plans.install_scripts import InstalledScripts
 from es_simhash.plans.operations import CheckFiles, FilesChecked, Plan, Refresh
 from es_simhash.scheme.policy import Policy
-from es_simhash.scheme.query import By
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.scope import Scope
-from es_simhash.scheme.verdict.verification import Level
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from es_simhash.groups.groups import Groups
     from es_simhash.groups.of_index.corpus import IndexCorpus
-    from es_simhash.groups.of_index.reading import OnProgress as OnGrouped
     from es_simhash.groups.of_index.writing import GroupsWritten, WriteOptions
-    from es_simhash.groups.of_index.writing import OnProgress as OnGroupsWritten
     from es_simhash.groups.options import GroupOptions
     from es_simhash.live.backfill.options import BackfillOptions
     from es_simhash.live.doctor.finding import Finding
     from es_simhash.live.erase.copies import Copies
     from es_simhash.live.erase.options import EraseOptions
     from es_simhash.live.erase.report import Erased
-    from es_simhash.live.erase.run import OnProgress as OnErased
     from es_simhash.live.reindex.options import ReindexOptions
     from es_simhash.live.reindex.plan import Reindexed
     from es_simhash.live.removal import Removed
     from es_simhash.live.sweep.options import UpdateOptions
-    from es_simhash.live.sweep.progress import OnProgress, Progress
+    from es_simhash.live.sweep.progress import Progress
     from es_simhash.plans.explain.explanation import Explanation
+    from es_simhash.plans.keywords import FindKeywords, KnownKeywords, MatchKeywords, SearchKeywords
     from es_simhash.scheme.verdict.learnt import LearntRarity
 
 Result = TypeVar("Result")
 
+# How many searches go to the engine at once, and how many documents are fingerprinted and sent at once.
+SEARCHES = 50
+WRITES = 500
+
 
 class AsyncIndex:
-    """`Index` for asynchronous clients; iterables may be asynchronous too.
+    """An index, or several to read from: a name, an alias, a pattern, or names with commas.
 
-    Long jobs run in a thread, and so do their callbacks. Cancel the task to end one.
+    ``target`` is your client of Elasticsearch or OpenSearch, a URL, or a directory for the embedded engine; the default
+    is the directory ``.es-simhash`` (see `es_simhash.connect`). The scheme and the source ``fields`` are read from the
+    index once `init` has stored them there; if you give them as well, they must agree (see
+    `es_simhash.plans.open_index.Known`). If the name stands for several indices, those without our fields are left out
+    (see `without_fields`).
+
+    Iterables may be asynchronous. Long jobs run in a thread, and so do their callbacks; cancel the task to end one.
+
+    >>> index = AsyncIndex("reports", fields=["title", "body"])
+    >>> (await index.init()).created
+    True
     """
 
-    def __init__(self, name: str, target: Any = None, **known: Unpack[Known]) -> None:
+    def __init__(self, name: str, target: Any = None, **known: Unpack[KnownKeywords]) -> None:
         self._plans = IndexPlans(name, **known)
         self._connection = AsyncConnection(target)
         self.name = name
 
     async def engine(self) -> AsyncEngine:
-        """Return the engine, and connect to it the first time."""
+        """Return the engine of the target.
+
+        >>> from es_simhash.plans.operations import Count
+        >>> await (await index.engine()).perform(Count("articles", {"match_all": {}}))
+        3
+        """
         return await self._connection.engine()
 
     async def _run(self, plan: Plan[Result]) -> Result:
-        return await run_async(plan, await self.engine())
+        return await self._connection.run(plan)
 
     async def init(
-        self,
-        *,
-        create: Json | None = None,
-        dry_run: bool = False,
-        policy: Policy | None = None,
+        self, *, create: Json | None = None, dry_run: bool = False, policy: Policy | None = None
     ) -> Initialised:
-        """See `Index.init`."""
+        """Add the fields to the index's mapping, or create the index; nothing else in it changes.
+
+        ``create`` holds the settings and mappings of a new index. With ``dry_run`` nothing is changed. A ``policy`` is
+        kept in the mapping, for each command and each program to follow; it replaces the one that is there, and
+        ``Policy()`` lifts that.
+
+        >>> (await index.init()).created
+        False
+        """
         return await self._run(self._plans.init(create, dry_run, policy))
 
     async def documents(self) -> Documents:
-        """See `Index.documents`."""
+        """Return the scheme, source fields and prefix with which the index's documents are fingerprinted.
+
+        >>> (await index.documents()).fields
+        ('title', 'body')
+        """
         return await self._run(self._plans.documents())
 
     async def indices(self) -> list[str]:
-        """See `Index.indices`."""
+        """Return the indices that the name stood for when it was read: itself, unless it is an alias or a pattern.
+
+        >>> await index.indices()
+        ['articles']
+        """
         return sorted((await self._run(self._plans.opened())).indices)
 
     async def without_fields(self) -> list[str]:
-        """See `Index.without_fields`."""
+        """Return the indices behind the name that have no fields for fingerprints; nothing is found in them.
+
+        >>> await index.without_fields()
+        []
+        """
         return (await self._run(self._plans.opened())).without_fields
 
     async def scheme(self) -> Scheme:
-        """See `Index.scheme`."""
+        """Return the scheme of the index's fingerprints.
+
+        >>> (await index.scheme()).name
+        'default'
+        """
         return (await self.documents()).scheme
 
     async def add(
@@ -119,10 +146,26 @@ class AsyncIndex:
         *,
         refresh: bool = False,
         patience: float = PATIENCE,
-        on_progress: OnAdded | None = None,
+        on_progress: OnProgress[Written] | None = None,
         on_reject: OnReject | None = None,
     ) -> Written:
-        """See `Index.add`."""
+        """Write documents with their fields, or carry out actions in the form that ``helpers.bulk`` takes.
+
+        A document's id is its ``_id``; a frame is documents, too (see `Frame`). As with ``helpers.bulk``, documents
+        with fields named like metadata (``version``, ``routing``, ``pipeline``) must be given in ``_source``. The
+        result lists the rejected documents; all others are written. After each batch ``on_progress`` is called with the
+        result so far. With ``on_reject``, rejected documents are handed over, and only counted in the result.
+
+        The call waits up to ``patience`` seconds for an engine that is away or overloaded. Documents without an ``_id``
+        are not sent a second time to an engine that was away, since it may have written them. If none of the documents,
+        or of the first thousand, has any of the text fields, a `DocumentError` names those that there are, and nothing
+        is written.
+
+        With ``refresh``, searches find what was written as soon as the call ends, even by an error.
+
+        >>> (await index.add([{"_id": "4", "title": "Rain", "body": "It rains."}], refresh=True)).done
+        1
+        """
         written, writer = Written(), await self._run(self._plans.writer(refresh, patience))
         some = async_with_some_text(documents_of(documents), writer.documents.fields, body_of_action)
         try:
@@ -132,24 +175,34 @@ class AsyncIndex:
                     await self._run(writer.write(chunk, first, batch, is_all=first == 0 and len(chunk) < WRITES))
                 finally:
                     written.add(batch, on_progress, on_reject)
-        except Exception:
-            with suppress(EngineError):
-                await self._run(writer.show(patience=0))
+        except BaseException as error:
+            await self._connection.clean_up(writer.show(patience=0), error)
             raise
         await self._run(writer.show(patience))
         return written
 
     async def delete(self, ids: Iterable[str], *, refresh: bool = False, patience: float = PATIENCE) -> Written:
-        """See `Index.delete`."""
+        """Delete documents by their ids.
+
+        >>> (await index.delete(["2", "3"])).done
+        2
+        """
         deletes = ({"_op_type": "delete", "_id": id_} for id_ in ids)
         return await self.add(deletes, refresh=refresh, patience=patience)
 
     async def refresh(self) -> None:
-        """See `Index.refresh`."""
-        await (await self.engine()).perform(Refresh(self.name))
+        """Make all written documents visible to searches.
+
+        >>> await index.refresh()
+        """
+        engine = await self.engine()
+        await engine.perform(Refresh(self.name))
 
     async def warm_up(self) -> None:
-        """See `Index.warm_up`."""
+        """Read and prepare all that the first search needs, so that it takes no longer than others.
+
+        >>> await index.warm_up()
+        """
         await self._run(self._plans.warm_up())
 
     async def find(
@@ -158,11 +211,15 @@ class AsyncIndex:
         *,
         id: str | None = None,
         doc: Document | None = None,
-        **options: Unpack[FindOptions],
+        **options: Unpack[FindKeywords],
     ) -> Matches:
-        """See `Index.find`."""
+        """Find the near-duplicates of a text, of a document of the index, or of a new document; see `FindOptions`.
+
+        >>> [match.id for match in await index.find(id="1", similarity="versions")]
+        ['2']
+        """
         kind, item = only_one(text=text, id=id, doc=doc)
-        return await self._run(self._plans.find(kind, item, FindRequest(**options)))
+        return await self._run(self._plans.find(kind, item, FindOptions(**options)))
 
     async def find_many(
         self,
@@ -170,43 +227,57 @@ class AsyncIndex:
         *,
         ids: Items[str] | None = None,
         docs: Items[Document] | AnyFrame | None = None,
-        **options: Unpack[FindOptions],
+        **options: Unpack[FindKeywords],
     ) -> AsyncIterator[Matches]:
-        """See `Index.find_many`."""
+        """Find the near-duplicates of each of many, reading them as needed; an empty text has no matches.
+
+        >>> [len(matches) async for matches in index.find_many(ids=["1", "2", "3"])]
+        [1, 1, 0]
+        """
         kind, items = only_one(text=each_text(texts), id=ids, doc=documents_of(docs))
-        chosen = FindRequest(**options)
+        chosen = FindOptions(**options)
         async for first, chunk in async_chunks(items, SEARCHES):
             for matches in await self._run(self._plans.find_many(kind, chunk, chosen, first)):
                 yield matches
 
-    async def search(self, body: Json, **options: Unpack[SearchOptions]) -> DistinctPage:
-        """See `Index.search`."""
-        return await self._run(self._plans.search(body, PageRequest(**options)))
+    async def search(self, body: Json, **options: Unpack[SearchKeywords]) -> DistinctPage:
+        """Run a search of your own, and with ``distinct`` show its hits without their near-duplicates.
 
-    async def explain(
-        self,
-        a: str,
-        b: str,
-        *,
-        by: By | None = None,
-        distance: int | None = None,
-        similarity: float | Level | None = None,
-        numbers: float | None = None,
-        scope: Scope | None = None,
-    ) -> Explanation:
-        """See `Index.explain`."""
-        options = FindRequest(by=by, distance=distance, similarity=similarity, numbers=numbers, scope=scope)
-        return await self._run(self._plans.explain((a, b), options))
+        ``body`` is any search request of the engine; see `SearchOptions`. Hits come as the engine ranked them. Each
+        names those after it that are its near-duplicates, which are left out; more hits are read until the page is
+        full.
+
+        >>> page = await index.search({"query": {"match": {"body": "storm"}}}, distinct=True)
+        >>> [(len(each.similar), each.hit["_source"]["title"]) for each in page]
+        [(1, 'Storm')]
+        """
+        return await self._run(self._plans.search(body, SearchOptions(**options)))
+
+    async def explain(self, a: str, b: str, **options: Unpack[MatchKeywords]) -> Explanation:
+        """Explain why two documents of the index are near-duplicates, or why they are not; see `MatchOptions`.
+
+        >>> (await index.explain("1", "2")).verdict.are_duplicates
+        True
+        """
+        return await self._run(self._plans.explain((a, b), FindOptions(**options)))
 
     async def check(
         self,
         documents: Items[Document] | AnyFrame,
         *,
         on_reject: OnReject | None = None,
-        **options: Unpack[FindOptions],
+        **options: Unpack[FindKeywords],
     ) -> AsyncIterator[Checked]:
-        """See `Index.check`."""
-        seen = await self._run(self._plans.seen_in_index(FindRequest(**options)))
+        """Find, for each new document, its near-duplicates in the index and earlier in the same list.
+
+        A document that cannot be read raises a `DocumentError`, or is handed to ``on_reject``. One without a text to
+        compare is neither new nor old (`Checked.status`); if none of them, or of the first thousand, has any of the
+        text fields, a `DocumentError` names those that there are.
+
+        >>> [each.is_new async for each in index.check([{"title": "Rain", "body": "It rains."}])]
+        [True]
+        """
+        seen = await self._run(self._plans.seen_in_index(FindOptions(**options)))
         some = async_with_some_text(documents_of(documents), seen.terms.documents.fields, body_of_action)
         async for _, chunk in async_chunks(some, SEARCHES):
             for checked in await self._run(check(seen, chunk, on_reject)):
@@ -216,20 +287,28 @@ class AsyncIndex:
         self,
         options: BackfillOptions | None = None,
         *,
-        on_progress: OnProgress | None = None,
+        on_progress: OnProgress[Progress] | None = None,
         on_reject: OnReject | None = None,
     ) -> Progress:
-        """See `Index.backfill`."""
+        """Fingerprint the documents that are in the index; where they get groups as they come, group them in the end.
+
+        Documents with a current fingerprint are left alone, so run it again to continue a run that was stopped.
+        Rejected documents are counted, and handed to ``on_reject``.
+
+        >>> from es_simhash import BackfillOptions
+        >>> (await index.backfill(BackfillOptions(refresh_stale=True))).current
+        3
+        """
         from es_simhash.groups.of_index.reconciling import reconcile
         from es_simhash.live.backfill.run import Backfill
 
         documents = await self.documents()
-        progress = await self._in_thread(
+        progress = await self._connection.work(
             lambda engine, stop: Backfill(engine, self.name, documents, options, stop=stop).run(on_progress, on_reject)
         )
         self._plans.learnt(progress.learnt)
         patience = options.patience if options else PATIENCE
-        await self._in_thread(lambda engine, stop: reconcile(engine, self.name, documents, patience, stop))
+        await self._connection.work(lambda engine, stop: reconcile(engine, self.name, documents, patience, stop))
         return progress
 
     async def reindex(
@@ -237,14 +316,22 @@ class AsyncIndex:
         destination: str,
         options: ReindexOptions | None = None,
         *,
-        on_progress: OnProgress | None = None,
+        on_progress: OnProgress[Progress] | None = None,
         on_reject: OnReject | None = None,
     ) -> Reindexed:
-        """See `Index.reindex`."""
+        """Copy the index, with fingerprints, into a new one.
+
+        The copy gets the scheme and the fields given to this `Index`, or else those of the index. Run it again to
+        continue a run that was stopped, and to catch up with later changes. Nothing is deleted, except a new copy that
+        nothing could be written to.
+
+        >>> (await index.reindex("articles-2")).progress.written
+        3
+        """
         from es_simhash.live.reindex.run import Reindexing
 
         documents = self._plans.documents_of_copy()
-        return await self._in_thread(
+        return await self._connection.work(
             lambda engine, stop: Reindexing(engine, self.name, destination, documents, options, stop).run(
                 on_progress, on_reject
             )
@@ -254,26 +341,42 @@ class AsyncIndex:
         self,
         options: UpdateOptions | None = None,
         *,
-        on_progress: OnProgress | None = None,
+        on_progress: OnProgress[Progress] | None = None,
         on_reject: OnReject | None = None,
     ) -> Removed:
-        """See `Index.remove_fields`."""
+        """Remove the fields of fingerprints from all documents, and our note from the mapping, which keeps its fields.
+
+        Run it again to continue a run that was stopped. Rejected documents are counted, and handed to ``on_reject``.
+
+        >>> (await index.remove_fields()).progress.written
+        3
+        """
         from es_simhash.live.removal import Removal
 
         documents = await self.documents()
-        return await self._in_thread(
+        return await self._connection.work(
             lambda engine, stop: Removal(engine, self.name, documents, options, stop).run(on_progress, on_reject)
         )
 
     async def doctor(self, options: BackfillOptions | None = None) -> list[Finding]:
-        """See `Index.doctor`."""
+        """Examine what would go wrong with a backfill, without changing anything.
+
+        If the index has no fields yet, examine whether they can be added.
+
+        >>> [finding.code for finding in await index.doctor() if finding.level == "stop"]
+        []
+        """
         from es_simhash.live.backfill.survey import diagnose
 
-        plans = self._plans
-        return await self._run(diagnose(self.name, plans.wanted_documents(), options, plans.brings_fields))
+        wanted = self._plans.wanted_documents()
+        return await self._run(diagnose(self.name, wanted, options, self._plans.brings_fields))
 
     async def learn(self) -> LearntRarity:
-        """See `Index.learn`."""
+        """Learn again how rare features are in the index, and note it there: similarities go by it from now on.
+
+        >>> (await index.learn()).rarity.documents
+        3
+        """
         from es_simhash.live.learning import learn, now
 
         learnt = await self._run(learn(self.name, await self.documents(), now()))
@@ -281,13 +384,20 @@ class AsyncIndex:
         return learnt
 
     async def group(
-        self, options: GroupOptions | None = None, *, on_progress: OnGrouped | None = None
+        self, options: GroupOptions | None = None, *, on_progress: OnProgress[int] | None = None
     ) -> Groups[IndexCorpus]:
-        """See `Index.group`."""
+        """Find all groups of near-duplicates among the documents with fingerprints. Close the result in the end.
+
+        Nothing is written. ``on_progress`` is called with the number of documents read.
+
+        >>> with await index.group() as grouped:
+        ...     [[member.id for member in group.members] for group in grouped]
+        [['1', '2']]
+        """
         from es_simhash.groups.of_index.run import group
 
         documents = await self.documents()
-        return await self._in_thread(
+        return await self._connection.work(
             lambda engine, stop: group(engine, self.name, documents, options, on_progress, stop)
         )
 
@@ -296,78 +406,120 @@ class AsyncIndex:
         grouped: Groups[IndexCorpus],
         options: WriteOptions | None = None,
         *,
-        on_progress: OnGroupsWritten | None = None,
+        on_progress: OnProgress[GroupsWritten] | None = None,
     ) -> GroupsWritten:
-        """See `Index.write_groups`."""
+        """Store groups on their documents, for searches to use.
+
+        Documents changed or deleted since they were read are left out of their groups, which are then made again. To
+        continue a run that was stopped, group and write again.
+
+        >>> with await index.group() as grouped:
+        ...     (await index.write_groups(grouped)).written
+        2
+        """
         from es_simhash.groups.of_index.writing import write_groups
 
         documents = await self.documents()
-        return await self._in_thread(
+        return await self._connection.work(
             lambda engine, stop: write_groups(engine, grouped, documents, options, on_progress, stop)
         )
 
     async def copies(
         self, ids: Iterable[str] = (), *, texts: Texts = (), options: EraseOptions | None = None
     ) -> Copies:
-        """See `Index.copies`."""
+        """Find all copies of documents and texts, to be erased with them: equal, similar, or parts of each other.
+
+        Documents without a fingerprint, or with that of another scheme, are found by their words. Nothing is changed.
+
+        >>> [(copy.id, copy.kind) for copy in await index.copies(["1"])]
+        [('1', 'original'), ('2', 'near')]
+        """
         from es_simhash.live.erase.run import find_copies
 
         behind = await self._run(self._plans.indices_behind())
         plan = find_copies(self.name, behind, ids, each_text(texts), options)
-        return await self._in_thread(lambda engine, stop: run(plan, StoppableEngine(engine, stop)))
+        return await self._connection.work(lambda engine, stop: run(plan, StoppableEngine(engine, stop)))
 
-    async def erase(self, copies: Copies, *, everything: bool = False, on_progress: OnErased | None = None) -> Erased:
-        """See `Index.erase`."""
+    async def erase(
+        self, copies: Copies, *, everything: bool = False, on_progress: OnProgress[Erased] | None = None
+    ) -> Erased:
+        """Delete copies in the versions that were found, and look again until no round finds any to delete.
+
+        A copy that appears or changes meanwhile is deleted if its text is that of one of ``copies``, or with
+        ``everything``; the result names it, and those that are left.
+
+        >>> (await index.erase(await index.copies(["1"]))).is_complete
+        True
+        """
         from es_simhash.live.erase.run import erase
 
         plan = erase(self.name, await self._run(self._plans.indices_behind()), copies, everything, on_progress)
-        return await self._in_thread(lambda engine, stop: run(plan, StoppableEngine(engine, stop)))
-
-    async def _in_thread(self, work: Callable[[Engine, Stop], Result]) -> Result:
-        """Run a long job in a thread, and end it if the task is cancelled."""
-        engine, stop = FromThread(await self.engine(), asyncio.get_running_loop()), Stop()
-        working = asyncio.ensure_future(asyncio.to_thread(work, engine, stop))
-        try:
-            await asyncio.wait([working])
-        except BaseException:
-            stop.set()
-            await asyncio.wait([working])
-            # Unless somebody asks for the exception, asyncio logs it.
-            if working.exception() is None and isinstance(done := working.result(), AbstractContextManager):
-                done.__exit__(None, None, None)
-            raise
-        return await working
+        return await self._connection.work(lambda engine, stop: run(plan, StoppableEngine(engine, stop)))
 
     async def pipeline(self, *, install: bool = False, default: bool = False) -> IngestPipeline:
-        """See `Index.pipeline`."""
+        """Return the ingest pipeline with which the server fingerprints the documents written to the index.
+
+        With ``install`` it is put on the server; with ``default`` it becomes the index's default pipeline. Documents it
+        cannot fingerprint get the status ``deferred``, for `backfill`.
+
+        >>> await index.pipeline(install=True, default=True)  # doctest: +SKIP
+        """
         return await self._run(self._plans.pipeline(install, default))
 
     async def remove_pipeline(self) -> PipelineRemoved:
-        """See `Index.remove_pipeline`."""
+        """Remove the ingest pipeline; documents keep their fields.
+
+        >>> await index.remove_pipeline()  # doctest: +SKIP
+        """
         return await self._run(self._plans.remove_pipeline())
 
     async def scripts(self, name: str | None = None) -> list[StoredScript]:
-        """See `Index.scripts`."""
+        """Return scripts and search templates for searching the index without Python.
+
+        Their names begin with ``name``, by default ``es-simhash``. They cannot follow a scope, so an index with one is
+        refused.
+
+        >>> (await index.scripts())[0].name
+        'es-simhash-distance'
+        """
         return await self._run(self._plans.scripts(name))
 
     async def install_scripts(self, name: str | None = None) -> InstalledScripts:
-        """See `Index.install_scripts`."""
+        """Install the `scripts` on the server, for all of its indices.
+
+        >>> await index.install_scripts()  # doctest: +SKIP
+        """
         return await self._run(self._plans.install_scripts(name))
 
     async def remove_scripts(self, name: str | None = None) -> list[str]:
-        """See `Index.remove_scripts`."""
+        """Remove the `scripts` from the server, and return the names of those that it had.
+
+        >>> await index.remove_scripts()  # doctest: +SKIP
+        """
         return await self._run(self._plans.remove_scripts(name))
 
     async def info(self) -> Info:
-        """See `Index.info`."""
+        """Describe the index: its documents, its scheme, and its fields.
+
+        >>> (await index.info()).documents
+        3
+        """
         return await self._run(describe(self.name, await self._run(self._plans.opened())))
 
     async def check_files(self) -> FilesChecked:
-        """See `Index.check_files`."""
-        return await (await self.engine()).perform(CheckFiles(self.name))
+        """Compare all files of an embedded index with their checksums.
+
+        >>> (await index.check_files()).damaged
+        []
+        """
+        engine = await self.engine()
+        return await engine.perform(CheckFiles(self.name))
 
     async def close(self) -> None:
-        """See `Index.close`."""
+        """Close what this object opened; a client or an engine that you gave stays open.
+
+        >>> await index.close()
+        """
         await self._connection.close()
 
     async def __aenter__(self) -> Self:
@@ -377,3 +529,12 @@ class AsyncIndex:
     async def __aexit__(self, *_: object) -> None:
         """Close the index."""
         await self.close()
+
+
+def only_one(**given: Any) -> tuple[str, Any]:
+    """Return the only value given, with its kind."""
+    found = [(kind, value) for kind, value in given.items() if value is not None]
+    if len(found) != 1:
+        raise InputError(f"A search was given {len(found)} subjects. Give one of a text, an id, a document.")
+    [(kind, value)] = found
+    return kind, value

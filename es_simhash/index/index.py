@@ -1,67 +1,60 @@
-"""An index with near-duplicate detection, by an engine that answers at once."""
+"""An index with near-duplicate detection, by an engine that answers at once; see `tools/sync_index.py`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from es_simhash._core.arrow import Texts, each_text
+from es_simhash._core.arrow import ArrowArray, ArrowStream, Texts, each_text
 from es_simhash._core.batched import chunks
 from es_simhash._core.environment import PATIENCE
 from es_simhash._core.json_paths import Json
+from es_simhash._core.stages import OnProgress
 from es_simhash.documents.actions import Document
 from es_simhash.documents.arrow.frame import AnyFrame, documents_of
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.stored_scripts import StoredScript
 from es_simhash.documents.rejected import OnReject
 from es_simhash.documents.text_sought import body_of_action, with_some_text
-from es_simhash.engines.base import leave, run
-from es_simhash.engines.connect import connect
-from es_simhash.errors import EngineError, InputError
-from es_simhash.plans.add import OnProgress as OnAdded
+from es_simhash.engines.base import Engine, StoppableEngine, run
+from es_simhash.errors import InputError
+from es_simhash.index.connection import Connection
 from es_simhash.plans.add import Written
 from es_simhash.plans.check import Checked, check
-from es_simhash.plans.distinct.pages import DistinctPage, PageRequest, SearchOptions
-from es_simhash.plans.find_options import FindOptions, FindRequest
-from es_simhash.plans.index_plans import IndexPlans, Known
+from es_simhash.plans.distinct.pages import DistinctPage, SearchOptions
+from es_simhash.plans.find_options import FindOptions
+from es_simhash.plans.index_plans import IndexPlans
 from es_simhash.plans.info import Info, describe
 from es_simhash.plans.init import Initialised
 from es_simhash.plans.install_pipeline import IngestPipeline, PipelineRemoved
 from es_simhash.plans.install_scripts import InstalledScripts
 from es_simhash.plans.operations import CheckFiles, FilesChecked, Plan, Refresh
 from es_simhash.scheme.policy import Policy
-from es_simhash.scheme.query import By
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.scope import Scope
-from es_simhash.scheme.verdict.verification import Level
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from es_simhash.groups.groups import Groups
     from es_simhash.groups.of_index.corpus import IndexCorpus
-    from es_simhash.groups.of_index.reading import OnProgress as OnGrouped
     from es_simhash.groups.of_index.writing import GroupsWritten, WriteOptions
-    from es_simhash.groups.of_index.writing import OnProgress as OnGroupsWritten
     from es_simhash.groups.options import GroupOptions
     from es_simhash.live.backfill.options import BackfillOptions
     from es_simhash.live.doctor.finding import Finding
     from es_simhash.live.erase.copies import Copies
     from es_simhash.live.erase.options import EraseOptions
     from es_simhash.live.erase.report import Erased
-    from es_simhash.live.erase.run import OnProgress as OnErased
     from es_simhash.live.reindex.options import ReindexOptions
     from es_simhash.live.reindex.plan import Reindexed
     from es_simhash.live.removal import Removed
     from es_simhash.live.sweep.options import UpdateOptions
-    from es_simhash.live.sweep.progress import OnProgress, Progress
+    from es_simhash.live.sweep.progress import Progress
     from es_simhash.plans.explain.explanation import Explanation
+    from es_simhash.plans.keywords import FindKeywords, KnownKeywords, MatchKeywords, SearchKeywords
     from es_simhash.scheme.verdict.learnt import LearntRarity
 
 Result = TypeVar("Result")
-
 
 # How many searches go to the engine at once, and how many documents are fingerprinted and sent at once.
 SEARCHES = 50
@@ -73,52 +66,79 @@ class Index:
 
     ``target`` is your client of Elasticsearch or OpenSearch, a URL, or a directory for the embedded engine; the default
     is the directory ``.es-simhash`` (see `es_simhash.connect`). The scheme and the source ``fields`` are read from the
-    index once `init` has stored them there; if you give them as well, they must agree. If the name stands for several
-    indices, those without our fields are left out (see `without_fields`).
+    index once `init` has stored them there; if you give them as well, they must agree (see
+    `es_simhash.plans.open_index.Known`). If the name stands for several indices, those without our fields are left out
+    (see `without_fields`).
+
+    >>> index = Index("reports", fields=["title", "body"])
+    >>> index.init().created
+    True
     """
 
-    def __init__(self, name: str, target: Any = None, **known: Unpack[Known]) -> None:
+    def __init__(self, name: str, target: Any = None, **known: Unpack[KnownKeywords]) -> None:
         self._plans = IndexPlans(name, **known)
+        self._connection = Connection(target)
         self.name = name
-        self.engine = connect(target)
-        self._is_own = self.engine is not target
+
+    @property
+    def engine(self) -> Engine:
+        """Return the engine of the target.
+
+        >>> from es_simhash.plans.operations import Count
+        >>> index.engine.perform(Count("articles", {"match_all": {}}))
+        3
+        """
+        return self._connection.engine()
 
     def _run(self, plan: Plan[Result]) -> Result:
-        return run(plan, self.engine)
+        return self._connection.run(plan)
 
-    def init(
-        self,
-        *,
-        create: Json | None = None,
-        dry_run: bool = False,
-        policy: Policy | None = None,
-    ) -> Initialised:
+    def init(self, *, create: Json | None = None, dry_run: bool = False, policy: Policy | None = None) -> Initialised:
         """Add the fields to the index's mapping, or create the index; nothing else in it changes.
 
         ``create`` holds the settings and mappings of a new index. With ``dry_run`` nothing is changed. A ``policy`` is
         kept in the mapping, for each command and each program to follow; it replaces the one that is there, and
         ``Policy()`` lifts that.
+
+        >>> index.init().created
+        False
         """
         return self._run(self._plans.init(create, dry_run, policy))
 
     @property
     def documents(self) -> Documents:
-        """The scheme, source fields and prefix with which the index's documents are fingerprinted."""
+        """Return the scheme, source fields and prefix with which the index's documents are fingerprinted.
+
+        >>> index.documents.fields
+        ('title', 'body')
+        """
         return self._run(self._plans.documents())
 
     @property
     def indices(self) -> list[str]:
-        """The indices that the name stood for when it was read: itself, unless it is an alias or a pattern."""
-        return sorted(self._run(self._plans.opened()).indices)
+        """Return the indices that the name stood for when it was read: itself, unless it is an alias or a pattern.
+
+        >>> index.indices
+        ['articles']
+        """
+        return sorted((self._run(self._plans.opened())).indices)
 
     @property
     def without_fields(self) -> list[str]:
-        """The indices behind the name that have no fields for fingerprints; nothing is found in them."""
-        return self._run(self._plans.opened()).without_fields
+        """Return the indices behind the name that have no fields for fingerprints; nothing is found in them.
+
+        >>> index.without_fields
+        []
+        """
+        return (self._run(self._plans.opened())).without_fields
 
     @property
     def scheme(self) -> Scheme:
-        """The scheme of the index's fingerprints."""
+        """Return the scheme of the index's fingerprints.
+
+        >>> index.scheme.name
+        'default'
+        """
         return self.documents.scheme
 
     def add(
@@ -127,7 +147,7 @@ class Index:
         *,
         refresh: bool = False,
         patience: float = PATIENCE,
-        on_progress: OnAdded | None = None,
+        on_progress: OnProgress[Written] | None = None,
         on_reject: OnReject | None = None,
     ) -> Written:
         """Write documents with their fields, or carry out actions in the form that ``helpers.bulk`` takes.
@@ -143,6 +163,9 @@ class Index:
         is written.
 
         With ``refresh``, searches find what was written as soon as the call ends, even by an error.
+
+        >>> index.add([{"_id": "4", "title": "Rain", "body": "It rains."}], refresh=True).done
+        1
         """
         written, writer = Written(), self._run(self._plans.writer(refresh, patience))
         some = with_some_text(documents_of(documents), writer.documents.fields, body_of_action)
@@ -153,26 +176,34 @@ class Index:
                     self._run(writer.write(chunk, first, batch, is_all=first == 0 and len(chunk) < WRITES))
                 finally:
                     written.add(batch, on_progress, on_reject)
-        except Exception:
-            with suppress(EngineError):
-                self._run(writer.show(patience=0))
-            raise
-        except BaseException:
-            leave(writer.show(patience=0), self.engine)
+        except BaseException as error:
+            self._connection.clean_up(writer.show(patience=0), error)
             raise
         self._run(writer.show(patience))
         return written
 
     def delete(self, ids: Iterable[str], *, refresh: bool = False, patience: float = PATIENCE) -> Written:
-        """Delete documents by their ids."""
-        return self.add(({"_op_type": "delete", "_id": id_} for id_ in ids), refresh=refresh, patience=patience)
+        """Delete documents by their ids.
+
+        >>> index.delete(["2", "3"]).done
+        2
+        """
+        deletes = ({"_op_type": "delete", "_id": id_} for id_ in ids)
+        return self.add(deletes, refresh=refresh, patience=patience)
 
     def refresh(self) -> None:
-        """Make all written documents visible to searches."""
-        self.engine.perform(Refresh(self.name))
+        """Make all written documents visible to searches.
+
+        >>> index.refresh()
+        """
+        engine = self.engine
+        engine.perform(Refresh(self.name))
 
     def warm_up(self) -> None:
-        """Read and prepare all that the first search needs, so that it takes no longer than others."""
+        """Read and prepare all that the first search needs, so that it takes no longer than others.
+
+        >>> index.warm_up()
+        """
         self._run(self._plans.warm_up())
 
     def find(
@@ -181,67 +212,72 @@ class Index:
         *,
         id: str | None = None,
         doc: Document | None = None,
-        **options: Unpack[FindOptions],
+        **options: Unpack[FindKeywords],
     ) -> Matches:
-        """Find the near-duplicates of a text, of a document of the index, or of a new document; see `FindOptions`."""
+        """Find the near-duplicates of a text, of a document of the index, or of a new document; see `FindOptions`.
+
+        >>> [match.id for match in index.find(id="1", similarity="versions")]
+        ['2']
+        """
         kind, item = only_one(text=text, id=id, doc=doc)
-        return self._run(self._plans.find(kind, item, FindRequest(**options)))
+        return self._run(self._plans.find(kind, item, FindOptions(**options)))
 
     def find_many(
         self,
-        texts: Texts | None = None,
+        texts: Iterable[str] | ArrowStream | ArrowArray | None = None,
         *,
         ids: Iterable[str] | None = None,
         docs: Iterable[Document] | AnyFrame | None = None,
-        **options: Unpack[FindOptions],
+        **options: Unpack[FindKeywords],
     ) -> Iterator[Matches]:
-        """Find the near-duplicates of each of many, reading them as needed; an empty text has no matches."""
+        """Find the near-duplicates of each of many, reading them as needed; an empty text has no matches.
+
+        >>> [len(matches) for matches in index.find_many(ids=["1", "2", "3"])]
+        [1, 1, 0]
+        """
         kind, items = only_one(text=each_text(texts), id=ids, doc=documents_of(docs))
-        chosen = FindRequest(**options)
+        chosen = FindOptions(**options)
         for first, chunk in chunks(items, SEARCHES):
             yield from self._run(self._plans.find_many(kind, chunk, chosen, first))
 
-    def search(self, body: Json, **options: Unpack[SearchOptions]) -> DistinctPage:
+    def search(self, body: Json, **options: Unpack[SearchKeywords]) -> DistinctPage:
         """Run a search of your own, and with ``distinct`` show its hits without their near-duplicates.
 
         ``body`` is any search request of the engine; see `SearchOptions`. Hits come as the engine ranked them. Each
         names those after it that are its near-duplicates, which are left out; more hits are read until the page is
         full.
-        """
-        return self._run(self._plans.search(body, PageRequest(**options)))
 
-    def explain(
-        self,
-        a: str,
-        b: str,
-        *,
-        by: By | None = None,
-        distance: int | None = None,
-        similarity: float | Level | None = None,
-        numbers: float | None = None,
-        scope: Scope | None = None,
-    ) -> Explanation:
-        """Explain why two documents of the index are near-duplicates, or why they are not.
-
-        The criteria and the scope are those of `find`.
+        >>> page = index.search({"query": {"match": {"body": "storm"}}}, distinct=True)
+        >>> [(len(each.similar), each.hit["_source"]["title"]) for each in page]
+        [(1, 'Storm')]
         """
-        options = FindRequest(by=by, distance=distance, similarity=similarity, numbers=numbers, scope=scope)
-        return self._run(self._plans.explain((a, b), options))
+        return self._run(self._plans.search(body, SearchOptions(**options)))
+
+    def explain(self, a: str, b: str, **options: Unpack[MatchKeywords]) -> Explanation:
+        """Explain why two documents of the index are near-duplicates, or why they are not; see `MatchOptions`.
+
+        >>> index.explain("1", "2").verdict.are_duplicates
+        True
+        """
+        return self._run(self._plans.explain((a, b), FindOptions(**options)))
 
     def check(
         self,
         documents: Iterable[Document] | AnyFrame,
         *,
         on_reject: OnReject | None = None,
-        **options: Unpack[FindOptions],
+        **options: Unpack[FindKeywords],
     ) -> Iterator[Checked]:
         """Find, for each new document, its near-duplicates in the index and earlier in the same list.
 
         A document that cannot be read raises a `DocumentError`, or is handed to ``on_reject``. One without a text to
         compare is neither new nor old (`Checked.status`); if none of them, or of the first thousand, has any of the
         text fields, a `DocumentError` names those that there are.
+
+        >>> [each.is_new for each in index.check([{"title": "Rain", "body": "It rains."}])]
+        [True]
         """
-        seen = self._run(self._plans.seen_in_index(FindRequest(**options)))
+        seen = self._run(self._plans.seen_in_index(FindOptions(**options)))
         some = with_some_text(documents_of(documents), seen.terms.documents.fields, body_of_action)
         for _, chunk in chunks(some, SEARCHES):
             yield from self._run(check(seen, chunk, on_reject))
@@ -250,20 +286,28 @@ class Index:
         self,
         options: BackfillOptions | None = None,
         *,
-        on_progress: OnProgress | None = None,
+        on_progress: OnProgress[Progress] | None = None,
         on_reject: OnReject | None = None,
     ) -> Progress:
         """Fingerprint the documents that are in the index; where they get groups as they come, group them in the end.
 
         Documents with a current fingerprint are left alone, so run it again to continue a run that was stopped.
         Rejected documents are counted, and handed to ``on_reject``.
+
+        >>> from es_simhash import BackfillOptions
+        >>> index.backfill(BackfillOptions(refresh_stale=True)).current
+        3
         """
         from es_simhash.groups.of_index.reconciling import reconcile
         from es_simhash.live.backfill.run import Backfill
 
-        progress = Backfill(self.engine, self.name, self.documents, options).run(on_progress, on_reject)
+        documents = self.documents
+        progress = self._connection.work(
+            lambda engine, stop: Backfill(engine, self.name, documents, options, stop=stop).run(on_progress, on_reject)
+        )
         self._plans.learnt(progress.learnt)
-        reconcile(self.engine, self.name, self.documents, options.patience if options else PATIENCE)
+        patience = options.patience if options else PATIENCE
+        self._connection.work(lambda engine, stop: reconcile(engine, self.name, documents, patience, stop))
         return progress
 
     def reindex(
@@ -271,7 +315,7 @@ class Index:
         destination: str,
         options: ReindexOptions | None = None,
         *,
-        on_progress: OnProgress | None = None,
+        on_progress: OnProgress[Progress] | None = None,
         on_reject: OnReject | None = None,
     ) -> Reindexed:
         """Copy the index, with fingerprints, into a new one.
@@ -279,38 +323,59 @@ class Index:
         The copy gets the scheme and the fields given to this `Index`, or else those of the index. Run it again to
         continue a run that was stopped, and to catch up with later changes. Nothing is deleted, except a new copy that
         nothing could be written to.
+
+        >>> index.reindex("articles-2").progress.written
+        3
         """
         from es_simhash.live.reindex.run import Reindexing
 
         documents = self._plans.documents_of_copy()
-        return Reindexing(self.engine, self.name, destination, documents, options).run(on_progress, on_reject)
+        return self._connection.work(
+            lambda engine, stop: Reindexing(engine, self.name, destination, documents, options, stop).run(
+                on_progress, on_reject
+            )
+        )
 
     def remove_fields(
         self,
         options: UpdateOptions | None = None,
         *,
-        on_progress: OnProgress | None = None,
+        on_progress: OnProgress[Progress] | None = None,
         on_reject: OnReject | None = None,
     ) -> Removed:
         """Remove the fields of fingerprints from all documents, and our note from the mapping, which keeps its fields.
 
         Run it again to continue a run that was stopped. Rejected documents are counted, and handed to ``on_reject``.
+
+        >>> index.remove_fields().progress.written
+        3
         """
         from es_simhash.live.removal import Removal
 
-        return Removal(self.engine, self.name, self.documents, options).run(on_progress, on_reject)
+        documents = self.documents
+        return self._connection.work(
+            lambda engine, stop: Removal(engine, self.name, documents, options, stop).run(on_progress, on_reject)
+        )
 
     def doctor(self, options: BackfillOptions | None = None) -> list[Finding]:
         """Examine what would go wrong with a backfill, without changing anything.
 
         If the index has no fields yet, examine whether they can be added.
+
+        >>> [finding.code for finding in index.doctor() if finding.level == "stop"]
+        []
         """
         from es_simhash.live.backfill.survey import diagnose
 
-        return self._run(diagnose(self.name, self._plans.wanted_documents(), options, self._plans.brings_fields))
+        wanted = self._plans.wanted_documents()
+        return self._run(diagnose(self.name, wanted, options, self._plans.brings_fields))
 
     def learn(self) -> LearntRarity:
-        """Learn anew how rare features are in the index, and note it there: similarities go by it from now on."""
+        """Learn again how rare features are in the index, and note it there: similarities go by it from now on.
+
+        >>> index.learn().rarity.documents
+        3
+        """
         from es_simhash.live.learning import learn, now
 
         learnt = self._run(learn(self.name, self.documents, now()))
@@ -318,62 +383,91 @@ class Index:
         return learnt
 
     def group(
-        self, options: GroupOptions | None = None, *, on_progress: OnGrouped | None = None
+        self, options: GroupOptions | None = None, *, on_progress: OnProgress[int] | None = None
     ) -> Groups[IndexCorpus]:
         """Find all groups of near-duplicates among the documents with fingerprints. Close the result in the end.
 
         Nothing is written. ``on_progress`` is called with the number of documents read.
+
+        >>> with index.group() as grouped:
+        ...     [[member.id for member in group.members] for group in grouped]
+        [['1', '2']]
         """
         from es_simhash.groups.of_index.run import group
 
-        return group(self.engine, self.name, self.documents, options, on_progress)
+        documents = self.documents
+        return self._connection.work(
+            lambda engine, stop: group(engine, self.name, documents, options, on_progress, stop)
+        )
 
     def write_groups(
         self,
         grouped: Groups[IndexCorpus],
         options: WriteOptions | None = None,
         *,
-        on_progress: OnGroupsWritten | None = None,
+        on_progress: OnProgress[GroupsWritten] | None = None,
     ) -> GroupsWritten:
         """Store groups on their documents, for searches to use.
 
         Documents changed or deleted since they were read are left out of their groups, which are then made again. To
         continue a run that was stopped, group and write again.
+
+        >>> with index.group() as grouped:
+        ...     index.write_groups(grouped).written
+        2
         """
         from es_simhash.groups.of_index.writing import write_groups
 
-        return write_groups(self.engine, grouped, self.documents, options, on_progress)
+        documents = self.documents
+        return self._connection.work(
+            lambda engine, stop: write_groups(engine, grouped, documents, options, on_progress, stop)
+        )
 
     def copies(self, ids: Iterable[str] = (), *, texts: Texts = (), options: EraseOptions | None = None) -> Copies:
         """Find all copies of documents and texts, to be erased with them: equal, similar, or parts of each other.
 
         Documents without a fingerprint, or with that of another scheme, are found by their words. Nothing is changed.
+
+        >>> [(copy.id, copy.kind) for copy in index.copies(["1"])]
+        [('1', 'original'), ('2', 'near')]
         """
         from es_simhash.live.erase.run import find_copies
 
         behind = self._run(self._plans.indices_behind())
-        return self._run(find_copies(self.name, behind, ids, each_text(texts), options))
+        plan = find_copies(self.name, behind, ids, each_text(texts), options)
+        return self._connection.work(lambda engine, stop: run(plan, StoppableEngine(engine, stop)))
 
-    def erase(self, copies: Copies, *, everything: bool = False, on_progress: OnErased | None = None) -> Erased:
+    def erase(
+        self, copies: Copies, *, everything: bool = False, on_progress: OnProgress[Erased] | None = None
+    ) -> Erased:
         """Delete copies in the versions that were found, and look again until no round finds any to delete.
 
         A copy that appears or changes meanwhile is deleted if its text is that of one of ``copies``, or with
         ``everything``; the result names it, and those that are left.
+
+        >>> index.erase(index.copies(["1"])).is_complete
+        True
         """
         from es_simhash.live.erase.run import erase
 
-        return self._run(erase(self.name, self._run(self._plans.indices_behind()), copies, everything, on_progress))
+        plan = erase(self.name, self._run(self._plans.indices_behind()), copies, everything, on_progress)
+        return self._connection.work(lambda engine, stop: run(plan, StoppableEngine(engine, stop)))
 
     def pipeline(self, *, install: bool = False, default: bool = False) -> IngestPipeline:
         """Return the ingest pipeline with which the server fingerprints the documents written to the index.
 
         With ``install`` it is put on the server; with ``default`` it becomes the index's default pipeline. Documents it
         cannot fingerprint get the status ``deferred``, for `backfill`.
+
+        >>> index.pipeline(install=True, default=True)  # doctest: +SKIP
         """
         return self._run(self._plans.pipeline(install, default))
 
     def remove_pipeline(self) -> PipelineRemoved:
-        """Remove the ingest pipeline; documents keep their fields."""
+        """Remove the ingest pipeline; documents keep their fields.
+
+        >>> index.remove_pipeline()  # doctest: +SKIP
+        """
         return self._run(self._plans.remove_pipeline())
 
     def scripts(self, name: str | None = None) -> list[StoredScript]:
@@ -381,29 +475,49 @@ class Index:
 
         Their names begin with ``name``, by default ``es-simhash``. They cannot follow a scope, so an index with one is
         refused.
+
+        >>> (index.scripts())[0].name
+        'es-simhash-distance'
         """
         return self._run(self._plans.scripts(name))
 
     def install_scripts(self, name: str | None = None) -> InstalledScripts:
-        """Install the `scripts` on the server, for all of its indices."""
+        """Install the `scripts` on the server, for all of its indices.
+
+        >>> index.install_scripts()  # doctest: +SKIP
+        """
         return self._run(self._plans.install_scripts(name))
 
     def remove_scripts(self, name: str | None = None) -> list[str]:
-        """Remove the `scripts` from the server, and return the names of those that it had."""
+        """Remove the `scripts` from the server, and return the names of those that it had.
+
+        >>> index.remove_scripts()  # doctest: +SKIP
+        """
         return self._run(self._plans.remove_scripts(name))
 
     def info(self) -> Info:
-        """Describe the index: its documents, its scheme, and its fields."""
+        """Describe the index: its documents, its scheme, and its fields.
+
+        >>> index.info().documents
+        3
+        """
         return self._run(describe(self.name, self._run(self._plans.opened())))
 
     def check_files(self) -> FilesChecked:
-        """Compare all files of an embedded index with their checksums."""
-        return self.engine.perform(CheckFiles(self.name))
+        """Compare all files of an embedded index with their checksums.
+
+        >>> index.check_files().damaged
+        []
+        """
+        engine = self.engine
+        return engine.perform(CheckFiles(self.name))
 
     def close(self) -> None:
-        """Close what this object opened; a client or an engine that you gave stays open."""
-        if self._is_own:
-            self.engine.close()
+        """Close what this object opened; a client or an engine that you gave stays open.
+
+        >>> index.close()
+        """
+        self._connection.close()
 
     def __enter__(self) -> Self:
         """Return the index, to be closed at the end of the block."""

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from es_simhash._core.environment import PATIENCE
 from es_simhash._core.json_paths import Json
-from es_simhash._core.stages import Advance, counting
+from es_simhash._core.stages import OnProgress, counting
 from es_simhash.documents.documents import Documents, unchanged_text
 from es_simhash.errors import EngineError, IndexStateError
 from es_simhash.live.sweep.document_ref import DocumentRef
@@ -133,7 +133,7 @@ def _learn_if_missing(
 
 
 def _add_those_of(
-    index: str, documents: Documents, patience: float, lowest: LowestContents, advance: Advance
+    index: str, documents: Documents, patience: float, lowest: LowestContents, advance: OnProgress[int]
 ) -> Plan[None]:
     """Read the documents of one more index."""
     field = f"{documents.prefix}.content"

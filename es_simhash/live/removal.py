@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import Stop
-from es_simhash._core.stages import stage
+from es_simhash._core.stages import OnProgress, stage
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import Engine, StoppableEngine, run
@@ -18,7 +18,7 @@ from es_simhash.live.doctor.finding import Finding, of_error, stopped
 from es_simhash.live.doctor.source import losses
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.live.sweep.options import UpdateOptions
-from es_simhash.live.sweep.progress import OnProgress, Progress, Tally
+from es_simhash.live.sweep.progress import Progress, Tally
 from es_simhash.live.sweep.runner import Pass, Runner
 from es_simhash.live.sweep.survey import Survey, part_of
 from es_simhash.live.sweep.work import Prepared, Update, settle_by_reading_again
@@ -171,7 +171,7 @@ class Removal:
             self.survey = run(plan, StoppableEngine(engine, self._stop))
         self.progress = Progress.of(index, self.survey.parts, self.survey.left_out)
 
-    def run(self, on_progress: OnProgress | None = None, on_reject: OnReject | None = None) -> Removed:
+    def run(self, on_progress: OnProgress[Progress] | None = None, on_reject: OnReject | None = None) -> Removed:
         """Do it, and return the counts. A finding that stops it is raised."""
         self.survey.check()
         tally = Tally(self.progress, on_progress, on_reject)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 from es_simhash._core.json_paths import Json
+from es_simhash._core.stages import OnProgress
 from es_simhash.documents.actions import Document, checked_id
 from es_simhash.documents.documents import Documents, kept, prepared, results, tasks_of
 from es_simhash.documents.rejected import OnReject, Rejected
@@ -50,7 +51,7 @@ class Written:
     refused: int = 0
     rejected: list[Rejected] = field(default_factory=list)
 
-    def add(self, batch: Written, on_progress: OnProgress | None, on_reject: OnReject | None) -> None:
+    def add(self, batch: Written, on_progress: OnProgress[Written] | None, on_reject: OnReject | None) -> None:
         """Add the counts of a batch; keep its rejected documents unless ``on_reject`` takes them."""
         self.done += batch.done
         self.refused += batch.refused
@@ -67,9 +68,6 @@ class Written:
         """Count an action that was not done."""
         self.refused += 1
         self.rejected.append(one)
-
-
-OnProgress: TypeAlias = Callable[[Written], object]
 
 
 @dataclass

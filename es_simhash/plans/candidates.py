@@ -17,7 +17,7 @@ from es_simhash._core.json_length import json_length
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.painless.stored_scripts import readable_simhash
 from es_simhash.errors import EngineError, ScriptError, UnreachableError
-from es_simhash.plans.find_options import FindRequest
+from es_simhash.plans.find_options import FindOptions
 from es_simhash.plans.operations import MultiSearch, Plan, Search
 from es_simhash.plans.reply_size import in_slices
 from es_simhash.plans.search_experience import Part
@@ -62,7 +62,7 @@ class CandidateSearch(Protocol):
         ...
 
 
-def server_filter(options: FindRequest, settings: Settings, criteria: Criteria) -> ServerFilter:
+def server_filter(options: FindOptions, settings: Settings, criteria: Criteria) -> ServerFilter:
     """Return when the server filters candidates before this process compares them."""
     # Scripts can read neither signatures in a search, nor a SimHash without doc values.
     is_by_bits = options.candidates == "keys" and criteria.distance is not None and criteria.similarity is None

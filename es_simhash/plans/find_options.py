@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, TypedDict, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from es_simhash.errors import InputError
 from es_simhash.scheme.query import By, Criteria, Filter, name_list
@@ -22,60 +22,49 @@ Relation: TypeAlias = Literal["containing", "contained"]
 MOST_CANDIDATES = 10_000
 
 
-class FindOptions(TypedDict, total=False):
-    """The keywords of `Index.find` and similar methods (see `FindRequest`)."""
-
-    by: By | None
-    distance: int | None
-    similarity: float | Level | None
-    numbers: float | None
-    filter: Filter
-    size: int
-    source: Sequence[str] | bool
-    estimate: bool
-    idf: IdfTable | None
-    candidates: Candidates
-    max_candidates: int
-    scope: Scope | None
-    scope_values: Mapping[str, Any] | None
-    relation: Relation | None
-
-
 @dataclass(frozen=True)
-class FindRequest:
-    """How near-duplicates are found.
+class MatchOptions:
+    """What a match is.
 
-    - ``by``, ``distance``, ``similarity`` (a number or the name of a level): what a match is (see
-      `es_simhash.scheme.query.Criteria`).
+    - ``by``, ``distance``, ``similarity`` (a number or the name of a level): the fingerprint that decides, the maximum
+      number of different bits, and the minimum similarity.
     - ``numbers``: the share of the numbers, of the text with fewer, that must be in the other as well; 0 is none, and
       by default the scheme says. It needs texts.
-    - ``filter``: a query, or several, that every match must satisfy.
-    - ``size``: number of matches to return, the nearest first.
-    - ``source``: parts of the documents to return with the matches.
     - ``estimate``: fingerprints alone decide, and no text is read. By default, texts do as the scheme's
       ``verification`` says, if it has one.
-    - ``idf``, a table of weights, replaces those of the scheme; it needs texts.
-    - ``candidates="more_like_this"`` needs no field in the index, and texts as well.
-    - ``max_candidates``: maximum number of candidates to compare.
     - ``scope``: which documents are compared at all, beside what the index's policy demands.
-    - ``scope_values``: the values of a text in the fields of both, by their paths; a document has its own.
-    - ``relation="containing"`` finds the documents that contain the text instead, ``"contained"`` those that the text
-      contains, by the keys of passages in the scheme (`es_simhash.Passages`). Then ``similarity`` is the minimum
-      containment, by default that of the level ``near``, .75.
     """
 
     by: By | None = None
     distance: int | None = None
     similarity: float | Level | None = None
     numbers: float | None = None
+    estimate: bool = False
+    scope: Scope | None = None
+
+
+@dataclass(frozen=True)
+class FindOptions(MatchOptions):
+    """How near-duplicates are found, beside what a match is (`MatchOptions`): the keywords of `Index.find`.
+
+    - ``filter``: a query, or several, that every match must satisfy.
+    - ``size``: number of matches to return, the nearest first.
+    - ``source``: parts of the documents to return with the matches.
+    - ``idf``, a table of weights, replaces those of the scheme; it needs texts.
+    - ``candidates="more_like_this"`` needs no field in the index, and texts as well.
+    - ``max_candidates``: maximum number of candidates to compare.
+    - ``scope_values``: the values of a text in the fields of both, by their paths; a document has its own.
+    - ``relation="containing"`` finds the documents that contain the text instead, ``"contained"`` those that the text
+      contains, by the keys of passages in the scheme (`es_simhash.Passages`). Then ``similarity`` is the minimum
+      containment, by default that of the level ``near``, .75.
+    """
+
     filter: Filter = None
     size: int = 10
     source: Sequence[str] | bool = False
-    estimate: bool = False
     idf: IdfTable | None = None
     candidates: Candidates = "keys"
     max_candidates: int = MOST_CANDIDATES
-    scope: Scope | None = None
     scope_values: Mapping[str, Any] | None = None
     relation: Relation | None = None
 

@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.stored_scripts import StoredScript, stored_scripts
-from es_simhash.documents.sources import check_sources
 from es_simhash.documents.text_sought import check_some_text
 from es_simhash.errors import DocumentError, EngineError, IndexStateError, InputError, MappingError, TextError
 from es_simhash.plans.add import Writer
 from es_simhash.plans.check import SeenDocuments
 from es_simhash.plans.closed_indices import check_open
-from es_simhash.plans.distinct.pages import DistinctPage, PageRequest, search_page
+from es_simhash.plans.distinct.pages import DistinctPage, SearchOptions, search_page
 from es_simhash.plans.distinct.search_body import SearchBody
 from es_simhash.plans.find import find_many
-from es_simhash.plans.find_options import FindRequest
+from es_simhash.plans.find_options import FindOptions
 from es_simhash.plans.find_passages import find_passages
 from es_simhash.plans.fingerprints_there import check_fingerprints
 from es_simhash.plans.index_rarity import IndexRarity, noted_rarity
@@ -34,8 +33,8 @@ from es_simhash.plans.install_pipeline import (
 from es_simhash.plans.install_scripts import InstalledScripts, install_scripts, remove_scripts
 from es_simhash.plans.online_groups import request
 from es_simhash.plans.open_index import (
-    ExpectedIndex,
     IndicesBehind,
+    Known,
     OpenedIndex,
     indices_behind,
     no_fields,
@@ -52,61 +51,29 @@ from es_simhash.plans.search_experience import SearchExperience
 from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.plans.text_fields import check_text_fields
 from es_simhash.scheme import mapping
-from es_simhash.scheme.json_form import Functions
-from es_simhash.scheme.mapping import DEFAULT_PREFIX
 from es_simhash.scheme.policy import Policy
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.scope import Scope, combined
 from es_simhash.scheme.verdict.learnt import LearntRarity
-from es_simhash.text.idf import IdfTable
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from es_simhash.plans.explain.explanation import Explanation
+    from es_simhash.plans.keywords import KnownKeywords
 
 
 # A text of enough features to be searched for.
 _WARMING = "A text that is searched for before any other, 1."
 
 
-class Known(TypedDict, total=False):
-    """What the caller knows of an index (see `es_simhash.index.Index`).
-
-    - ``scheme``: a `Scheme`, or the name of a preset; without it that of the index or, for a new one, "default".
-    - ``fields``: the source fields with the texts, as dotted paths.
-    - ``prefix``: the object that holds our fields.
-    - ``idf``: the table of weights, if the index's scheme has one.
-    - ``functions``: the caller's own tokenizers and hash functions, by their names in the index's scheme.
-    """
-
-    scheme: Scheme | str | None
-    fields: Sequence[str] | None
-    prefix: str
-    idf: IdfTable | None
-    functions: Functions | None
-
-
 class IndexPlans:
     """The plans of one index, by its name."""
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        scheme: Scheme | str | None = None,
-        fields: Sequence[str] | None = None,
-        prefix: str = DEFAULT_PREFIX,
-        idf: IdfTable | None = None,
-        functions: Functions | None = None,
-    ) -> None:
+    def __init__(self, name: str, **known: Unpack[KnownKeywords]) -> None:
         self.name = name
-        self._expected = ExpectedIndex(
-            prefix,
-            Scheme.preset(scheme) if isinstance(scheme, str) else scheme,
-            None if fields is None else check_sources(fields),
-            idf,
-            functions,
-        )
+        self._expected = Known(**known)
         self._opened: OpenedIndex | None = None
         self._preview: Documents | None = None
         self._filters: dict[Scope, ScopeFilters] = {}
@@ -157,7 +124,7 @@ class IndexPlans:
         given = self._expected
         if not given.fields:
             return (yield from self.documents())
-        scheme = given.scheme or (yield from scheme_there(self.name, given)) or Scheme.preset("default")
+        scheme = given.given_scheme or (yield from scheme_there(self.name, given)) or Scheme.preset("default")
         return Documents(scheme, given.fields, given.prefix)
 
     def documents_of_copy(self) -> Plan[Documents]:
@@ -168,8 +135,8 @@ class IndexPlans:
         except MappingError:
             if not given.fields:
                 raise
-            return Documents(given.scheme or Scheme.preset("default"), given.fields, given.prefix)
-        return replace(here, scheme=given.scheme or here.scheme, fields=given.fields or here.fields)
+            return Documents(given.given_scheme or Scheme.preset("default"), given.fields, given.prefix)
+        return replace(here, scheme=given.given_scheme or here.scheme, fields=given.fields or here.fields)
 
     def indices_behind(self) -> Plan[IndicesBehind]:
         """Return the indices behind the name, for plans that read them one by one."""
@@ -215,14 +182,14 @@ class IndexPlans:
         if isinstance(learnt, LearntRarity):
             self._rarity = IndexRarity(learnt)
 
-    def explain(self, ids: tuple[str, str], options: FindRequest) -> Plan[Explanation]:
+    def explain(self, ids: tuple[str, str], options: FindOptions) -> Plan[Explanation]:
         """Explain why two documents are near-duplicates, or why they are not."""
         from es_simhash.plans.explain.explain_pair import explain_pair
 
         terms = yield from self._terms_of((yield from self.documents()), options)
         return (yield from explain_pair(terms, ids))
 
-    def find(self, kind: str, item: Any, options: FindRequest) -> Plan[Matches]:
+    def find(self, kind: str, item: Any, options: FindOptions) -> Plan[Matches]:
         """Find the near-duplicates of one ``text``, indexed document (by ``id``), or ``doc`` outside the index."""
         [matches] = yield from self.find_many(kind, [item], options)
         if matches.status == "empty":
@@ -234,7 +201,7 @@ class IndexPlans:
             )
         return matches
 
-    def find_many(self, kind: str, items: Sequence[Any], options: FindRequest, first: int = 0) -> Plan[list[Matches]]:
+    def find_many(self, kind: str, items: Sequence[Any], options: FindOptions, first: int = 0) -> Plan[list[Matches]]:
         """Find the near-duplicates of each item; ``first`` is the position of the first."""
         documents = yield from self._documents_for(options)
         terms = yield from self._terms_of(documents, options)
@@ -252,7 +219,7 @@ class IndexPlans:
             yield from self._check_fingerprints(documents)
         return found
 
-    def search(self, body: Json, request: PageRequest) -> Plan[DistinctPage]:
+    def search(self, body: Json, request: SearchOptions) -> Plan[DistinctPage]:
         """Return a page of a search's hits."""
         documents = yield from self.documents()
         terms = yield from self._terms_of(documents, request.near)
@@ -261,7 +228,7 @@ class IndexPlans:
 
     def warm_up(self) -> Plan[None]:
         """Do all that the first search has to do before it can compare texts."""
-        documents, options = (yield from self.documents()), FindRequest()
+        documents, options = (yield from self.documents()), FindOptions()
         terms = yield from self._terms_of(documents, options)
         # Of a scope, no document has these values: its fields are asked for all the same.
         yield from find_many(terms, [QueryDocument.of_text(_WARMING, dict.fromkeys(terms.scope_paths, 0))])
@@ -287,7 +254,7 @@ class IndexPlans:
         for name in (yield GetMappings(self.name)):
             yield from bring(name, wanted)
 
-    def seen(self, options: FindRequest) -> Plan[SeenDocuments]:
+    def seen(self, options: FindOptions) -> Plan[SeenDocuments]:
         """Return the documents of a list that is to be checked, none so far."""
         if options.relation:
             raise InputError("New documents are checked for near-duplicates only. Find what contains them one by one.")
@@ -295,7 +262,7 @@ class IndexPlans:
         terms.check_scope_values(is_text=False)
         return SeenDocuments(terms)
 
-    def seen_in_index(self, options: FindRequest) -> Plan[SeenDocuments]:
+    def seen_in_index(self, options: FindOptions) -> Plan[SeenDocuments]:
         """Return the same, of an index that has fingerprints to compare with, unless it has no documents."""
         seen = yield from self.seen(options)
         yield from self._check_fingerprints(seen.terms.documents)
@@ -307,7 +274,7 @@ class IndexPlans:
             yield from check_fingerprints(self.name, documents)
             self._has_fingerprints = True
 
-    def _terms_of(self, documents: Documents, options: FindRequest) -> Plan[SearchTerms]:
+    def _terms_of(self, documents: Documents, options: FindOptions) -> Plan[SearchTerms]:
         """Return what searches go by: nearly always the last, with all that was derived from it."""
         last = self._terms
         if last is None or last.documents is not documents or last.rarity is not self._rarity:
@@ -332,7 +299,7 @@ class IndexPlans:
             self._filters[scope] = yield from ScopeFilters.tried(self.name, mappings, scope)
         return self._filters[scope]
 
-    def _documents_for(self, options: FindRequest) -> Plan[Documents]:
+    def _documents_for(self, options: FindOptions) -> Plan[Documents]:
         """Return the documents to search; without fields in the index, the caller's description has to do."""
         if options.candidates != "more_like_this" or not self._expected.fields or self._opened is not None:
             return (yield from self.documents())

@@ -32,7 +32,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.actions import Slot, Task, id_of
 from es_simhash.documents.documents import Documents
 from es_simhash.plans.check import Checked, SeenDocuments, check_fingerprinted
-from es_simhash.plans.find_options import FindRequest
+from es_simhash.plans.find_options import FindOptions
 from es_simhash.plans.operation_retry import attempt
 from es_simhash.plans.operations import Action, Bulk, GetDocuments, Plan, Refresh
 from es_simhash.plans.query_documents import QueryDocument
@@ -55,9 +55,9 @@ from es_simhash.scheme.rerank import Match, nearest_first
 _Key = tuple[str | None, str]
 
 
-def request(prefix: str) -> FindRequest:
+def request(prefix: str) -> FindOptions:
     """Return how the matches of new documents are found."""
-    return FindRequest(source=[f"{prefix}.{name}" for name in (GROUP, CANONICAL, IS_CANONICAL, "content")])
+    return FindOptions(source=[f"{prefix}.{name}" for name in (GROUP, CANONICAL, IS_CANONICAL, "content")])
 
 
 def give_groups(terms: SearchTerms, tasks: Sequence[Task]) -> Plan[None]:

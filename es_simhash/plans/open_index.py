@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
+from es_simhash.documents.sources import check_sources
 from es_simhash.errors import IndexStateError, MappingError, MissingError, SchemeMismatchError
 from es_simhash.plans.closed_indices import check_open, closed_index, closed_ones
 from es_simhash.plans.index_rarity import noted_rarity
@@ -16,6 +17,7 @@ from es_simhash.plans.operations import GetMappings, Plan, is_remote
 from es_simhash.plans.other_clusters import check_fingerprints, elsewhere, readable_mappings, unreadable
 from es_simhash.scheme import mapping
 from es_simhash.scheme.json_form import Functions
+from es_simhash.scheme.mapping import DEFAULT_PREFIX
 from es_simhash.scheme.policy import Policy
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.verdict.learnt import LearntRarity
@@ -23,17 +25,32 @@ from es_simhash.text.idf import IdfTable
 
 
 @dataclass(frozen=True)
-class ExpectedIndex:
-    """What the caller expects of an index; whatever is missing comes from the index itself.
+class Known:
+    """What the caller knows of an index; whatever is missing comes from the index itself.
 
-    ``idf`` and ``functions`` stand for what a scheme in an index can only name (see `Scheme.from_json`).
+    - ``scheme``: a `Scheme`, or the name of a preset; without it that of the index or, for a new one, "default".
+    - ``fields``: the source fields with the texts, as dotted paths.
+    - ``prefix``: the object that holds our fields.
+    - ``idf``: the table of weights, if the index's scheme has one.
+    - ``functions``: the caller's own tokenizers and hash functions, by their names in the index's scheme.
     """
 
-    prefix: str
-    scheme: Scheme | None = None
-    fields: tuple[str, ...] | None = None
+    scheme: Scheme | str | None = None
+    fields: Sequence[str] | None = None
+    prefix: str = DEFAULT_PREFIX
     idf: IdfTable | None = None
     functions: Functions | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.scheme, str):
+            object.__setattr__(self, "scheme", Scheme.preset(self.scheme))
+        if self.fields is not None:
+            object.__setattr__(self, "fields", check_sources(self.fields))
+
+    @property
+    def given_scheme(self) -> Scheme | None:
+        """The scheme, also that of a preset."""
+        return self.scheme if isinstance(self.scheme, Scheme) else None
 
 
 @dataclass(frozen=True)
@@ -49,7 +66,7 @@ class OpenedIndex:
     indices: frozenset[str]
 
 
-def open_index(index: str, expected: ExpectedIndex) -> Plan[OpenedIndex]:
+def open_index(index: str, expected: Known) -> Plan[OpenedIndex]:
     """Read from the mapping how documents are fingerprinted; all indices with fields must agree."""
     try:
         mappings = yield from readable_mappings(index)
@@ -71,7 +88,7 @@ def open_index(index: str, expected: ExpectedIndex) -> Plan[OpenedIndex]:
     return OpenedIndex(documents, without, noted_rarity(mappings, documents), frozenset(mappings))
 
 
-def scheme_there(index: str, expected: ExpectedIndex) -> Plan[Scheme | None]:
+def scheme_there(index: str, expected: Known) -> Plan[Scheme | None]:
     """Return the scheme that an index behind the name holds, or None if none says so.
 
     Whatever else is wrong with the indices, those who read or change them say.
@@ -82,13 +99,13 @@ def scheme_there(index: str, expected: ExpectedIndex) -> Plan[Scheme | None]:
     return next((_scheme_of(name, entry, expected) for name, entry in sorted(entries.items()) if entry), None)
 
 
-def _agreed_across(index: str, entries: Mapping[str, Json], expected: ExpectedIndex) -> Documents:
+def _agreed_across(index: str, entries: Mapping[str, Json], expected: Known) -> Documents:
     """Return how documents are fingerprinted, as indices of this cluster say, else as the caller does."""
     if entries:
         return _agreed(entries, expected)
     if not expected.fields:
         raise unreadable(elsewhere(index)[0])
-    return Documents(expected.scheme or Scheme.preset("default"), expected.fields, expected.prefix)
+    return Documents(expected.given_scheme or Scheme.preset("default"), expected.fields, expected.prefix)
 
 
 @dataclass(frozen=True)
@@ -100,7 +117,7 @@ class IndicesBehind:
     policy: Policy
 
 
-def indices_behind(index: str, expected: ExpectedIndex) -> Plan[IndicesBehind]:
+def indices_behind(index: str, expected: Known) -> Plan[IndicesBehind]:
     """Read how the documents of each index behind a name are fingerprinted, by whatever scheme.
 
     An index without fields is read as the caller describes it, or as the others. Without either that is an error.
@@ -114,7 +131,7 @@ def indices_behind(index: str, expected: ExpectedIndex) -> Plan[IndicesBehind]:
             found[name] = _agreed({name: entry}, replace(expected, scheme=None, fields=fields))
     others = next(iter(found.values()), None)
     if expected.fields:
-        others = Documents(expected.scheme or Scheme.preset("default"), expected.fields, expected.prefix)
+        others = Documents(expected.given_scheme or Scheme.preset("default"), expected.fields, expected.prefix)
     if others is None:
         yield from check_open(index)
         raise no_fields(next(iter(entries), index), expected.prefix)
@@ -130,7 +147,7 @@ def no_fields(index: str, prefix: str) -> MappingError:
     )
 
 
-def _agreed(entries: Mapping[str, Json], expected: ExpectedIndex) -> Documents:
+def _agreed(entries: Mapping[str, Json], expected: Known) -> Documents:
     (first, entry), *others = entries.items()
     for name, other in others:
         if (other["id"], other.get("fields")) != (entry["id"], entry.get("fields")):
@@ -138,12 +155,13 @@ def _agreed(entries: Mapping[str, Json], expected: ExpectedIndex) -> Documents:
                 f"The index {first!r} holds fingerprints of the scheme {entry['id']} over {entry.get('fields')}, but "
                 f"{name!r} of {other['id']} over {other.get('fields')}. Search them apart."
             )
-    if expected.scheme and expected.scheme.id != entry["id"]:
+    given = expected.given_scheme
+    if given and given.id != entry["id"]:
         raise SchemeMismatchError(
             f"The index {first!r} holds fingerprints of the scheme {entry['id']}; the one given is "
-            f"{expected.scheme.id}. Leave it out to use that of the index, or choose another prefix for the new one."
+            f"{given.id}. Leave it out to use that of the index, or choose another prefix for the new one."
         )
-    scheme = expected.scheme or _scheme_of(first, entry, expected)
+    scheme = given or _scheme_of(first, entry, expected)
     fields = entry.get("fields") or expected.fields
     if not fields:
         raise MappingError(
@@ -175,7 +193,7 @@ def _agreed_policy(entries: Mapping[str, Json]) -> Policy:
     return policy
 
 
-def _scheme_of(index: str, entry: Json, expected: ExpectedIndex) -> Scheme:
+def _scheme_of(index: str, entry: Json, expected: Known) -> Scheme:
     """Return the scheme in a mapping; raise unless it is the scheme of the documents."""
     scheme = Scheme.from_json(json.dumps(entry["scheme"]), idf=expected.idf, functions=expected.functions)
     if scheme.id != entry["id"]:

@@ -10,7 +10,7 @@ from typing import Any
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import InputError
-from es_simhash.plans.find_options import FindRequest
+from es_simhash.plans.find_options import FindOptions
 from es_simhash.plans.index_rarity import IndexRarity
 from es_simhash.plans.scope_filters import ScopeFilters
 from es_simhash.plans.search_experience import SearchExperience
@@ -29,7 +29,7 @@ class SearchTerms:
 
     index: str
     documents: Documents
-    options: FindRequest
+    options: FindOptions
     rarity: IndexRarity = field(default_factory=IndexRarity)
     experience: SearchExperience = field(default_factory=SearchExperience)
     scope_filters: ScopeFilters | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
 from es_simhash._core.arrow_tables import Rows
-from es_simhash._core.stages import counted_each
+from es_simhash._core.stages import OnProgress, counted_each
 from es_simhash.documents.rejected import OnReject
 from es_simhash.groups.groups import Counts
 from es_simhash.groups.of_texts import Documents, dedup
@@ -37,9 +37,6 @@ from es_simhash.scheme.settings import Settings
 
 # The lowest threshold of similarity curves: below it, too many documents share keys for all to be compared.
 LEAST = 0.3
-
-# Called with the name of each step.
-OnStep = Callable[[str], object]
 
 
 @dataclass(frozen=True)
@@ -132,7 +129,7 @@ class EvaluationOptions:
     bootstrap: Bootstrap = field(default_factory=Bootstrap)
     examples: int = EXAMPLES
     on_reject: OnReject = lambda _: None
-    on_step: OnStep = lambda _: None
+    on_step: OnProgress[str] = lambda _: None
 
 
 def evaluate(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from statistics import median
 
 import numpy as np
 
+from es_simhash._core.stages import OnProgress
 from es_simhash.documents.rejected import OnReject
 from es_simhash.errors import InputError
 from es_simhash.groups.of_texts import Documents, dedup
@@ -30,8 +31,6 @@ _TEXTS = 700
 # Texts are short if half of them have fewer characters; an ideograph counts for more than a letter.
 _SHORT, _SHORT_IDEOGRAPHS = 100, 40
 
-OnStep = Callable[[str], object]
-
 
 @dataclass(frozen=True)
 class Tuned:
@@ -52,7 +51,7 @@ def tune_by_labels(
     documents: Documents,
     labels: Labels,
     base: Scheme | None = None,
-    on_step: OnStep = lambda _: None,
+    on_step: OnProgress[str] = lambda _: None,
     on_reject: OnReject = lambda _: None,
 ) -> Tuned:
     """Choose the minimum similarity that best fits the labels of documents, (id, text) pairs.
@@ -91,7 +90,7 @@ def preset_for(texts: Iterable[str]) -> str:
 
 
 def _by_labels(
-    documents: StoredDocuments, labels: Labels, base: Scheme | None, on_step: OnStep, on_reject: OnReject
+    documents: StoredDocuments, labels: Labels, base: Scheme | None, on_step: OnProgress[str], on_reject: OnReject
 ) -> Tuned:
     scopes = documents.scopes()
     truth = truth_of(labels, documents.ids, on_reject)

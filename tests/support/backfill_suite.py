@@ -1,4 +1,4 @@
-"""Backfills on every engine: tests with the fixtures of `es_simhash.testing.IndexSuite`."""
+"""Backfills on every engine: tests with the fixtures of `tests.conformance.index_suite`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.live.sweep.progress import Progress
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, GetDocuments
 from es_simhash.scheme.own_fields import DEFERRED
-from es_simhash.testing.corpus import corpus
-from es_simhash.testing.index_base import IndexBase
+from tests.conformance.index_base import IndexBase
+from tests.support.corpus import corpus
 
 FIELDS = ("title", "body")
 MAPPINGS: Json = {

@@ -19,7 +19,7 @@ from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.verdict.builtin import builtin
 from es_simhash.scheme.verdict.rule import are_near, clauses
 from es_simhash.scheme.verdict.verifier import Verifier
-from es_simhash.testing.corpus import corpus, edited
+from tests.support.corpus import corpus, edited
 
 FIELDS = ("title", "body")
 ALL: Json = {"query": {"match_all": {}}}

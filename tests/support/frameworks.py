@@ -9,8 +9,8 @@ from importlib import import_module
 import pytest
 
 from es_simhash.errors import MissingExtraError
-from es_simhash.testing.corpus import corpus, edited
 from tests import ROOT
+from tests.support.corpus import corpus, edited
 from tests.support.documentation import Page, read
 
 # The extra that `make test-extras` has installed: its package must be there.

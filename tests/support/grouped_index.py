@@ -13,7 +13,7 @@ from es_simhash.engines.base import Engine
 from es_simhash.groups.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.plans.operations import Search
-from es_simhash.testing.corpus import corpus, edited
+from tests.support.corpus import corpus, edited
 
 SITES = ("a.example", "b.example", "c.example")
 MAPPINGS = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from es_simhash.quality.labels import Labels
-from es_simhash.testing.corpus import corpus, edited
+from tests.support.corpus import corpus, edited
 
 
 def documents() -> list[tuple[str, str]]:

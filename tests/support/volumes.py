@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from es_simhash.testing.corpus import corpus, edited
+from tests.support.corpus import corpus, edited
 
 _WORDS: Final = re.sub(r"\d+", "some", corpus(1)[0]["body"])
 

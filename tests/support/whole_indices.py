@@ -18,7 +18,7 @@ from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import IndexStateError, MissingError
 from es_simhash.index import Index
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, DeleteIndex, GetDocuments
-from es_simhash.testing.corpus import corpus
+from tests.support.corpus import corpus
 from tests.support.meddling import Meddler
 from tools.nodes import Node
 

@@ -11,8 +11,8 @@ import pytest
 from es_simhash import Index
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import EngineError, IndexStateError, MappingError, SchemeMismatchError
-from es_simhash.testing.corpus import corpus, edited
 from tests.support.commands import run
+from tests.support.corpus import corpus, edited
 from tests.support.pytest_nodes import own_node
 from tests.support.rest_engines import new_name
 from tools.nodes import Node

@@ -21,8 +21,8 @@ from es_simhash import Documents, Index, Scheme, dedup
 from es_simhash.documents.files import read_documents
 from es_simhash.documents.rejected import Rejected
 from es_simhash.errors import DocumentError
-from es_simhash.live.gate.gate import Gate
-from es_simhash.live.gate.requests import asked_of
+from es_simhash.gate.gate import Gate
+from es_simhash.gate.requests import asked_of
 from es_simhash.plans.operations import DeleteIndex
 from tests.support.fuzzing import examples, nested
 from tests.support.rest_engines import new_name

@@ -13,7 +13,7 @@ from elasticsearch import AsyncElasticsearch, Elasticsearch
 from opensearchpy import AsyncOpenSearch, OpenSearch
 
 from es_simhash.index import AsyncIndex
-from es_simhash.testing.index_suite import IndexSuite
+from tests.conformance.index_suite import IndexSuite
 from tests.support.backfill_suite import BackfillSuite
 from tools.nodes import Node
 

@@ -28,8 +28,8 @@ from es_simhash.index import AsyncIndex, Index
 from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.plans.operations import Action, Bulk, CloseReader, Count, CreateIndex, DeleteIndex, Operation, Refresh
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.testing.corpus import corpus
 from tests.support.commands import run_alone
+from tests.support.corpus import corpus
 from tests.support.http_server import Moment, Then, proxy
 from tests.support.interruptions import interrupted_at, interrupting_itself
 from tests.support.nightly import rest_at_night
@@ -326,7 +326,7 @@ def test_a_result_that_comes_after_its_task_was_cancelled_is_closed(tmp_path: Pa
 
     async def cancel() -> None:
         async with AsyncIndex("articles", ThreadedEngine(EmbeddedEngine(tmp_path))) as index:
-            task = asyncio.ensure_future(index._in_thread(work))
+            task = asyncio.ensure_future(index._connection.work(work))
             await asyncio.to_thread(begun.wait)
             task.cancel()
             asyncio.get_running_loop().call_soon(cancelled.set)

@@ -16,8 +16,8 @@ from es_simhash.errors import EngineError, IndexStateError, MappingError
 from es_simhash.index import Index
 from es_simhash.live.backfill.run import Backfill
 from es_simhash.plans.operations import CreateIndex, DeleteIndex, GetMappings, UpdateAliases
-from es_simhash.testing.corpus import corpus
 from tests.support.commands import run
+from tests.support.corpus import corpus
 from tests.support.whole_indices import COUNT, DOCUMENTS, FIELDS, contents, create, fill, servers
 from tools.nodes import Node
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import es_simhash
 from tests import ROOT
-from tests.layers import LAYERS
+from tests.layers import CORE, LAYERS, OPTIONAL
 
 ORDER = [*LAYERS, "__main__", "__init__"]
 PACKAGE = Path(es_simhash.__file__).parent
@@ -20,10 +21,9 @@ ALLOWED_AT_IMPORT = {"numpy"}
 # Modules that are themselves imported only where they are used may import what they are made for.
 LOADED_WHEN_NEEDED = {
     "engines": {"tantivy", "elasticsearch", "opensearchpy"},
-    "testing": {"pytest"},
     "cli": {"click"},
     "integrations": {"langchain_core", "llama_index", "haystack", "mcp", "pydantic", "pyspark", "pyarrow"},
-    "live/gate/connections.py": {"uvicorn"},
+    "gate/connections.py": {"uvicorn"},
 }
 
 
@@ -66,6 +66,47 @@ def test_imports_point_one_way() -> None:
         wrong = {target for target in targets if ORDER.index(target) > ORDER.index(here)}
         assert not wrong, f"{path} imports {wrong}, which stand after {here}"
         assert "__init__" not in targets, f"{path} imports the package root, which nothing does"
+
+
+def test_what_is_optional_stands_apart() -> None:
+    """The core imports none of it, no optional folder another, and verbs import one only where they run it."""
+    for path in modules():
+        here = unit_of_file(path)
+        if here in OPTIONAL:
+            assert not optional(path, everywhere=True) - {here}, path
+        elif here in CORE or path.parent.name == "commands":
+            assert not optional(path, everywhere=here in CORE), path
+
+
+def optional(path: Path, everywhere: bool) -> set[str]:
+    targets = {unit(parts) for parts in imported(path, everywhere) if parts[0] == "es_simhash"}
+    return targets & set(OPTIONAL)
+
+
+VERBS = """
+import sys
+from pathlib import Path
+from click.testing import CliRunner
+import es_simhash
+from es_simhash.cli.program import app
+
+storm = "The storm has left many houses along the coast without power since Monday night."
+Path("news.jsonl").write_text(f'{{"id": "1", "text": "{storm}"}}\\n{{"id": "2", "text": "{storm}"}}\\n')
+Path("new.json").write_text("{}")
+for line in ("--url . init news --field text --create new.json", "--url . load news news.jsonl --id-field id",
+             "--url . find news --id 1", "--url . group news", "dedup news.jsonl"):
+    done = CliRunner().invoke(app, line.split())
+    assert done.exit_code == 0, (line, done.output)
+print(sorted({name.split(".")[1] for name in sys.modules if name.startswith("es_simhash.")}))
+"""
+
+
+def test_find_group_and_dedup_load_nothing_optional(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", VERBS], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 0, done.stderr
+    loaded = set(ast.literal_eval(done.stdout))
+    assert {"groups", "index"} <= loaded
+    assert not loaded & set(OPTIONAL)
 
 
 def test_the_core_needs_nothing_but_numpy_to_be_imported() -> None:

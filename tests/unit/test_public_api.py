@@ -12,7 +12,7 @@ import pytest
 import es_simhash
 from es_simhash import errors
 
-PACKAGES = ["es_simhash", "es_simhash.live.gate", "es_simhash.sketches", "es_simhash.testing"]
+PACKAGES = ["es_simhash", "es_simhash.gate", "es_simhash.sketches"]
 if find_spec("pyspark"):
     PACKAGES.append("es_simhash.integrations.spark")
 

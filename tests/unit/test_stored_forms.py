@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from es_simhash import Index, Scheme
-from es_simhash.testing.corpus import edited
+from tests.support.corpus import edited
 from tools import stored_forms
 
 KEPT: dict[str, dict[str, Any]] = json.loads(stored_forms.NAMES.read_text(encoding="utf-8"))

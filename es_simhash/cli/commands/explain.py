@@ -87,13 +87,13 @@ def _of_texts(
     from es_simhash.cli.jobs.rarity_file import rarity_in
     from es_simhash.plans.explain.explanation import explain
     from es_simhash.plans.explain.field_states import examine
-    from es_simhash.plans.find_options import FindRequest
+    from es_simhash.plans.find_options import FindOptions
     from es_simhash.scheme.scheme import Scheme
     from es_simhash.scheme.verdict.verifier import Verifier, table_for
 
     scheme = known["scheme"] or Scheme.preset("default")
     first, second = (examine(scheme, each) for each in documents)
-    wanted = FindRequest(**criteria).criteria(scheme)
+    wanted = FindOptions(**criteria).criteria(scheme)
     table = table_for(scheme, wanted.verification, rarity_in(rarity_file, scheme))
     verifier = Verifier(scheme, wanted.verification, table) if wanted.verification else None
     return explain(scheme, wanted, (first, second), verifier=verifier)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from starlette.applications import Starlette
 
-    from es_simhash.live.gate.gate import Gate
+    from es_simhash.gate.gate import Gate
     from es_simhash.live.telemetry.metrics import Metrics
 
 _FOUND_BY = ("by", "distance", "similarity", "numbers", "estimate", "scope")
@@ -100,8 +100,8 @@ def command(
     Example: es-simhash gate articles --field title --field body
     """
     from es_simhash._core.garbage import rarely_collected
-    from es_simhash.live.gate.gate import Gate
-    from es_simhash.live.gate.options import GateOptions
+    from es_simhash.gate.gate import Gate
+    from es_simhash.gate.options import GateOptions
 
     if write and not by_lines:
         raise click.UsageError("--write is for --stdin. Over HTTP, /add and /bulk write. Leave it out.")
@@ -131,7 +131,7 @@ def command(
             count = answer_lines(gate, write, id_field, max_body)
             output.note(f"{counted(count, 'document was', 'documents were')} answered.")
         else:
-            from es_simhash.live.gate.asgi import application
+            from es_simhash.gate.asgi import application
 
             made = application(gate, token=token, id_field=id_field, max_body=max_body, metrics=metrics)
             _serve(gate, made, at, output)
@@ -141,7 +141,7 @@ def command(
 def _metrics(index: str, output: Output) -> Metrics | None:
     """Return metrics, which show the run and its engine as well; without their extra there are none."""
     from es_simhash.errors import MissingExtraError
-    from es_simhash.live.gate.measures import metrics_of
+    from es_simhash.gate.measures import metrics_of
 
     try:
         metrics = metrics_of(index)
@@ -158,14 +158,14 @@ def _token(file: str | None) -> str | None:
 
 
 def _listening(host: str, port: int, has_token: bool) -> socket:
-    from es_simhash.live.gate.server import check_extra, listening
+    from es_simhash.gate.server import check_extra, listening
 
     check_extra()
     return listening(host, port, has_token)
 
 
 def _serve(gate: Gate, made: Starlette, at: socket, output: Output) -> None:
-    from es_simhash.live.gate.server import serve
+    from es_simhash.gate.server import serve
 
     def started(address: str) -> None:
         form = {"address": address, "index": gate.name, "mode": gate.options.mode, "pending": gate.pending}

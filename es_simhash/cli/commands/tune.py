@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash._core.environment import PATIENCE
+from es_simhash._core.stages import OnProgress
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import output_file
 from es_simhash.cli.options.index import SIMILARITY, scheme_named, wanted_documents
@@ -21,7 +22,6 @@ from es_simhash.cli.show.output import Output
 from es_simhash.cli.show.tuning import show_histogram, show_tuned
 
 if TYPE_CHECKING:
-    from es_simhash.cli.jobs.labelled_documents import OnProgress
     from es_simhash.cli.jobs.sample import Sampled
     from es_simhash.documents.documents import Documents
     from es_simhash.documents.files import FileDocument, RejectFile
@@ -175,7 +175,7 @@ def _read_all(
 @contextmanager
 def _files(
     source: Source, output: Output, rejects: RejectFile, scope: Scope | None
-) -> Iterator[tuple[Iterator[tuple[FileDocument, str]], OnProgress]]:
+) -> Iterator[tuple[Iterator[tuple[FileDocument, str]], OnProgress[int]]]:
     """Open the files: yield their documents with their texts, and what is called with the number of those read."""
     from es_simhash.cli.jobs.file_texts import NamedFields, read_texts
     from es_simhash.documents.files import total_bytes
@@ -192,7 +192,7 @@ def _files(
 @contextmanager
 def _index(
     source: Source, target: Target, output: Output, scope: Scope | None
-) -> Iterator[tuple[Engine, Documents, Scheme | None, OnProgress]]:
+) -> Iterator[tuple[Engine, Documents, Scheme | None, OnProgress[int]]]:
     """Open the index: yield its engine, how its documents are read, the scheme, and what counts those that were read.
 
     The policy has what is in both scopes, that of the index and that of the options.

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
+from es_simhash._core.stages import OnProgress
 from es_simhash.cli.demo.corpus import CorpusDocument
 from es_simhash.index import Index
-from es_simhash.plans.find_options import FindOptions
+
+if TYPE_CHECKING:
+    from es_simhash.plans.keywords import FindKeywords
 
 # The positions of two documents in ascending order.
 Pair: TypeAlias = tuple[int, int]
-Advance: TypeAlias = Callable[[int], object]
 
 # More than any family of the corpus has, so that no match is cut off.
 _SIZE = 1000
@@ -24,7 +26,7 @@ class Way:
     """A way of searching: the options of ``es-simhash find``, and the same keywords of `Index.find`."""
 
     options: str
-    keywords: FindOptions
+    keywords: FindKeywords
 
 
 PLAIN = Way("", {})
@@ -66,7 +68,7 @@ class GroupedDocuments:
     duplicates: list[CorpusDocument]
 
 
-def load(index: Index, documents: Sequence[CorpusDocument], advance: Advance) -> Rate:
+def load(index: Index, documents: Sequence[CorpusDocument], advance: OnProgress[int]) -> Rate:
     """Make the index, and write the documents."""
     keywords = {name: {"type": "keyword"} for name in ("lang", "kind", "family")}
     index.init(create={"mappings": {"properties": keywords}})
@@ -76,14 +78,14 @@ def load(index: Index, documents: Sequence[CorpusDocument], advance: Advance) ->
     return Rate(written.done, perf_counter() - started)
 
 
-def search(index: Index, documents: Sequence[CorpusDocument], advance: Advance) -> Iterator[WayResult]:
+def search(index: Index, documents: Sequence[CorpusDocument], advance: OnProgress[int]) -> Iterator[WayResult]:
     """Search for every document by its id in each way."""
     positions = {each.id: position for position, each in enumerate(documents)}
     done = 0
     for way in WAYS:
         pairs: set[Pair] = set()
         started = perf_counter()
-        keywords: FindOptions = {**way.keywords, "size": _SIZE}
+        keywords: FindKeywords = {**way.keywords, "size": _SIZE}
         for here, matches in enumerate(index.find_many(ids=positions, **keywords)):
             for match in matches:
                 there = positions[match.id]

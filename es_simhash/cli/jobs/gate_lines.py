@@ -10,9 +10,9 @@ from types import FrameType
 from typing import IO
 
 from es_simhash.errors import InputError
-from es_simhash.live.gate.bodies import Lines, RefusedError
-from es_simhash.live.gate.gate import Gate
-from es_simhash.live.gate.requests import answers_as_json, asked_of, line_of, parsed
+from es_simhash.gate.bodies import Lines, RefusedError
+from es_simhash.gate.gate import Gate
+from es_simhash.gate.requests import answers_as_json, asked_of, line_of, parsed
 
 _AT_ONCE = 1 << 18
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import BRIEFLY, in_a_moment
+from es_simhash._core.stages import OnProgress
 from es_simhash.cli.jobs.loaded_ids import LoadedIds
 from es_simhash.documents.files import FileDocument
 from es_simhash.documents.rejected import OnReject
@@ -24,14 +25,12 @@ from es_simhash.quality.stored_documents import StoredDocuments
 from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.verdict.rarity import Rarity
 
-OnProgress = Callable[[int], object]
-
 
 def gather_files(
     found: Iterable[tuple[FileDocument, str]],
     documents: StoredDocuments,
     on_reject: OnReject,
-    on_progress: OnProgress,
+    on_progress: OnProgress[int],
 ) -> None:
     """Gather the documents of files with their texts; reject one with the id of an earlier document in its file.
 
@@ -56,7 +55,7 @@ def gather_index(
     filter: Json | None,
     strip: Sequence[re.Pattern[str]],
     on_reject: OnReject,
-    on_progress: OnProgress,
+    on_progress: OnProgress[int],
     patience: float,
 ) -> Rarity | None:
     """Gather the documents of an index that have fingerprints of its scheme and match the filter.

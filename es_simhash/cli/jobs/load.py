@@ -10,6 +10,7 @@ from es_simhash._core.batched import chunks
 from es_simhash._core.environment import PATIENCE
 from es_simhash._core.garbage import rarely_collected
 from es_simhash._core.json_paths import Json
+from es_simhash._core.stages import OnProgress
 from es_simhash.cli.jobs.file_texts import NamedFields
 from es_simhash.cli.jobs.loaded_ids import LoadedIds
 from es_simhash.cli.show.output import Output
@@ -22,7 +23,7 @@ from es_simhash.errors import EngineError, WritesLostError
 from es_simhash.index import Index
 from es_simhash.live.learning import LowestContents
 from es_simhash.live.sweep.document_ref import DocumentRef
-from es_simhash.plans.add import OnProgress, Written
+from es_simhash.plans.add import Written
 from es_simhash.scheme.own_fields import content_hash
 
 _BATCH = 500
@@ -41,7 +42,7 @@ class DryRun:
         self.documents = documents
 
     def add(
-        self, documents: Iterable[Document], *, patience: float, on_progress: OnProgress, on_reject: OnReject
+        self, documents: Iterable[Document], *, patience: float, on_progress: OnProgress[Written], on_reject: OnReject
     ) -> Written:
         """Count the documents that could be written, and hand over those that could not."""
         written = Written()
@@ -64,7 +65,7 @@ class Loader:
 
     index: Index | DryRun
     on_reject: OnReject
-    on_progress: OnProgress
+    on_progress: OnProgress[Written]
     op_type: Literal["index", "create"] = "index"
     patience: float = PATIENCE
     written: Written = field(default_factory=Written)

@@ -13,7 +13,8 @@ import numpy as np
 
 from es_simhash._core.arrays import Integers
 from es_simhash._core.json_paths import Json
-from es_simhash.cli.jobs.labelled_documents import OnProgress, hits_of, with_texts
+from es_simhash._core.stages import OnProgress
+from es_simhash.cli.jobs.labelled_documents import hits_of, with_texts
 from es_simhash.documents.files import FileDocument
 from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import Engine, run
@@ -38,7 +39,7 @@ class Sampled:
 def sample_of_files(
     found: Iterable[tuple[FileDocument, str]],
     size: int,
-    on_progress: OnProgress = lambda _: None,
+    on_progress: OnProgress[int] = lambda _: None,
     seed: int = 0,
     scope: Scope | None = None,
 ) -> Sampled:
@@ -98,7 +99,7 @@ def all_of_index(
     fields: Sequence[str],
     filter: Json | None,
     on_reject: OnReject,
-    on_progress: OnProgress,
+    on_progress: OnProgress[int],
     patience: float,
 ) -> None:
     """Store all documents, which labels need; if several indices have the same id, the first document."""

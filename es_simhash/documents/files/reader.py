@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
+from es_simhash._core.stages import OnProgress
 from es_simhash.documents.files.compression import (
     OnBytes,
     Stream,
@@ -42,7 +43,6 @@ from es_simhash.errors import InputError
 
 MAX_LINE = 64 << 20
 
-OnProgress: TypeAlias = Callable[[int], object]
 AnyPath: TypeAlias = "str | os.PathLike[str]"
 
 _READERS: dict[str, Callable[[DataFile, Stream], Iterator[Numbered]]] = {
@@ -61,7 +61,7 @@ def read_documents(
     id_field: str | None = None,
     encoding: str = "utf-8",
     on_reject: OnReject,
-    on_progress: OnProgress | None = None,
+    on_progress: OnProgress[int] | None = None,
     max_line: int = MAX_LINE,
 ) -> Iterator[FileDocument]:
     """Yield the documents of files, one by one; ``-`` is standard input, JSON lines by default.
@@ -107,7 +107,7 @@ class _Progress:
     Not while it reads: an error of the callback, such as a closed pipe, would look like one of the file.
     """
 
-    def __init__(self, on_progress: OnProgress | None) -> None:
+    def __init__(self, on_progress: OnProgress[int] | None) -> None:
         self._on_progress = on_progress
         self._done = 0
         self._reported = 0

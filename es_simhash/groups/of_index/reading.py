@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -15,6 +15,7 @@ import numpy.typing as npt
 from es_simhash._core.arrays import Integers
 from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import BRIEFLY, prefetched
+from es_simhash._core.stages import OnProgress
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import StoppableEngine, run
 from es_simhash.groups.of_index import stored_fingerprints
@@ -40,8 +41,6 @@ from es_simhash.scheme.scope import combined
 from es_simhash.scheme.verdict.rarity import Rarity
 from es_simhash.scheme.verdict.verifier import table_for
 from es_simhash.sketches.minhash.common import VALUE_BITS
-
-OnProgress = Callable[[int], object]
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,7 @@ class IndexReading:
         self.table: Rarity | None = None
         self.part: ReadPart | None = None
 
-    def read(self, index: str, on_progress: OnProgress) -> None:
+    def read(self, index: str, on_progress: OnProgress[int]) -> None:
         """Read the fingerprints of the documents of all indices behind a name."""
         mappings = run(readable_mappings(index), self._engine)
         ours = entries(mappings, self._documents.prefix)
@@ -128,7 +127,7 @@ class IndexReading:
         table = given or (learnt.rarity if learnt else None)
         return table_for(self._documents.scheme, self.criteria.verification, table)
 
-    def _take(self, found: FingerprintRows, on_progress: OnProgress) -> None:
+    def _take(self, found: FingerprintRows, on_progress: OnProgress[int]) -> None:
         if self.options.shard:
             self.in_shard += len(found.refs)
             self.others += found.others
@@ -157,7 +156,7 @@ class IndexReading:
         wanted = True if self._documents.policy.groups == "online" else options.singles
         return len(singles) != 1 or None in singles or wanted not in (None, *singles)
 
-    def _read_new(self, written: Mapping[str, Json], on_progress: OnProgress) -> bool:
+    def _read_new(self, written: Mapping[str, Json], on_progress: OnProgress[int]) -> bool:
         """Read what is new and what it may change; return False, having read nothing, if too much is new."""
         self.indices = {name: self._made_visible(name) for name in written}
         since = {name: note["changes"] for name, note in written.items()}

@@ -6,13 +6,13 @@ from es_simhash._core.garbage import rarely_collected
 from es_simhash._core.humanize import counted
 from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import Stop
-from es_simhash._core.stages import stage
+from es_simhash._core.stages import OnProgress, stage
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.errors import InputError, ReaderLostError
 from es_simhash.groups.groups import Groups
 from es_simhash.groups.of_index.corpus import IndexCorpus
-from es_simhash.groups.of_index.reading import IndexReading, OnProgress
+from es_simhash.groups.of_index.reading import IndexReading
 from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.spool import Spools
 from es_simhash.live.sweep.reading import MOST_LOSSES
@@ -27,7 +27,7 @@ def group(
     index: str,
     documents: Documents,
     options: GroupOptions | None = None,
-    on_progress: OnProgress | None = None,
+    on_progress: OnProgress[int] | None = None,
     stop: Stop | None = None,
     *,
     may_be_nothing: bool = False,

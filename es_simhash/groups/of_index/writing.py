@@ -7,7 +7,7 @@ rest.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,7 +17,7 @@ from typing import Protocol
 from es_simhash._core.environment import PATIENCE
 from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import Stop, prefetched
-from es_simhash._core.stages import stage
+from es_simhash._core.stages import OnProgress, stage
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import Engine, StoppableEngine, run
@@ -39,8 +39,6 @@ from es_simhash.plans.operations import Action, GetMappings, Plan, Refresh
 from es_simhash.scheme import group_fields, mapping
 from es_simhash.scheme.group_fields import SIZE
 from es_simhash.scheme.own_fields import content_hash
-
-OnProgress = Callable[["GroupsWritten"], object]
 
 _AT_ONCE, _WRITERS = 500, 2
 # How often groups are made again because their documents were changed meanwhile; the rest is for the next run.
@@ -95,7 +93,7 @@ def write_groups(
     groups: Groups[IndexCorpus],
     documents: Documents,
     options: WriteOptions | None = None,
-    on_progress: OnProgress | None = None,
+    on_progress: OnProgress[GroupsWritten] | None = None,
     stop: Stop | None = None,
 ) -> GroupsWritten:
     """Write the fields of groups into their members, and remove them from documents that are no longer in a group.
@@ -170,7 +168,7 @@ class _Writing:
                 if before and before["of"] != same:
                     run(note(index, name, None), self._engine)
 
-    def go_through(self, on_progress: OnProgress) -> set[int]:
+    def go_through(self, on_progress: OnProgress[GroupsWritten]) -> set[int]:
         """Write the fields that differ; return the documents that were changed or deleted meanwhile."""
         lost: set[int] = set()
         pressure = RequestSize()

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.stages import Advance, counted_arrays, counting
+from es_simhash._core.stages import OnProgress, counted_arrays, counting
 from es_simhash.groups.pairs.candidates import (
     POSITION_BITS,
     Candidates,
@@ -94,7 +94,7 @@ class CandidateSearch:
                     yield KeyCounts(number + 1, linker.left_out, linker.cut_off, list(hot))
                 advance((number + 1) * compared)
 
-    def read(self, candidates: Candidates, low: int = 0) -> Iterator[tuple[CandidatesOfTile, Advance]]:
+    def read(self, candidates: Candidates, low: int = 0) -> Iterator[tuple[CandidatesOfTile, OnProgress[int]]]:
         """Yield candidates tile by tile, while the rows of the tile are kept at hand; free them at the end.
 
         With them comes what to call with the number of those that are compared.
@@ -118,7 +118,7 @@ class CandidateSearch:
         return 1 << POSITION_BITS if self.scopes else 1
 
 
-def _advance(advance: Advance, some: CandidatesOfTile, compared: int) -> None:
+def _advance(advance: OnProgress[int], some: CandidatesOfTile, compared: int) -> None:
     advance(some.part_of_all(compared))
 
 

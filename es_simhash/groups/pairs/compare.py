@@ -11,7 +11,7 @@ import numpy.typing as npt
 from es_simhash._core.arrays import Integers
 from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import each_made
-from es_simhash._core.stages import Advance
+from es_simhash._core.stages import OnProgress
 from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.groups.pairs.pair_rows import PairRows
@@ -90,7 +90,7 @@ class Comparison:
         self.compared = self.verified = self.refused = 0
         self.sample = PairSample()
 
-    def measured(self, codes: Numbers, advance: Advance = lambda _: None) -> Iterator[Pairs]:
+    def measured(self, codes: Numbers, advance: OnProgress[int] = lambda _: None) -> Iterator[Pairs]:
         """Yield the pairs that may be near, in the order in which they come."""
         starts = range(0, len(codes), _COMPARED_AT_ONCE)
         parts = (codes[start : start + _COMPARED_AT_ONCE] for start in starts)

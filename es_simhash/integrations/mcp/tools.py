@@ -35,7 +35,6 @@ from es_simhash.integrations.mcp.answers import (
 )
 from es_simhash.integrations.mcp.filters import MOST_FIELD_CHARACTERS, literal
 from es_simhash.integrations.mcp.shown import differences, found, near, shortened
-from es_simhash.plans.find_options import FindOptions
 from es_simhash.plans.operations import Count
 from es_simhash.plans.reply_size import sampled
 from es_simhash.scheme.verdict.verification import Level
@@ -122,8 +121,9 @@ class Tools:
             _check_size(documents)
             rejected: list[Rejected] = []
             source = self._index.documents.fields
-            near_by: FindOptions = {"similarity": similarity, "numbers": numbers, "source": source}
-            checking = self._index.check(documents, on_reject=rejected.append, **near_by)
+            checking = self._index.check(
+                documents, on_reject=rejected.append, similarity=similarity, numbers=numbers, source=source
+            )
             answers = [
                 Checked(
                     position=each.position,

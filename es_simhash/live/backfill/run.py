@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from es_simhash._core.prefetch import Stop
-from es_simhash._core.stages import stage
+from es_simhash._core.stages import OnProgress, stage
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import Engine, StoppableEngine, leave, run
@@ -15,7 +15,7 @@ from es_simhash.live.backfill.survey import survey
 from es_simhash.live.backfill.trial import Trial, try_some
 from es_simhash.live.doctor.finding import Finding
 from es_simhash.live.learning import LowestContents, learn_once, now
-from es_simhash.live.sweep.progress import OnProgress, Progress, Tally
+from es_simhash.live.sweep.progress import Progress, Tally
 from es_simhash.live.sweep.runner import Runner
 from es_simhash.live.sweep.temporary_settings import all_set_back
 from es_simhash.plans.operation_retry import retry_each
@@ -62,7 +62,7 @@ class Backfill:
             try_some(self.survey.parts, self._documents, self._options), StoppableEngine(self._engine, self._stop)
         )
 
-    def run(self, on_progress: OnProgress | None = None, on_reject: OnReject | None = None) -> Progress:
+    def run(self, on_progress: OnProgress[Progress] | None = None, on_reject: OnReject | None = None) -> Progress:
         """Do it, and return the counts. A finding that stops it is raised."""
         self.survey.check()
         parts = self.survey.parts

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
-from es_simhash._core.stages import stage
+from es_simhash._core.stages import OnProgress, stage
 from es_simhash.errors import InputError
 from es_simhash.live.erase.copies import Copies, Copy, Place
 from es_simhash.live.erase.hunt import Hunt
@@ -21,8 +21,6 @@ from es_simhash.plans.closed_indices import closed_ones
 from es_simhash.plans.open_index import IndicesBehind
 from es_simhash.plans.operation_retry import retry
 from es_simhash.plans.operations import Action, ActionResult, Bulk, Plan, Refresh
-
-OnProgress = Callable[[Erased], object]
 
 # Writers of copies who are faster than this many rounds must be stopped first.
 _ROUNDS = 50
@@ -53,7 +51,7 @@ def _find_copies(
 
 
 def erase(
-    index: str, behind: IndicesBehind, copies: Copies, everything: bool, on_progress: OnProgress | None = None
+    index: str, behind: IndicesBehind, copies: Copies, everything: bool, on_progress: OnProgress[Erased] | None = None
 ) -> Plan[Erased]:
     """Delete copies as they were reviewed; with ``everything``, also those that appear or change meanwhile."""
     if copies.index != index:
@@ -76,7 +74,7 @@ class _Erasing:
     copies: Copies
     everything: bool
     report: Erased
-    on_progress: OnProgress
+    on_progress: OnProgress[Erased]
     _refused: dict[Place, str] = field(default_factory=dict)
     _done: set[Place] = field(default_factory=set)
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from es_simhash._core.prefetch import Stop
-from es_simhash._core.stages import stage
+from es_simhash._core.stages import OnProgress, stage
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.live.reindex.options import ReindexOptions
 from es_simhash.live.reindex.plan import Reindexed, reindex
 from es_simhash.live.reindex.survey import ReindexSurvey, survey
-from es_simhash.live.sweep.progress import OnProgress, Progress, Tally
+from es_simhash.live.sweep.progress import Progress, Tally
 from es_simhash.live.sweep.runner import Runner
 from es_simhash.plans.operation_retry import retry_each
 from es_simhash.plans.operations import Plan
@@ -39,7 +39,7 @@ class Reindexing:
             self.survey: ReindexSurvey = run(plan, StoppableEngine(engine, self._stop))
         self.progress = Progress(self.survey.source, self.survey.due)
 
-    def run(self, on_progress: OnProgress | None = None, on_reject: OnReject | None = None) -> Reindexed:
+    def run(self, on_progress: OnProgress[Progress] | None = None, on_reject: OnReject | None = None) -> Reindexed:
         """Do it, and return what became of it; documents that cannot be copied are handed to ``on_reject``."""
         tally = Tally(self.progress, on_progress, on_reject)
         runner = Runner(self._engine, self.survey.copying, self._options, tally, self._stop)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import TypeAlias
 
+from es_simhash._core.stages import OnProgress
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.errors import EngineError
 from es_simhash.live.sweep.survey import Part
@@ -59,14 +59,11 @@ class Progress:
         return time.monotonic() - self.started
 
 
-OnProgress: TypeAlias = Callable[[Progress], object]
-
-
 class Tally:
     """Counts what becomes of documents in several threads, and reports it."""
 
     def __init__(
-        self, progress: Progress, on_progress: OnProgress | None = None, on_reject: OnReject | None = None
+        self, progress: Progress, on_progress: OnProgress[Progress] | None = None, on_reject: OnReject | None = None
     ) -> None:
         self.progress = progress
         self._on_progress = on_progress

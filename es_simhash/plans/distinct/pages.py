@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import TypedDict, overload
+from typing import overload
 
 from es_simhash._core.json_length import json_length
 from es_simhash._core.json_paths import Json
@@ -17,17 +17,14 @@ from es_simhash.plans.distinct.cursor import Cursor, invalid, order_of
 from es_simhash.plans.distinct.fixed_order import check_scripts
 from es_simhash.plans.distinct.search_body import SearchBody
 from es_simhash.plans.documents_behind import documents_behind
-from es_simhash.plans.find_options import MOST_CANDIDATES, FindRequest
+from es_simhash.plans.find_options import MOST_CANDIDATES, FindOptions, MatchOptions
 from es_simhash.plans.operation_retry import close
 from es_simhash.plans.operations import OpenReader, Plan, Reader, Search
 from es_simhash.plans.reply_size import ReplySize
 from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.scheme.folding import Apart, Folding, GroupRule
 from es_simhash.scheme.folding_rule import FoldingRule
-from es_simhash.scheme.query import By
 from es_simhash.scheme.rerank import Match
-from es_simhash.scheme.scope import Scope
-from es_simhash.scheme.verdict.verification import Level
 
 # How many hits of the engine's list are read at once.
 WINDOW = 100
@@ -36,51 +33,26 @@ _PRINTS_AT_ONCE = 1_000
 _SEED_BITS = 31
 
 
-class SearchOptions(TypedDict, total=False):
-    """The keywords of `Index.search`.
+@dataclass(frozen=True)
+class SearchOptions(MatchOptions):
+    """How hits are folded, beside what a near-duplicate is (`MatchOptions`): the keywords of `Index.search`.
 
-    - ``distinct``: fold each hit under the first one shown that is its near-duplicate.
+    - ``distinct``: fold each hit under the first one shown that is its near-duplicate; with a ``scope``, only under
+      others in scope with it. Texts decide where ``_source`` brings them with the hits.
     - ``by_groups``: fold it under the first one that the same document stands for, as `Index.write_groups` wrote it.
-    - ``by``, ``distance``, ``similarity``, ``numbers``: what a near-duplicate is, as for `FindRequest`.
-    - ``estimate``: decide by fingerprints alone. By default texts decide where ``_source`` brings them with the hits.
-    - ``with_texts``: ask for the texts as well if it does not.
+    - ``with_texts``: ask for the texts as well if ``_source`` does not bring them.
     - ``window``: how many hits are read at once; also the ``k`` and ``rank_window_size`` of a request without them.
     - ``paged``: make a ``cursor`` for the next page; the engine then keeps this moment of the index for five minutes
       after each page. Without it, a page that one request does not fill is read from an index that may change.
     - ``cursor``: the one that the page before came with.
-    - ``scope``: fold a hit only under others in scope with it, beside what the index's policy demands.
     """
-
-    distinct: bool
-    by_groups: bool
-    by: By | None
-    distance: int | None
-    similarity: float | Level | None
-    numbers: float | None
-    estimate: bool
-    with_texts: bool
-    window: int
-    paged: bool
-    cursor: str | None
-    scope: Scope | None
-
-
-@dataclass(frozen=True)
-class PageRequest:
-    """What is asked of a search; see `SearchOptions`."""
 
     distinct: bool = False
     by_groups: bool = False
-    by: By | None = None
-    distance: int | None = None
-    similarity: float | Level | None = None
-    numbers: float | None = None
-    estimate: bool = False
     with_texts: bool = False
     window: int = WINDOW
     paged: bool = False
     cursor: str | None = None
-    scope: Scope | None = None
 
     def __post_init__(self) -> None:
         if not 1 <= self.window <= MOST_CANDIDATES:
@@ -100,16 +72,9 @@ class PageRequest:
         return self.paged or self.cursor is not None
 
     @property
-    def near(self) -> FindRequest:
+    def near(self) -> FindOptions:
         """What near-duplicates are."""
-        return FindRequest(
-            by=self.by,
-            distance=self.distance,
-            similarity=self.similarity,
-            numbers=self.numbers,
-            estimate=self.estimate,
-            scope=self.scope,
-        )
+        return FindOptions(**{each.name: getattr(self, each.name) for each in fields(MatchOptions)})
 
 
 @dataclass(frozen=True)
@@ -161,7 +126,7 @@ class DistinctPage(Sequence[DistinctHit]):
         return page_html(self)
 
 
-def search_page(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Plan[DistinctPage]:
+def search_page(terms: SearchTerms, asked: SearchBody, request: SearchOptions) -> Plan[DistinctPage]:
     """Return a page of a search's hits."""
     try:
         return (yield from _page(terms, asked, request))
@@ -172,7 +137,7 @@ def search_page(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> 
         ) from error
 
 
-def _page(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> Plan[DistinctPage]:
+def _page(terms: SearchTerms, asked: SearchBody, request: SearchOptions) -> Plan[DistinctPage]:
     rule = _rule(terms, asked, request)
     folding = Folding(rule, terms.scope if rule else None)
     search = [terms.index, terms.documents.scheme.id, terms.documents.prefix, asked.list_body, *request.decides]
@@ -225,7 +190,7 @@ def _check_pages(asked: SearchBody) -> None:
         raise InputError("A page of 0 hits leads to no other. Choose a size from 1, or leave out the cursor.")
 
 
-def _rule(terms: SearchTerms, asked: SearchBody, request: PageRequest) -> FoldingRule | GroupRule | None:
+def _rule(terms: SearchTerms, asked: SearchBody, request: SearchOptions) -> FoldingRule | GroupRule | None:
     """Return when a hit is folded: by texts, if they decide and come with the hits."""
     if request.by_groups:
         return GroupRule(terms.documents.prefix)

@@ -21,9 +21,9 @@ from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import AccessError
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, Operation, Refresh
 from es_simhash.scheme import notes
-from es_simhash.testing.corpus import corpus, edited
 from tests import ROOT
 from tests.support.commands import lines, run, run_alone
+from tests.support.corpus import corpus, edited
 from tests.support.meddling import Meddler, Overloaded
 from tools.nodes import Node
 

@@ -13,11 +13,11 @@ import pytest
 
 from es_simhash.engines.connect import connect
 from es_simhash.errors import DocumentError, IndexStateError
+from es_simhash.gate import Gate
 from es_simhash.index import AsyncIndex, Index
-from es_simhash.live.gate import Gate
 from es_simhash.plans.operations import Action, Bulk, DeleteIndex
-from es_simhash.testing.corpus import corpus
 from tests.support.commands import lines, run
+from tests.support.corpus import corpus
 from tests.support.whole_indices import ENGINES
 from tools.nodes import Node
 

@@ -17,9 +17,9 @@ import trustme
 
 from es_simhash.cli.reports.dashboards.subject import Subject
 from es_simhash.index import Index
-from es_simhash.testing.corpus import corpus, edited
 from tests.support.cli_targets import everything_shown
 from tests.support.commands import run
+from tests.support.corpus import corpus, edited
 from tests.support.fake_kibana import kibana
 from tests.support.saved_objects import problems
 from tests.support.whole_indices import ENGINES, FIELDS

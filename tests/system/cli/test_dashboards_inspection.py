@@ -13,7 +13,7 @@ from es_simhash.errors import MappingError
 from es_simhash.groups.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.testing.corpus import corpus
+from tests.support.corpus import corpus
 from tests.support.whole_indices import FIELDS
 
 MAPPINGS = {

@@ -18,8 +18,8 @@ from es_simhash.index import Index
 from es_simhash.plans.operations import CreateIndex, Search
 from es_simhash.scheme.group_fields import PROPERTIES
 from es_simhash.scheme.policy import Policy
-from es_simhash.testing.corpus import corpus
 from tests.support.charts import marks, seen, svg
+from tests.support.corpus import corpus
 from tests.support.grouped_index import MAPPINGS, Grouped, documents, group
 from tests.support.whole_indices import ENGINES, FIELDS, engine_of_kind, fill, new_names
 from tools.dashboard_pictures import dashboard_picture

@@ -22,8 +22,8 @@ from es_simhash.engines.connect import connect
 from es_simhash.errors import MissingError
 from es_simhash.index import Index
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, DeleteIndex, Operation, Refresh, Search
-from es_simhash.testing.corpus import corpus, edited
 from tests.support.commands import lines, run
+from tests.support.corpus import corpus, edited
 from tests.support.whole_indices import ENGINES
 from tools.nodes import Node
 

@@ -15,9 +15,9 @@ import pytest
 
 from es_simhash.cli.show import exits
 from es_simhash.index import Index
-from es_simhash.testing.corpus import corpus
 from tests import ROOT
 from tests.support.commands import lines, run
+from tests.support.corpus import corpus
 from tests.support.documentation import read
 from tests.support.http_server import Answer, Request, listening, serving
 from tests.support.whole_indices import ENGINES, FIELDS

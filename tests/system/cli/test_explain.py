@@ -18,9 +18,9 @@ from es_simhash.plans.explain.field_states import State
 from es_simhash.plans.explain.shared_keys import KINDS
 from es_simhash.plans.explain.verdict import CODES
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.testing.corpus import corpus, edited
 from tests import ROOT
 from tests.support.commands import environment, run
+from tests.support.corpus import corpus, edited
 from tools.nodes import Node
 
 PAGE = (ROOT / "docs" / "explain.md").read_text(encoding="utf-8")

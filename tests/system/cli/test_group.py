@@ -17,8 +17,8 @@ import pytest
 from es_simhash.engines.connect import connect
 from es_simhash.index import Index
 from es_simhash.plans.operations import Count, GetDocuments
-from es_simhash.testing.corpus import corpus, edited
 from tests.support.commands import Run, lines, run
+from tests.support.corpus import corpus, edited
 from tests.support.whole_indices import ENGINES, FIELDS
 
 MEMBERS = ["0", "0, a copy/é", "1", "1, a copy", "1, another"]

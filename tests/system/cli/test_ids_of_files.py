@@ -15,8 +15,8 @@ from es_simhash.groups.of_texts import dedup
 from es_simhash.groups.pairs.repeated_ids import repeated
 from es_simhash.index import Index
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.testing.corpus import corpus
 from tests.support.commands import lines, run
+from tests.support.corpus import corpus
 from tests.support.standing_documents import ids
 
 A, B, C = (each["body"].replace("\n", " ").replace(",", "").replace('"', "") for each in corpus(3))

@@ -12,8 +12,8 @@ from es_simhash.plans.explain.explanation import explain
 from es_simhash.plans.explain.field_states import ComparedDocument, examine
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.testing.corpus import corpus, edited
 from tests.support.browser import PHONE, Browser, started
+from tests.support.corpus import corpus, edited
 
 EVIL = "<script>console.error('ran')</script><img src='http://127.0.0.1:9/x'> <b onclick=x>" + "long" * 60
 

@@ -12,8 +12,8 @@ import pytest
 from es_simhash.cli.reports.groups.collector import GroupReport, Omitted, SharedKey
 from es_simhash.cli.reports.html.groups import report_page
 from es_simhash.groups.groups import Group
-from es_simhash.testing.corpus import corpus, edited
 from tests.support.browser import PHONE, Browser, started
+from tests.support.corpus import corpus, edited
 from tests.support.reports import group, group_of, member, pairs, report
 
 EVIL = "<script>console.error('ran')</script><img src='http://127.0.0.1:9/x'> <b onclick=x>" + "long" * 60

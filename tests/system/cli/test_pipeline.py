@@ -12,8 +12,8 @@ import pytest
 from es_simhash.engines.connect import connect
 from es_simhash.index import Index
 from es_simhash.plans.operations import DeleteIndex
-from es_simhash.testing.corpus import corpus
 from tests.support.commands import lines, run
+from tests.support.corpus import corpus
 from tests.support.whole_indices import ENGINES, FIELDS
 from tests.system.cli.test_commands import documented
 from tools.nodes import Node

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from es_simhash.testing.corpus import corpus
 from tests.support.commands import lines, run
+from tests.support.corpus import corpus
 
 BODY = corpus(1)[0]["body"]
 NEWS = [

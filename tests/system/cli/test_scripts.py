@@ -14,8 +14,8 @@ import pytest
 from es_simhash.documents.painless.stored_scripts import stored_scripts
 from es_simhash.index import Index
 from es_simhash.scheme.settings import Settings
-from es_simhash.testing.corpus import corpus, edited
 from tests.support.commands import lines, run
+from tests.support.corpus import corpus, edited
 from tests.support.whole_indices import FIELDS
 from tests.system.cli.test_commands import documented
 

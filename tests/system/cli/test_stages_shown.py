@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from es_simhash.cli.show.output import Advance, Output
-from es_simhash.testing.corpus import corpus, edited
 from tests.support.commands import run
+from tests.support.corpus import corpus, edited
 
 # What was counted: each stage with its total, and how much was done when it was said.
 Recorded = list[tuple[str, int | None, list[int]]]

@@ -20,7 +20,7 @@ from typing import IO, TypeAlias
 
 import pytest
 
-from es_simhash.testing.corpus import corpus
+from tests.support.corpus import corpus
 
 _LIMIT_SECONDS = 60
 

@@ -19,7 +19,7 @@ from es_simhash.index import AsyncIndex, Index
 from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, DeleteIndex, GetSettings, PutResource, PutSettings
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.testing.corpus import corpus
+from tests.support.corpus import corpus
 from tests.support.whole_indices import DOCUMENTS, FIELDS, contents, create, fill, servers
 from tools.nodes import Node
 

@@ -17,10 +17,10 @@ from es_simhash.documents.painless.ingest_pipeline import LONGEST_TEXT
 from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, MinHash, SimHash
-from es_simhash.testing.corpus import corpus
 from es_simhash.text.folding import KINDS
 from es_simhash.text.normalise import Normalisation
 from es_simhash.text.tokens.kinds import Chars, Runs
+from tests.support.corpus import corpus
 from tests.support.pipeline_script import Script, awkward_texts, code_points, every_code_point, texts
 from tests.support.runs import mixed_text
 from tests.support.whole_indices import servers

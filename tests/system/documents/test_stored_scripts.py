@@ -20,7 +20,7 @@ from es_simhash.plans.install_scripts import InstalledScripts
 from es_simhash.plans.operations import Action, Bulk, DeleteResource, PutResource, Search
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, SimHash
-from es_simhash.testing.corpus import corpus, edited
+from tests.support.corpus import corpus, edited
 from tests.support.meddling import Meddler
 from tests.support.whole_indices import servers
 from tools.nodes import Node

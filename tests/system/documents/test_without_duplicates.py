@@ -13,7 +13,7 @@ from es_simhash.groups.of_index.writing import WriteOptions
 from es_simhash.groups.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.plans.operations import Search
-from es_simhash.testing.corpus import corpus, edited
+from tests.support.corpus import corpus, edited
 from tests.support.whole_indices import FIELDS, new_names, servers
 
 ORIGINALS = corpus(4)

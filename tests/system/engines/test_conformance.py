@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from es_simhash.engines.base import Engine
-from es_simhash.testing.engine_suite import EngineSuite
-from es_simhash.testing.reader_suite import ReaderSuite
+from tests.conformance.engine_suite import EngineSuite
+from tests.conformance.reader_suite import ReaderSuite
 from tests.support.rest_engines import OTHER_PAIRS, Pair, engine_over, new_name, parametrize_pairs
 
 pytestmark = pytest.mark.each_server

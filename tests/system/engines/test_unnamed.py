@@ -17,7 +17,7 @@ from es_simhash.engines.connect import connect
 from es_simhash.errors import EngineError
 from es_simhash.index import AsyncIndex, Index
 from es_simhash.plans.operations import EngineInfo, GetInfo
-from es_simhash.testing.corpus import corpus
+from tests.support.corpus import corpus
 from tests.support.http_server import Answer, reticent, serving
 from tests.support.rest_engines import new_name
 from tools.nodes import Node

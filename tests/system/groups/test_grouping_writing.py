@@ -34,7 +34,7 @@ from es_simhash.scheme.query import By
 from es_simhash.scheme.verdict.builtin import builtin
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import Verifier
-from es_simhash.testing.corpus import corpus, edited
+from tests.support.corpus import corpus, edited
 from tests.support.meddling import Meddler, StopsEarly, once
 from tests.support.whole_indices import ENGINES, FIELDS, contents, create, delete, fill, fingerprinted, servers
 from tools.nodes import Node

@@ -13,8 +13,8 @@ from es_simhash import GroupOptions, Scheme, dedup
 from es_simhash.engines.base import Engine
 from es_simhash.index import Index
 from es_simhash.scheme.verdict.builtin import NAME
-from es_simhash.testing.corpus import corpus, edited
 from tests.support.commands import lines, run
+from tests.support.corpus import corpus, edited
 
 ORIGINALS = [each["body"] for each in corpus()]
 TEXTS = {

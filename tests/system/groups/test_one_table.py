@@ -21,8 +21,8 @@ from es_simhash.plans.operations import GetMappings, PutMapping
 from es_simhash.scheme.verdict.builtin import NAME
 from es_simhash.scheme.verdict.learnt import LearntRarity
 from es_simhash.scheme.verdict.rarity import Rarity
-from es_simhash.testing.corpus import corpus, edited
 from tests.support.commands import lines, run
+from tests.support.corpus import corpus, edited
 from tests.support.fuzzing import examples
 
 SCHEME = Scheme()

@@ -20,7 +20,7 @@ from es_simhash.engines.base import Engine
 from es_simhash.groups.pairs import choose_keys
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.index import Index
-from es_simhash.plans.find_options import FindRequest
+from es_simhash.plans.find_options import FindOptions
 from es_simhash.quality.labels import Member
 from es_simhash.scheme import own_fields, query
 from es_simhash.scheme.rerank import Match
@@ -59,7 +59,7 @@ def verdicts(pairs: Iterable[Any], texts: Callable[[list[int]], list[str]]) -> V
 def between_candidates(scheme: Scheme, found: Verdicts) -> Verdicts:
     """Those of pairs that share as many bands as a search asks for."""
     assert scheme.minhash
-    least = query.shared_bands(scheme.minhash, FindRequest().criteria(scheme))
+    least = query.shared_bands(scheme.minhash, FindOptions().criteria(scheme))
     keys = {
         text: set(own_fields.band_terms(scheme, scheme.fingerprint(text)))
         for text in {text for p in found for text in p}

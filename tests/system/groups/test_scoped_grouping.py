@@ -17,7 +17,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash.engines.base import Engine
 from es_simhash.groups.of_index import reading_new
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, OpenReader
-from es_simhash.testing.corpus import corpus, edited
+from tests.support.corpus import corpus, edited
 from tests.support.meddling import Meddler, once
 from tests.support.scoped import SCOPES, connected, documents, in_scope
 from tests.support.whole_indices import contents, fill, servers

@@ -15,7 +15,7 @@ from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.stages import KeptStages
 from es_simhash.index import Index
 from es_simhash.plans.operations import OpenReader
-from es_simhash.testing.corpus import corpus, edited
+from tests.support.corpus import corpus, edited
 from tests.support.meddling import Meddler
 from tests.support.whole_indices import fill, fingerprinted
 

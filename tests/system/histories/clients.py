@@ -14,8 +14,8 @@ from typing import TypeVar
 from es_simhash._core.json_paths import Json
 from es_simhash.cli.show import exits
 from es_simhash.errors import ReaderLostError, UnavailableError, UnreachableError
+from es_simhash.gate import Gate, GateOptions
 from es_simhash.index import Index
-from es_simhash.live.gate import Gate, GateOptions
 from es_simhash.plans.operation_retry import retry_delays
 from tests.support.commands import Run
 

@@ -18,8 +18,8 @@ import pytest
 
 from es_simhash import Index, Policy, Scope
 from es_simhash.plans.operations import DeleteIndex
-from es_simhash.testing.corpus import corpus, edited
 from tests import ROOT
+from tests.support.corpus import corpus, edited
 from tests.support.frameworks import needs
 from tests.support.queries import reaching, wrapped
 from tools.nodes import Node

@@ -36,8 +36,8 @@ from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import Passages
 from es_simhash.scheme.verdict.common_passages import containment
-from es_simhash.testing.corpus import corpus, edited
 from es_simhash.text.normalise import Normalisation
+from tests.support.corpus import corpus, edited
 from tests.support.meddling import Meddler, Overloaded, once
 from tests.support.runs import runs_of
 from tests.support.whole_indices import FIELDS, contents, create, delete, fill, servers

@@ -12,8 +12,8 @@ from es_simhash import Index, Scheme
 from es_simhash._core.json_paths import Json
 from es_simhash.engines.connect import connect
 from es_simhash.errors import SchemeMismatchError
-from es_simhash.testing.corpus import corpus, edited
 from tests.support.commands import run
+from tests.support.corpus import corpus, edited
 from tests.support.whole_indices import FIELDS, new_names
 from tools import stored_forms
 

@@ -30,8 +30,8 @@ from es_simhash.plans.operations import (
     Refresh,
 )
 from es_simhash.scheme.verdict.learnt import LearntRarity
-from es_simhash.testing.corpus import corpus, edited
 from tests.support.commands import lines, run
+from tests.support.corpus import corpus, edited
 from tests.support.meddling import Meddler
 
 DOCUMENTS = Documents(Scheme(), ["title", "body"])

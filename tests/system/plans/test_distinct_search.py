@@ -16,10 +16,10 @@ from es_simhash.engines.embedded.engine import EmbeddedEngine
 from es_simhash.errors import EngineError, FormatError, InputError, ReaderLostError
 from es_simhash.index import AsyncIndex, Index
 from es_simhash.plans.distinct.cursor import Cursor, order_of
-from es_simhash.plans.distinct.pages import DistinctPage, PageRequest
+from es_simhash.plans.distinct.pages import DistinctPage, SearchOptions
 from es_simhash.plans.operations import Action, Bulk, CloseReader, OpenReader, Operation, Reader, UpdateAliases
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.testing.corpus import corpus
+from tests.support.corpus import corpus
 from tests.support.distinct import ALL, FIELDS, TEXTS, by_fingerprints, by_texts, filled, folded_by_hand, ranked, shown
 from tests.support.whole_indices import ENGINES
 
@@ -172,7 +172,7 @@ def test_a_moment_that_the_engine_no_longer_keeps_is_named(index: Index) -> None
 
 def search_of(index: Index, body: Json) -> list[Any]:
     """What a cursor is a mark of."""
-    return [index.name, index.scheme.id, "dedup", body, *PageRequest(distinct=True).decides]
+    return [index.name, index.scheme.id, "dedup", body, *SearchOptions(distinct=True).decides]
 
 
 def forged(index: Index, body: Json, reader: Reader, before: list[Json]) -> str:

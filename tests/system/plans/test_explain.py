@@ -17,12 +17,12 @@ from es_simhash.errors import AccessError, DocumentError, IndexStateError, Input
 from es_simhash.index import AsyncIndex, Index
 from es_simhash.plans.explain.explain_pair import explain_pair
 from es_simhash.plans.explain.explanation import Explanation
-from es_simhash.plans.find_options import FindRequest
+from es_simhash.plans.find_options import FindOptions
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, GetDocuments, GetInfo, Search
 from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, MinHash, SimHash
-from es_simhash.testing.corpus import corpus, edited
+from tests.support.corpus import corpus, edited
 from tools.nodes import Node
 
 FIELDS = ("title", "body")
@@ -194,7 +194,7 @@ def test_an_id_that_stands_for_several_documents_is_refused(engine: Engine, name
 
 def test_an_id_with_several_routing_values_is_refused() -> None:
     documents = Documents(Scheme(), FIELDS)
-    terms = SearchTerms("i", documents, FindRequest(estimate=True))
+    terms = SearchTerms("i", documents, FindOptions(estimate=True))
     plan = explain_pair(terms, ("a", "b"))
     assert isinstance(next(plan), GetDocuments)
     plan.send([{"_id": id_, "_index": "i", "found": False} for id_ in "ab"])
@@ -206,7 +206,7 @@ def test_an_id_with_several_routing_values_is_refused() -> None:
 
 def test_a_server_that_does_not_identify_itself_is_still_asked() -> None:
     documents = Documents(Scheme(), FIELDS)
-    terms = SearchTerms("i", documents, FindRequest(estimate=True))
+    terms = SearchTerms("i", documents, FindOptions(estimate=True))
     plan = explain_pair(terms, ("a", "b"))
     next(plan)
     found = [{"_id": id_, "_index": "i", "found": True, "_source": documents.add_fields(CHINESE)} for id_ in "ab"]

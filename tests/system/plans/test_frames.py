@@ -15,7 +15,7 @@ from es_simhash import AsyncIndex, Documents, Frame, Scheme
 from es_simhash.engines.base import Engine
 from es_simhash.index import Index
 from es_simhash.plans.operations import GetDocuments
-from es_simhash.testing.corpus import corpus, edited
+from tests.support.corpus import corpus, edited
 from tests.support.html_reader import Reader
 
 pa = pytest.importorskip("pyarrow")

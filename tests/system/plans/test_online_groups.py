@@ -24,8 +24,8 @@ from es_simhash.plans.operations import (
     Sample,
     Search,
 )
-from es_simhash.testing.corpus import corpus, edited
 from tests.support.chains import chain
+from tests.support.corpus import corpus, edited
 from tests.support.meddling import Meddler, once
 from tests.support.whole_indices import ENGINES
 

@@ -17,8 +17,8 @@ from es_simhash.errors import AccessError, IndexStateError, MappingError, Missin
 from es_simhash.index import Index
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, DeleteIndex, GetMappings, PutMapping
 from es_simhash.scheme import notes
-from es_simhash.testing.corpus import corpus
 from tests.support.commands import lines, run
+from tests.support.corpus import corpus
 from tests.support.meddling import Meddler
 
 TENANT = Policy(Scope(("tenant",)))

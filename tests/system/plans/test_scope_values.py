@@ -28,7 +28,7 @@ from es_simhash.plans.operations import GetMappings, Search
 from es_simhash.plans.scope_filters import ScopeFilters
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.scope import ScopeValues, number_in, values_in
-from es_simhash.testing.corpus import corpus
+from tests.support.corpus import corpus
 from tests.support.fuzzing import examples, scalars
 from tests.support.rest_engines import new_name
 from tests.support.whole_indices import engine_of_kind

@@ -19,7 +19,7 @@ from es_simhash.engines.base import Engine
 from es_simhash.errors import MappingError
 from es_simhash.index import Index
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.testing.corpus import corpus, edited
+from tests.support.corpus import corpus, edited
 from tests.support.distinct import by_texts, folded_by_hand, ranked, shown
 
 FIELDS = ["title", "body"]

@@ -7,7 +7,7 @@ import pytest
 
 from es_simhash.index import Index
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.testing.corpus import corpus
+from tests.support.corpus import corpus
 from tools import mapping_files
 from tools.nodes import Node
 

@@ -19,7 +19,7 @@ from es_simhash.index import Index
 from es_simhash.plans import candidates
 from es_simhash.plans.bulk import RequestSize, send
 from es_simhash.plans.candidates import ServerFilter, all_candidates, server_filter
-from es_simhash.plans.find_options import FindRequest
+from es_simhash.plans.find_options import FindOptions
 from es_simhash.plans.operations import Action, ActionResult, Bulk, MultiSearch, Operation, Plan, Search
 from es_simhash.plans.search_experience import Part, SearchExperience
 from es_simhash.plans.search_terms import SearchTerms
@@ -195,20 +195,20 @@ BY_SIMHASH = Criteria(3, None)
 def test_by_default_the_server_does_where_random_simhashes_already_meet_many(
     scheme: Scheme, distance: int, expected: ServerFilter
 ) -> None:
-    assert server_filter(FindRequest(), scheme, Criteria(distance, None)) is expected
+    assert server_filter(FindOptions(), scheme, Criteria(distance, None)) is expected
 
 
 @pytest.mark.parametrize(
     ("options", "scheme", "criteria"),
     [
-        pytest.param(FindRequest(candidates="more_like_this"), Scheme(), BY_SIMHASH, id="no fingerprints"),
-        pytest.param(FindRequest(), Scheme(), Criteria(None, 0.6), id="a signature"),
-        pytest.param(FindRequest(), Scheme(), Criteria(3, 0.6), id="both"),
-        pytest.param(FindRequest(), Scheme.preset("strict"), BY_SIMHASH, id="blocks alone"),
-        pytest.param(FindRequest(), Scheme(layout=Layout(doc_values=False)), BY_SIMHASH, id="no doc values"),
+        pytest.param(FindOptions(candidates="more_like_this"), Scheme(), BY_SIMHASH, id="no fingerprints"),
+        pytest.param(FindOptions(), Scheme(), Criteria(None, 0.6), id="a signature"),
+        pytest.param(FindOptions(), Scheme(), Criteria(3, 0.6), id="both"),
+        pytest.param(FindOptions(), Scheme.preset("strict"), BY_SIMHASH, id="blocks alone"),
+        pytest.param(FindOptions(), Scheme(layout=Layout(doc_values=False)), BY_SIMHASH, id="no doc values"),
     ],
 )
-def test_what_no_script_can_compare_is_compared_here(options: FindRequest, scheme: Scheme, criteria: Criteria) -> None:
+def test_what_no_script_can_compare_is_compared_here(options: FindOptions, scheme: Scheme, criteria: Criteria) -> None:
     assert server_filter(options, scheme, criteria) is ServerFilter.NEVER
 
 
@@ -239,7 +239,7 @@ def candidates_of(
     experience: SearchExperience | None = None,
 ) -> tuple[list[Any], list[tuple[int, bool]]]:
     """The requests of a search, as size and whether filtered; how many candidates it has, and whether these are all."""
-    documents, options = Documents(Scheme(), ["body"]), FindRequest(size=1, max_candidates=most)
+    documents, options = Documents(Scheme(), ["body"]), FindOptions(size=1, max_candidates=most)
     terms = SearchTerms("index", documents, options, experience=experience or SearchExperience())
     steps = all_candidates(terms, [Asked(enough)], with_texts=True)
     with patch.object(candidates, "server_filter", return_value=filters):

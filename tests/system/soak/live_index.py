@@ -15,7 +15,7 @@ from es_simhash._core.batched import chunks
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.testing.corpus import corpus
+from tests.support.corpus import corpus
 from tests.support.rest_engines import new_name
 from tools.nodes import Node
 

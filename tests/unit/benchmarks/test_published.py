@@ -12,7 +12,7 @@ import pytest
 from benchmarks import __main__ as command
 from benchmarks import core, news_copy
 from benchmarks.core import Labelled
-from es_simhash.testing.corpus import corpus, edited
+from tests.support.corpus import corpus, edited
 
 BODIES = [each["body"] for each in corpus(12)]
 LABELS = {"a": "bc", "b": "ac", "c": "ab", "d": "e", "e": "d", "f": ""}

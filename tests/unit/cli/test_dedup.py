@@ -13,8 +13,8 @@ import pytest
 
 from es_simhash._core.native import native
 from es_simhash.sketches.minhash.estimate import standard_error
-from es_simhash.testing.corpus import corpus, edited
 from tests.support.commands import lines, run
+from tests.support.corpus import corpus, edited
 from tests.support.random_corpus import texts_of_two_kinds
 from tests.support.standing_documents import ids
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from es_simhash import Documents, Scheme
 from es_simhash._core.json_length import json_length
-from es_simhash.testing.corpus import corpus
+from tests.support.corpus import corpus
 
 PLAIN = st.text(st.characters(min_codepoint=0x23, exclude_characters='\\"'))
 VALUES = st.recursive(PLAIN, lambda inner: st.lists(inner, min_size=1) | st.dictionaries(PLAIN, inner, min_size=1))

@@ -14,8 +14,8 @@ from es_simhash.errors import InputError, SchemeError
 from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import MinHash, SimHash
-from es_simhash.testing.corpus import corpus
 from es_simhash.text.tokens.kinds import Chars, Runs, Words
+from tests.support.corpus import corpus
 
 # What servers take of a script, by default.
 MOST_BYTES = 65_535

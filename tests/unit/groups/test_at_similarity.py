@@ -10,7 +10,7 @@ import pytest
 from es_simhash import GroupOptions, Index, InputError, Scheme, WriteOptions, dedup
 from es_simhash.groups.corpus import Corpus
 from es_simhash.groups.groups import Groups
-from es_simhash.testing.corpus import corpus, edited
+from tests.support.corpus import corpus, edited
 
 STORIES = corpus(30)
 EDITED = [edited(story, edits) for story in STORIES for edits in (0, 1, 4, 9, 16, 40)]

@@ -13,7 +13,7 @@ from es_simhash.groups.of_texts import TextCorpus, dedup
 from es_simhash.groups.options import GroupOptions
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.scope import Scope
-from es_simhash.testing.corpus import corpus, edited
+from tests.support.corpus import corpus, edited
 from tests.support.html_reader import Reader
 
 pa = pytest.importorskip("pyarrow")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from es_simhash import Scheme, SchemeError, dedup
 from es_simhash.integrations.standing import how, metadata_of, standing
-from es_simhash.testing.corpus import corpus, edited
+from tests.support.corpus import corpus, edited
 from tests.support.texts import batches
 
 STORIES = [each["body"] for each in corpus(6)]

@@ -23,8 +23,8 @@ from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import KeyForm, Layout, MinHash, Settings, SimHash, SimHashForm
 from es_simhash.sketches.minhash.common import VALUE_BITS
 from es_simhash.sketches.minhash.estimate import estimates
-from es_simhash.testing.corpus import corpus
 from tests import ROOT
+from tests.support.corpus import corpus
 from tests.support.texts import any_text
 
 kernels = pytest.importorskip("es_simhash_native")

@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from es_simhash.cli.show.log import Event
-from es_simhash.live.gate import measures
+from es_simhash.gate import measures
 from es_simhash.live.telemetry.job_metrics import METRICS
 from tests import ROOT
 from tests.support import promtool

@@ -10,9 +10,8 @@ from types import ModuleType
 import pytest
 
 import es_simhash
-from es_simhash import sketches, testing
+from es_simhash import gate, sketches
 from es_simhash._core import environment
-from es_simhash.live import gate
 from tests import ROOT
 from tests.support.documentation import PAGES, read
 from tools import reference_tables
@@ -29,13 +28,13 @@ def test_the_page_about_python_has_the_public_names_and_no_others() -> None:
     assert documented("python.md") == {f"es_simhash.{name}" for name in es_simhash.__all__}
 
 
-@pytest.mark.parametrize("package", [gate, sketches, testing], ids=lambda package: package.__name__)
+@pytest.mark.parametrize("package", [gate, sketches], ids=lambda package: package.__name__)
 def test_the_page_about_modules_has_the_other_public_names(package: ModuleType) -> None:
     assert {f"{package.__name__}.{name}" for name in package.__all__} <= documented("modules.md")
 
 
 def test_pages_import_public_names_only() -> None:
-    public = re.compile(r"es_simhash(\.(errors|live\.gate|sketches(\.minhash)?|testing|integrations\.\w+))?")
+    public = re.compile(r"es_simhash(\.(errors|gate|sketches(\.minhash)?|integrations\.\w+))?")
     deep = {
         (path.name, node.module)
         for path in PAGES
@@ -54,11 +53,10 @@ def examples() -> list[ast.AST]:
     return [node for block in run for node in ast.walk(ast.parse(block.text))]
 
 
-@pytest.mark.parametrize("kind", [es_simhash.Index, es_simhash.Scheme, es_simhash.Documents, es_simhash.IdfTable])
+@pytest.mark.parametrize("kind", [es_simhash.Scheme, es_simhash.Documents, es_simhash.IdfTable])
 def test_every_method_has_an_example_that_is_run(kind: type) -> None:
     named = {node.attr for node in examples() if isinstance(node, ast.Attribute)}
-    defined = dir(kind) if kind is es_simhash.Index else vars(kind)
-    public = {name for name in defined if not name.startswith("_")}
+    public = {name for name in vars(kind) if not name.startswith("_")}
     assert public - named == set()
 
 

@@ -14,7 +14,7 @@ from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.plans.operations import GetDocuments, MultiSearch, Operation, Search
 from es_simhash.plans.search_experience import Part, SearchExperience
 from es_simhash.scheme.rerank import Matches
-from es_simhash.testing.corpus import corpus
+from tests.support.corpus import corpus
 from tests.support.meddling import Meddler
 
 DOCUMENTS = Documents(Scheme(), ["body"])

@@ -13,7 +13,7 @@ from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.plans.operations import Search
 from es_simhash.scheme.verdict import compiled_verifier
 from es_simhash.scheme.verdict.rarity import SAMPLE
-from es_simhash.testing.corpus import corpus
+from tests.support.corpus import corpus
 from tests.support.meddling import Meddler
 
 STORM = "A storm hit the coast last night, and trains stood still for hours."

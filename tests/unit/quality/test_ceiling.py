@@ -15,8 +15,8 @@ from es_simhash.quality.key_matches import KeyMatcher
 from es_simhash.quality.predictions import PredictedPairs, first_positions
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.testing.corpus import corpus, edited
 from es_simhash.text.tokens.kinds import Chars
+from tests.support.corpus import corpus, edited
 from tests.support.fuzzing import examples
 from tests.support.labelled import documents
 

@@ -11,7 +11,7 @@ from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.predictions import PredictedPairs, first_positions, predict_pairs
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.testing.corpus import corpus, edited
+from tests.support.corpus import corpus, edited
 
 TEXT = corpus(1)[0]["body"]
 NEAR, OTHER = edited(corpus(1)[0], 2)["body"], corpus(2)[1]["body"]

@@ -17,7 +17,7 @@ from es_simhash.quality.stored_documents import StoredDocuments
 from es_simhash.quality.tuning import Tuned, preset_for, tune_by_labels, tune_by_similarity
 from es_simhash.quality.tuning_json import tuning_json
 from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.testing.corpus import corpus, edited
+from tests.support.corpus import corpus, edited
 
 WORDS = [f"{a}{b}{c}" for a in "bdfgklm" for b in "aeiou" for c in "nrst"]
 

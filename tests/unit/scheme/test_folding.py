@@ -24,7 +24,7 @@ from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import Layout, MinHash, SimHash
 from es_simhash.scheme.verdict.measures import PairMeasures
 from es_simhash.scheme.verdict.verifier import Verifier
-from es_simhash.testing.corpus import corpus, edited
+from tests.support.corpus import corpus, edited
 
 SCHEMES = [
     Scheme(),

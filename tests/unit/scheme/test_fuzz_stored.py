@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.errors import EsSimhashError, FormatError, InputError, SchemeError
-from es_simhash.plans.open_index import ExpectedIndex, open_index
+from es_simhash.plans.open_index import Known, open_index
 from es_simhash.scheme import own_fields, rerank
 from es_simhash.scheme.mapping import merge
 from es_simhash.scheme.query import Criteria
@@ -143,7 +143,7 @@ class TestMappings:
         mappings = {"articles": {**self.MAPPING, "_meta": meta}}
         before = copy.deepcopy(mappings)
         with pytest.raises((StopIteration, EsSimhashError)) as ended:
-            answer(open_index("articles", ExpectedIndex("dedup")), mappings)
+            answer(open_index("articles", Known()), mappings)
         if isinstance(ended.value, StopIteration):
             assert ended.value.value.documents.scheme.id == meta["es_simhash"]["dedup"]["id"]
             assert list(ended.value.value.documents.fields) == meta["es_simhash"]["dedup"]["fields"]

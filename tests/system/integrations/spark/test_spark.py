@@ -27,8 +27,8 @@ from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, Passages, SimHash
 from es_simhash.scheme.verdict.rule import CLAUSES
 from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.testing.corpus import corpus, edited
 from tests import ROOT
+from tests.support.corpus import corpus, edited
 from tests.support.documentation import read
 from tests.support.page_running import run_page
 from tests.support.random_corpus import corpus as random_corpus

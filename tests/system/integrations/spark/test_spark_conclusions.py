@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from es_simhash.errors import DocumentError, InputError
-from es_simhash.testing.corpus import corpus
+from tests.support.corpus import corpus
 from tests.system.integrations.spark import test_spark as local
 
 from pyspark.sql import SparkSession  # isort: skip - not before it is known to be there

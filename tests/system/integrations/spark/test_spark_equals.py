@@ -24,9 +24,9 @@ from es_simhash import (
     dedup,
 )
 from es_simhash._core.json_paths import Json
-from es_simhash.testing.corpus import corpus
 from tests.support import scoped
 from tests.support.chains import chain
+from tests.support.corpus import corpus
 from tests.support.fuzzing import examples
 from tests.support.standing_documents import BY_RANK, ranked
 from tests.support.volumes import TEXTS as VOLUMES

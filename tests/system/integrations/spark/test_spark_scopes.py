@@ -13,8 +13,8 @@ import pytest
 from es_simhash import GroupOptions, InputError, Policy, Scheme, Scope, dedup
 from es_simhash._core.json_paths import Json, values_at
 from es_simhash.documents.documents import Documents
-from es_simhash.testing.corpus import corpus
 from tests.support import scoped
+from tests.support.corpus import corpus
 from tests.system.integrations.spark import test_spark as unscoped
 
 from pyspark.sql import SparkSession  # isort: skip - not before it is known to be there

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from es_simhash.engines.embedded import EmbeddedEngine
-from es_simhash.testing.engine_suite import EngineSuite
-from es_simhash.testing.reader_suite import ReaderSuite
+from tests.conformance.engine_suite import EngineSuite
+from tests.conformance.reader_suite import ReaderSuite
 
 
 class TestEmbeddedEngine(EngineSuite, ReaderSuite):

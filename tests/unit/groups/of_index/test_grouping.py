@@ -24,7 +24,7 @@ from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprints
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout
-from es_simhash.testing.corpus import corpus, edited
+from tests.support.corpus import corpus, edited
 
 FIELDS = ["title", "body"]
 DOCUMENTS: dict[str, Json] = {f"{i}/é ": document for i, document in enumerate(corpus(60))}

@@ -14,7 +14,7 @@ from es_simhash.groups.of_index.writing import WriteOptions
 from es_simhash.groups.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.plans.operations import GetDocuments
-from es_simhash.testing.corpus import corpus, edited
+from tests.support.corpus import corpus, edited
 from tests.support.fuzzing import examples
 
 # Of each of some texts, versions that are all near one another.

@@ -25,7 +25,7 @@ from es_simhash.groups.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.plans.operations import GetDocuments, HitPage, Operation, ReadPage
 from es_simhash.scheme import group_fields
-from es_simhash.testing.corpus import corpus, edited
+from tests.support.corpus import corpus, edited
 from tests.support.fuzzing import examples
 from tests.support.meddling import Meddler
 

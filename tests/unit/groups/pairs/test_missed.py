@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash._core.stages import Advance, counting, counts_shown
+from es_simhash._core.stages import OnProgress, counting, counts_shown
 from es_simhash.groups.corpus import Corpus
 from es_simhash.groups.groups import Groups
 from es_simhash.groups.of_texts import dedup
@@ -82,7 +82,7 @@ def test_every_stage_reports_how_much_is_done_up_to_its_total() -> None:
     totals: dict[str, int] = {}
 
     @contextmanager
-    def show(doing: str, total: int, unit: str) -> Iterator[Advance]:
+    def show(doing: str, total: int, unit: str) -> Iterator[OnProgress[int]]:
         totals[doing] = total
         yield reports.setdefault(doing, []).append
 

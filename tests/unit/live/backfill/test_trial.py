@@ -14,7 +14,7 @@ from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.live.backfill.run import Backfill
 from es_simhash.plans.operations import WRITES, Action, Bulk, CreateIndex, Operation, Refresh
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.testing.corpus import corpus
+from tests.support.corpus import corpus
 
 Result = TypeVar("Result")
 

@@ -15,8 +15,8 @@ from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.index import Index
 from es_simhash.live.doctor.facts import IndexFacts
 from es_simhash.live.doctor.texts import check_noise
-from es_simhash.testing.corpus import corpus
 from tests import ROOT
+from tests.support.corpus import corpus
 from tests.support.findings import the_one
 
 ENGLISH = [path.read_text(encoding="utf-8")[:2000] for path in sorted((ROOT / "docs").rglob("*.md"))]

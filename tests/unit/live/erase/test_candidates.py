@@ -11,7 +11,7 @@ from es_simhash.documents.documents import Documents
 from es_simhash.live.erase.candidates import by_keys, by_words, has_words, parts
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Passages
-from es_simhash.testing.corpus import corpus
+from tests.support.corpus import corpus
 
 TEXT = corpus(1)[0]["body"]
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from es_simhash import EsSimhashError, GroupOptions, Scheme, Verification, dedup
 from es_simhash.groups.groups import Groups
 from es_simhash.groups.of_texts import TextCorpus
-from es_simhash.plans.distinct.pages import PageRequest
-from es_simhash.plans.find_options import FindRequest
+from es_simhash.plans.distinct.pages import SearchOptions
+from es_simhash.plans.find_options import FindOptions
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verdict.verifier import verification_of
 from tests.support.fuzzing import examples
@@ -26,13 +26,12 @@ SHARES = st.floats(0, 1)
 
 
 def criteria_of_page(**options: Any) -> Criteria:
-    return PageRequest(distinct=True, **options).near.criteria(Scheme())
+    return SearchOptions(distinct=True, **options).near.criteria(Scheme())
 
 
 ASKED: list[Callable[..., Criteria]] = [
-    lambda **options: FindRequest(**options).criteria(Scheme()),
+    lambda **options: FindOptions(**options).criteria(Scheme()),
     criteria_of_page,
-    lambda **options: GroupOptions(**options).criteria(Scheme()),
     lambda **options: GroupOptions(**options).criteria(Scheme()),
 ]
 
@@ -67,13 +66,13 @@ def test_without_a_verification_the_features_of_fingerprints_are_compared_and_th
 
 
 def test_other_candidates_keep_the_numbers() -> None:
-    found = FindRequest(numbers=0.5, candidates="more_like_this").criteria(Scheme()).verification
+    found = FindOptions(numbers=0.5, candidates="more_like_this").criteria(Scheme()).verification
     assert found == Verification(numbers=0.5)
 
 
 def test_texts_that_contain_one_another_are_compared_by_no_numbers() -> None:
     with pytest.raises(EsSimhashError, match="Leave out what compares"):
-        FindRequest(relation="containing", numbers=0.5)
+        FindOptions(relation="containing", numbers=0.5)
 
 
 VOLUMES = st.builds(volume, st.integers(1, 4), st.integers(2019, 2022), st.none() | st.integers(1, 9))

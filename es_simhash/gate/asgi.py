@@ -1,0 +1,292 @@
+"""A gate over HTTP, as an ASGI application: to be served by itself, or mounted in another.
+
+``POST /check`` and ``POST /add`` take a document or a list of them, ``POST /bulk`` takes a document a line, and answers
+a line each, in order, as they come.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from es_simhash._core.json_paths import Json
+from es_simhash.errors import EsSimhashError, MissingExtraError, UnavailableError
+from es_simhash.gate import limits
+from es_simhash.gate.batching import Batcher, BusyError
+from es_simhash.gate.bodies import Bodies, RefusedError
+from es_simhash.gate.gate import Asked, Gate
+from es_simhash.gate.incoming import NoDocument
+from es_simhash.gate.measures import Measures
+from es_simhash.gate.requests import ID_FIELD, Answer, answers_as_json, asked_of, encoded, line_of, parsed
+from es_simhash.gate.shapes import Shape, memory_of, shape_of
+from es_simhash.gate.verdict import Verdict
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.types import Receive, Scope, Send
+
+    from es_simhash.live.telemetry.metrics import Metrics
+
+_Made = TypeVar("_Made")
+
+# Seconds after which a client may ask again when the engine is away.
+_AWAY = 5
+_NDJSON = "application/x-ndjson"
+
+
+def application(
+    gate: Gate,
+    *,
+    token: str | None = None,
+    id_field: str = ID_FIELD,
+    max_body: int = limits.BODY,
+    metrics: Metrics | None = None,
+) -> Starlette:
+    """Return the ASGI application of a gate, which stays open: close it when the application has ended.
+
+    With a ``token``, requests need it as ``Authorization: Bearer …``, except for ``/health``. Mounted in another
+    application, its lifespan must be run by that one. It counts in ``metrics`` of a run, or else in its own.
+    """
+    try:
+        from starlette.applications import Starlette
+        from starlette.routing import Route
+    except ImportError:
+        raise MissingExtraError("starlette", "gate") from None
+    service = _Service(gate, token, id_field, Bodies(max_body), Measures(gate, metrics))
+    routes = [
+        Route("/check", partial(service.documents, writes=False), methods=["POST"]),
+        Route("/add", partial(service.documents, writes=True), methods=["POST"]),
+        Route("/bulk", _Bulk(service), methods=["POST"]),
+        Route("/health", service.health),
+        Route("/health/live", service.live),
+        Route("/metrics", service.metrics),
+    ]
+    return Starlette(routes=routes, lifespan=service.lifespan)
+
+
+class _Service:
+    """What the routes share; large bodies are parsed in threads, one at a time."""
+
+    def __init__(self, gate: Gate, token: str | None, id_field: str, bodies: Bodies, measures: Measures) -> None:
+        self.gate = gate
+        self.id_field = id_field
+        self.bodies = bodies
+        self._token = None if token is None else f"Bearer {token}".encode()
+        self.measures = measures
+        self.batcher: Batcher | None = None
+        self._aside = asyncio.Lock()
+
+    @asynccontextmanager
+    async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
+        """Answer while the application runs; in the end, finish what waits."""
+        self.batcher = Batcher(self.gate, self.measures.batch)
+        answering = asyncio.create_task(self.batcher.run())
+        self._aside = asyncio.Lock()
+        try:
+            yield
+        finally:
+            self.batcher.stop()
+            await answering
+            self.batcher = None
+
+    @property
+    def ready(self) -> Batcher:
+        """What answers."""
+        if self.batcher is None:
+            raise RefusedError(503, "The gate is not open. Run the application with its lifespan.")
+        return self.batcher
+
+    def check_access(self, request: Request) -> None:
+        """Refuse a request without the token; without a token, those that a web page of others has a browser send."""
+        if self._token is not None:
+            given = request.headers.get("authorization", "").encode("latin-1", "replace")
+            if not hmac.compare_digest(given, self._token):
+                raise RefusedError(401, "The token is missing or wrong. Send it as Authorization: Bearer …")
+        elif "origin" in request.headers:
+            raise RefusedError(403, "Web pages are not answered without a token. Start the gate with --token-file.")
+
+    async def aside(self, is_long: bool, work: Callable[..., _Made], *arguments: Any) -> _Made:
+        """Do what takes long in a thread, so that other clients are answered meanwhile."""
+        if not is_long:
+            return work(*arguments)
+        async with self._aside:
+            return await asyncio.to_thread(work, *arguments)
+
+    async def documents(self, request: Request, *, writes: bool) -> Response:
+        """Answer about a document, or a list."""
+        return await self._answered(request, partial(self._documents, writes=writes))
+
+    async def health(self, _: Request) -> Response:
+        """Report whether requests are likely to be answered."""
+        batcher, problem = self.batcher, None
+        if batcher is None:
+            problem = "The gate is not open."
+        elif batcher.problem is not None:
+            problem = str(batcher.problem)
+        form: Json = {"live": True, "ready": problem is None, "pending": self.gate.pending}
+        form |= {"waiting": batcher.waiting if batcher else 0, "expired": self.gate.expired, "warm": self.gate.is_warm}
+        form["set_aside"] = self.gate.set_aside
+        return _json(form | ({} if problem is None else {"reason": problem}), 200 if problem is None else 503)
+
+    async def live(self, _: Request) -> Response:
+        """Report that the process answers."""
+        return _json({"live": True}, 200)
+
+    async def metrics(self, request: Request) -> Response:
+        """Write the metrics for Prometheus."""
+        return await self._answered(request, self._metrics)
+
+    async def _answered(self, request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
+        try:
+            self.check_access(request)
+            response = await answer(request)
+        except Exception as error:
+            response = _refused(error)
+        self.measures.request(request.scope["path"].rsplit("/", 1)[-1], response.status_code)
+        return response
+
+    async def _metrics(self, _: Request) -> Response:
+        from starlette.responses import Response
+
+        waiting = self.batcher.waiting if self.batcher else 0
+        return Response(self.measures.exposition(waiting), media_type=self.measures.content_type)
+
+    async def _documents(self, request: Request, *, writes: bool) -> Response:
+        self.bodies.check(request)
+        batcher = self.ready
+        with self.bodies.reading(request.receive) as reading:
+            raw = await reading.whole()
+            size, is_long = len(raw), len(raw) > limits.AT_ONCE
+            shape = await self.aside(is_long, shape_of, raw)
+            if shape.problem is not None:
+                raise RefusedError(413, shape.problem)
+            reading.hold(await self.aside(is_long, memory_of, raw, shape))
+            sent = await self.aside(is_long, parsed, raw, shape)
+            del raw
+            reading.hold(-size)
+            if isinstance(sent, NoDocument):
+                raise RefusedError(400, sent.reason)
+            key, many = request.headers.get("idempotency-key"), isinstance(sent, list)
+            keys = [
+                None if key is None else f"{key}.{place}" if many else key for place in range(len(sent) if many else 1)
+            ]
+            documents = sent if many else [sent]
+            asked = [asked_of(each, writes, self.id_field, own) for each, own in zip(documents, keys, strict=True)]
+            answers = await batcher.ask(asked, size)
+            self.measures.answers(answers, writes)
+
+            def rendered() -> Response:
+                forms = answers_as_json(asked, answers, self.gate.name)
+                if many:
+                    # So that clients that look at nothing else send the list again.
+                    unknown = any(not isinstance(each, Verdict) for each in answers)
+                    return _json(forms, 503 if unknown else 200, _AWAY if unknown else None)
+                return _json(forms[0], _status(answers[0], writes))
+
+            return await self.aside(len(asked) > limits.RENDERED_AT_ONCE, rendered)
+
+
+class _Bulk:
+    """``POST /bulk``: reads and answers at the same time, so that a body of any length takes little memory."""
+
+    def __init__(self, service: _Service) -> None:
+        self._service = service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        from starlette.requests import Request
+
+        request, service = Request(scope, receive), self._service
+        status = 200
+        try:
+            service.check_access(request)
+            service.bodies.check_encoding(request)
+            batcher = service.ready
+        except RefusedError as error:
+            status = error.status
+            await _refused(error)(scope, receive, send)
+        else:
+            await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", _NDJSON.encode())]})
+            await self._stream(request, batcher, send)
+            await send({"type": "http.response.body", "body": b""})
+        service.measures.request("bulk", status)
+
+    async def _stream(self, request: Request, batcher: Batcher, send: Send) -> None:
+        service, count = self._service, 0
+        key = request.headers.get("idempotency-key")
+        try:
+            with service.bodies.reading(request.receive) as reading:
+                async for lines in reading.lines():
+                    keys = [None if key is None else f"{key}.{count + place}" for place in range(len(lines))]
+                    size = sum(map(len, lines))
+                    is_long = size > limits.AT_ONCE
+                    shapes, memory = await service.aside(is_long, _shapes_of, lines)
+                    reading.hold(memory)
+                    sent = await service.aside(is_long, _parsed, lines, shapes)
+                    asked = [asked_of(each, True, service.id_field, own) for each, own in zip(sent, keys, strict=True)]
+                    answers = await batcher.ask(asked, size, patiently=True)
+                    count += len(lines)
+                    service.measures.answers(answers, writes=True)
+                    is_long = len(asked) > limits.RENDERED_AT_ONCE
+                    body = await service.aside(is_long, _as_lines, asked, answers, service.gate.name)
+                    reading.hold(-memory)
+                    await send({"type": "http.response.body", "body": body, "more_body": True})
+        except Exception as error:
+            # The status has gone out already.
+            reason = error.reason if isinstance(error, RefusedError) else str(error)
+            form: Json = {"id": None, "verdict": "unknown", "accepted": False, "reason": reason, "line": count + 1}
+            await send({"type": "http.response.body", "body": line_of(form), "more_body": True})
+            if not isinstance(error, RefusedError | EsSimhashError):
+                raise
+
+
+def _shapes_of(lines: Sequence[bytes]) -> tuple[list[Shape], int]:
+    """Return the shapes of lines, and the bytes that all take when they are parsed."""
+    shapes = [shape_of(line) for line in lines]
+    return shapes, sum(map(memory_of, lines, shapes))
+
+
+def _parsed(lines: Sequence[bytes], shapes: Sequence[Shape]) -> list[Any]:
+    return [parsed(line, shape) for line, shape in zip(lines, shapes, strict=True)]
+
+
+def _as_lines(asked: Sequence[Asked], answers: Sequence[Answer], index: str) -> bytes:
+    return b"".join(map(line_of, answers_as_json(asked, answers, index)))
+
+
+def _status(answer: Answer, writes: bool) -> int:
+    if not isinstance(answer, Verdict):
+        return 503
+    if answer.kind in ("rejected", "no text"):
+        return 422
+    if not writes:
+        return 200
+    return 409 if answer.written_to is None else 201
+
+
+def _refused(error: Exception) -> Response:
+    """Return the response for an error."""
+    match error:
+        case RefusedError():
+            return _json({"reason": error.reason}, error.status, error.seconds)
+        case BusyError():
+            return _json({"reason": str(error)}, 429, error.seconds)
+        case UnavailableError():
+            return _json({"reason": str(error)}, 429, _AWAY)
+        case EsSimhashError():
+            return _json({"reason": str(error)}, 503, _AWAY if error.may_pass else None)
+    raise error
+
+
+def _json(form: Any, status: int, seconds: int | None = None) -> Response:
+    from starlette.responses import Response
+
+    headers = {} if seconds is None else {"retry-after": str(seconds)}
+    if status == 401:
+        headers["www-authenticate"] = "Bearer"
+    return Response(encoded(form), status, headers, "application/json")

@@ -1,0 +1,352 @@
+"""The gate: judges documents, notes each yes in its journal, and writes documents where it is asked to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+from es_simhash._core.json_paths import Json
+from es_simhash.documents.actions import Document, id_of
+from es_simhash.documents.rejected import Rejected
+from es_simhash.engines.base import run
+from es_simhash.engines.connect import connect
+from es_simhash.errors import (
+    DocumentError,
+    EngineError,
+    InputError,
+    UnavailableError,
+    UnreachableError,
+    WritesLostError,
+)
+from es_simhash.gate.accepting import Accepting, Decision, Event
+from es_simhash.gate.clock import now
+from es_simhash.gate.incoming import NoDocument, has_id, identified
+from es_simhash.gate.journal import Journal
+from es_simhash.gate.judging import Judge
+from es_simhash.gate.known_keys import KnownKeys
+from es_simhash.gate.options import GateOptions
+from es_simhash.gate.pending import OWN, Key, Pending
+from es_simhash.gate.recovery import Recovery
+from es_simhash.gate.repeated import Repeated
+from es_simhash.gate.set_aside import SetAside, is_for_good
+from es_simhash.gate.settling import Settling
+from es_simhash.gate.state_folder import StateFolder
+from es_simhash.gate.verdict import Verdict
+from es_simhash.gate.writing import Writing
+from es_simhash.plans.candidates import all_candidates
+from es_simhash.plans.check import made_of
+from es_simhash.plans.index_plans import IndexPlans
+from es_simhash.plans.operations import is_server
+from es_simhash.plans.query_documents import query_documents
+from es_simhash.scheme.group_fields import GROUP
+from es_simhash.scheme.own_fields import DUPLICATE_OF
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+    from es_simhash.plans.keywords import KnownKeywords
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A document that is asked about, and to be written if the answer allows it; ``id`` is for one that has none."""
+
+    document: Document | NoDocument
+    writes: bool = False
+    id: str | None = None
+
+
+class Gate:
+    """A gate before an index; ``target`` and what is ``known`` are as for an `Index`.
+
+    ``state`` is a folder for its journal, which one process at a time may use. Threads may share a gate.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        target: Any = None,
+        *,
+        state: str | Path,
+        options: GateOptions | None = None,
+        **known: Unpack[KnownKeywords],
+    ) -> None:
+        self.name = name
+        self.options = options or GateOptions()
+        self._plans = IndexPlans(name, **known)
+        self._lock = RLock()
+        self._doubtful: set[Key] = set()
+        self._doubts_all = False
+        self._keys: KnownKeys | None = None
+        self._engine = connect(target)
+        self._is_own = self._engine is not target
+        self._folder = StateFolder(Path(state), {"index": name})
+        try:
+            self._open()
+        except BaseException:
+            self._folder.close()
+            self._close_engine()
+            raise
+
+    def _open(self) -> None:
+        documents = run(self._plans.documents_to_write(), self._engine)
+        names = (GROUP, DUPLICATE_OF) if self.options.mode == "tag" else ()
+        source = [f"{documents.prefix}.{name}" for name in names]
+        request = self.options.request(source)
+        self._pending = Pending(run(self._plans.seen(request), self._engine))
+        grouping = self.options.mode == "tag" or documents.policy.groups == "online"
+        self._keys = KnownKeys.of(self._engine, self._pending.seen.terms, grouping=grouping)
+        self._judge = Judge(self._pending, self._keys.candidates if self._keys else all_candidates)
+        self._repeated = Repeated(self._pending, self.options)
+        self._accepting = Accepting(self.options, documents, self._pending, self._repeated)
+        self._writing = Writing(self._plans, self._engine, self.options, documents)
+        durable_at_once = run(is_server(), self._engine)
+        self._aside = SetAside(self._folder.rejected)
+        self._journal = Journal(self._folder.journal, self.options.syncs)
+        self._recovery = Recovery(
+            self._engine, self._pending, self._journal, self._writing, self._aside, durable_at_once
+        )
+        self._settling = Settling(
+            self._engine,
+            self.name,
+            self._pending,
+            self._journal,
+            self.options.remember,
+            durable_at_once,
+            self._keys.flush if self._keys else lambda: None,
+            self._recovery.set_aside,
+        )
+        with ExitStack() as if_it_fails:
+            if_it_fails.callback(self._journal.close)
+            self._recovery.recover(None, self.options.remember)
+            if_it_fails.pop_all()
+        if self._keys:
+            self._keys.start()
+
+    @property
+    def pending(self) -> int:
+        """The number of documents that were accepted, and that the index does not show yet."""
+        return len(self._pending)
+
+    @property
+    def journal_bytes(self) -> int:
+        """The size of the journal."""
+        return self._journal.size
+
+    @property
+    def expired(self) -> int:
+        """The number of accepted documents that were forgotten before the index showed them."""
+        return self._settling.expired
+
+    @property
+    def set_aside(self) -> int:
+        """The number of records that the journal held and no gate can use: lines of the file ``set_aside_in``."""
+        return self._aside.count
+
+    @property
+    def set_aside_in(self) -> Path:
+        """The file of records that no gate can use, each with the reason."""
+        return self._aside.path
+
+    @property
+    def is_warm(self) -> bool:
+        """Whether no fingerprints are being read into memory; see `warm_up`."""
+        return self._keys is None or not self._keys.is_reading
+
+    def check(self, documents: Iterable[Document]) -> list[Verdict]:
+        """Judge documents that somebody else writes, and remember those that are accepted."""
+        return _raised(self.answer([Asked(document) for document in documents]))
+
+    def add(self, documents: Iterable[Document]) -> list[Verdict]:
+        """Judge documents, and write them as the mode says."""
+        return _raised(self.answer([Asked(document, writes=True) for document in documents]))
+
+    def answer(self, asked: Sequence[Asked]) -> list[Verdict | EngineError]:
+        """Answer in order: with a verdict, or an error if it is unknown whether the document was written.
+
+        An error is raised if no document was judged. Either way, ask again with the same ids.
+        """
+        with self._lock, self._doubting():
+            self._resolve_doubts()
+            self._settling.settle_if_due()
+            self._make_room()
+            if self._journal.is_overgrown(len(self._pending)):
+                self._recovery.compact()
+            return self._answered(asked)
+
+    def settle(self) -> None:
+        """Forget what the index shows by now, and what nobody has written in time; this is done while asked, too."""
+        with self._lock, self._doubting():
+            self._resolve_doubts()
+            self._settling.settle()
+
+    def warm_up(self) -> None:
+        """Wait until the fingerprints of an embedded index are in memory, from when on answers take less time."""
+        if self._keys:
+            self._keys.wait()
+
+    def reach(self) -> None:
+        """Raise unless the engine answers."""
+        run(is_server(), self._engine)
+
+    def close(self) -> None:
+        """Make what was written durable, and let another process have the state."""
+        with self._lock:
+            try:
+                # What is in doubt, or not shown, is in the journal.
+                with suppress(UnreachableError, UnavailableError):
+                    self.settle()
+                if not self._doubts_all:
+                    self._recovery.compact()
+            finally:
+                self._journal.close()
+                self._folder.close()
+                self._close_engine()
+
+    def __enter__(self) -> Self:
+        """Return the gate."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the gate."""
+        self.close()
+
+    def _close_engine(self) -> None:
+        if self._keys:
+            self._keys.close()
+        if self._is_own:
+            self._engine.close()
+
+    def _make_room(self) -> None:
+        if len(self._pending) >= self.options.most_pending:
+            self._settling.settle(urgently=True)
+            if len(self._pending) >= self.options.most_pending:
+                raise UnavailableError(
+                    f"The index {self.name!r} does not show {len(self._pending):,} accepted documents yet, which is "
+                    "all that the gate remembers. Refresh the index, or have accepted documents written sooner."
+                )
+
+    @contextmanager
+    def _doubting(self) -> Iterator[None]:
+        """Read everything again before the next answer, if what is remembered may differ from what is noted."""
+        try:
+            yield
+        except BaseException as error:
+            self._doubts_all |= isinstance(error, WritesLostError) or not isinstance(error, EngineError)
+            raise
+
+    def _resolve_doubts(self) -> None:
+        """Ask the index for the documents that may have been written, or not."""
+        if self._doubts_all or self._doubtful:
+            self._recovery.recover(None if self._doubts_all else self._doubtful, self.options.remember)
+            self._doubts_all = False
+            self._doubtful.clear()
+            if self._keys:
+                self._keys.flush()
+
+    def _answered(self, asked: Sequence[Asked]) -> list[Verdict | EngineError]:
+        answers: dict[int, Verdict | EngineError] = {}
+        actions: dict[int, Json] = {}
+        for position, each in enumerate(asked):
+            try:
+                actions[position] = identified(each.document, each.id, self.name)
+            except DocumentError as error:
+                own = id_of(each.document)
+                answers[position] = Verdict(each.id if own is None else own, "rejected", reason=error.problem)
+        decisions = self._decided(asked, actions, answers) if actions else {}
+        self._journal.append([each.event for each in decisions.values() if each.event is not None])
+        for position, decision in decisions.items():
+            answers[position] = decision.verdict
+        named = {str(actions[place]["_id"]) for place in decisions if has_id(asked[place].document, asked[place].id)}
+        writing = {place: each for place, each in decisions.items() if each.writes_to is not None}
+        self._write(writing, named, answers)
+        return [answers[position] for position in range(len(asked))]
+
+    def _decided(
+        self, asked: Sequence[Asked], actions: dict[int, Json], answers: dict[int, Verdict | EngineError]
+    ) -> dict[int, Decision]:
+        """Decide about documents; where the engine refuses to search for all at once, about each alone."""
+        try:
+            return self._decided_at_once(asked, actions, answers)
+        except (EngineError, InputError) as error:
+            if len(actions) == 1 or not is_for_good(error):
+                raise
+        decisions: dict[int, Decision] = {}
+        failed: dict[int, EngineError] = {}
+        for place, action in actions.items():
+            try:
+                decisions |= self._decided_at_once(asked, {place: action}, answers)
+            except (EngineError, InputError) as error:
+                if not is_for_good(error):
+                    # Some may be remembered, and are not noted.
+                    self._doubts_all = True
+                    raise
+                failed[place] = error if isinstance(error, EngineError) else EngineError(str(error))
+        if len(failed) == len(actions):
+            raise next(iter(failed.values()))
+        answers |= failed
+        return decisions
+
+    def _decided_at_once(
+        self, asked: Sequence[Asked], actions: dict[int, Json], answers: dict[int, Verdict | EngineError]
+    ) -> dict[int, Decision]:
+        """Decide about documents in order, and remember those that are accepted; reject the unreadable."""
+        documents, places = self._pending.seen.terms.documents, list(actions)
+
+        def reject(one: Rejected) -> None:
+            answers[places[one.position]] = Verdict(one.id, "rejected", reason=one.reason)
+
+        wanted = query_documents(documents, list(actions.values()), 0, reject)
+        made = made_of(documents, wanted, reject)
+        run(self._repeated.look(list(actions.values())), self._engine)
+        judged = run(self._judge.judge({place: wanted[place] for place in made}, made), self._engine)
+        found = {}
+        for each in judged:
+            place = places[each.position]
+            found[place] = self._accepting.decide(each, actions[place], asked[place].writes, now())
+            if self._keys and found[place].writes_to == OWN:
+                self._keys.add(found[place].key[1], each.made[0])
+        return dict(sorted(found.items()))
+
+    def _write(
+        self, decisions: dict[int, Decision], named: set[str], answers: dict[int, Verdict | EngineError]
+    ) -> None:
+        """Write documents, some with ids that clients have named; what the engine refuses is forgotten again."""
+        gone: list[Key] = []
+        for target in dict.fromkeys(each.writes_to for each in decisions.values()):
+            places = [place for place, each in decisions.items() if each.writes_to == target]
+            keys = [decisions[place].key for place in places]
+            again = any(decisions[place].again for place in places)
+            try:
+                refused = self._writing.write(str(target), [decisions[place].action for place in places], named, again)
+            except EngineError as error:
+                self._doubtful.update(keys)
+                self._doubts_all |= isinstance(error, WritesLostError)
+                answers |= dict.fromkeys(places, error)
+                continue
+            if self._keys and target == OWN:
+                self._keys.note_written(len(places) - len(refused))
+            index = self._writing.index_of(str(target))
+            for number, place in enumerate(places):
+                verdict = decisions[place].verdict
+                if number in refused:
+                    verdict = replace(verdict, kind="rejected", accepted=False, reason=refused[number])
+                    gone.append(keys[number])
+                else:
+                    verdict = replace(verdict, written_to=index)
+                answers[place] = verdict
+        self._pending.forget(gone)
+        self._journal.append([Event.gone(gone)] if gone else [], durable=False)
+
+
+def _raised(answers: Sequence[Verdict | EngineError]) -> list[Verdict]:
+    found = []
+    for each in answers:
+        if isinstance(each, EngineError):
+            raise each
+        found.append(each)
+    return found
