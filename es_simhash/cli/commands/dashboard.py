@@ -19,8 +19,7 @@ from es_simhash.cli.show.output import Output
 if TYPE_CHECKING:
     from es_simhash._core.json_paths import Json
     from es_simhash.cli.reports.dashboards.kibana import Kibana
-    from es_simhash.cli.reports.dashboards.subject import Subject
-    from es_simhash.cli.reports.dashboards.ui import Name
+    from es_simhash.cli.reports.dashboards.subject import UI, Subject
 
 
 @click.command(name="dashboard", cls=ConnectionVerb)
@@ -45,7 +44,7 @@ def command(
     date_field: str | None,
     by_field: str | None,
     fields: tuple[str, ...],
-    ui: Name | None,
+    ui: UI | None,
     file: str | None,
     is_import: bool,
     space: str | None,
@@ -63,8 +62,7 @@ def command(
     """
     from es_simhash.cli.reports.dashboards.importing import ui_at
     from es_simhash.cli.reports.dashboards.saved_objects import ndjson, saved_objects
-    from es_simhash.cli.reports.dashboards.subject import Subject
-    from es_simhash.cli.reports.dashboards.ui import UIS
+    from es_simhash.cli.reports.dashboards.subject import TITLES, Subject
 
     if is_import != (kibana is not None):
         given, other = ("--import", "--kibana-url") if is_import else ("--kibana-url", "--import")
@@ -76,7 +74,7 @@ def command(
     objects = saved_objects(replace(found, ui=chosen))
     if file:
         _write(file, ndjson(objects))
-        title = UIS[chosen].title
+        title = TITLES[chosen]
         output.note(f"{len(objects)} saved objects are in {file}. {title} imports it under Saved Objects.")
     page = _import(kibana.kibana, objects, login, output) if kibana else None
     if not file and not page:
@@ -87,7 +85,7 @@ def command(
 
 def _looked_up(subject: Subject, target: Target | None, output: Output) -> Subject:
     """Complete the subject from its index, if that is on a server."""
-    from es_simhash.cli.reports.dashboards.inspection import inspect_index
+    from es_simhash.cli.reports.dashboards.subject import inspect_index
     from es_simhash.engines.base import run
 
     if target is None or not is_server(target.place):

@@ -18,7 +18,7 @@ from es_simhash._core.foreign_json import parse_json
 from es_simhash._core.json_paths import Json
 from es_simhash.cli.reports.dashboards.kibana import Kibana
 from es_simhash.cli.reports.dashboards.saved_objects import ndjson
-from es_simhash.cli.reports.dashboards.ui import Name
+from es_simhash.cli.reports.dashboards.subject import UI
 from es_simhash.errors import (
     AccessError,
     EngineError,
@@ -40,7 +40,7 @@ _MOST_FAILURES = 3
 
 
 # The header by which each names itself in every reply.
-_NAMED: Mapping[str, Name] = {"kbn-name": "kibana", "osd-name": "opensearch"}
+_NAMED: Mapping[str, UI] = {"kbn-name": "kibana", "osd-name": "opensearch"}
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def import_objects(
 
 def ui_at(
     kibana: Kibana, *, headers: Mapping[str, str] | None = None, ca_certs: str | None = None, insecure: bool = False
-) -> Name | None:
+) -> UI | None:
     """Return which UI answers; None if it does not say so, as behind a proxy. The options are those of an import."""
     return _Server(kibana, headers or {}, _tls(ca_certs, insecure)).name()
 
@@ -129,7 +129,7 @@ class _Server:
     login: Mapping[str, str]
     tls: ssl.SSLContext
 
-    def name(self) -> Name | None:
+    def name(self) -> UI | None:
         """Return what it calls itself, which it does to those as well who may not log in."""
         try:
             with self._opened(Request(f"{self.kibana.address}/api/status", headers=self.login)) as reply:
