@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from es_simhash._core.json_paths import Json
-from es_simhash.cli.reports.groups.collector import Collector, GroupReport, Omitted, Setup, SharedKey
+from es_simhash.cli.reports.group_report import Collector, GroupReport, Omitted, Setup, SharedKey
 from es_simhash.groups.of_index.result import Group, Member
 from es_simhash.groups.pairs.compare import Pairs, pair_type
 from es_simhash.groups.pairs.diameters import Diameter

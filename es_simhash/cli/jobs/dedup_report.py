@@ -11,7 +11,7 @@ import numpy as np
 
 from es_simhash._core.json_paths import Json
 from es_simhash._core.stages import counted_arrays, counted_each
-from es_simhash.cli.reports.groups.collector import Collector, Omitted, Setup
+from es_simhash.cli.reports.group_report import Collector, Omitted, Setup
 from es_simhash.cli.reports.html.groups import report_page
 from es_simhash.documents.files import FileDocument
 from es_simhash.groups.of_index.result import Group, Member

@@ -9,7 +9,7 @@ from typing import Any
 
 from es_simhash._core.json_paths import Json, values_at
 from es_simhash.cli.jobs.group_output import Link
-from es_simhash.cli.reports.groups.collector import Collector, Omitted, Setup, SharedKey
+from es_simhash.cli.reports.group_report import Collector, Omitted, Setup, SharedKey
 from es_simhash.cli.reports.html.groups import report_page
 from es_simhash.groups.of_index.document_texts import DocumentReader
 from es_simhash.groups.of_index.options import GroupOptions

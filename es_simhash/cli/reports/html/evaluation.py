@@ -7,11 +7,8 @@ from datetime import datetime
 
 from es_simhash._core.html import Html, element, table
 from es_simhash._core.humanize import counted, with_error
-from es_simhash.cli.reports.html.largest_groups import pieces
-from es_simhash.cli.reports.html.page import page, section, style_of
-from es_simhash.cli.reports.html.threshold_chart import number, threshold_chart
+from es_simhash.cli.reports.html.page import bar, differences, legend, page, section
 from es_simhash.cli.show.refused import numbers_phrase
-from es_simhash.plans.explain.excerpts import changes
 from es_simhash.quality.bootstrap import Estimate
 from es_simhash.quality.curve import Curve
 from es_simhash.quality.evaluation import Ceiling, Evaluation
@@ -20,6 +17,8 @@ from es_simhash.quality.pair_outcomes import PairScores
 from es_simhash.quality.worst_errors import PairError
 from es_simhash.scheme.verdict.verification import Verification
 
+# Every tenth threshold of similarity is shown.
+_EVERY = 10
 _KINDS = {
     "length": "By the length of the shorter text, in characters",
     "script": "By the script of both texts",
@@ -29,8 +28,7 @@ _KINDS = {
 
 def evaluation_page(evaluation: Evaluation, name: str, made_at: datetime | None = None) -> str:
     """Return the page; ``name`` is that of the files or of the index."""
-    style = style_of("groups") + style_of("evaluation")
-    return page(f"Quality of detection in {name}", *_sections(evaluation, name, made_at), style=style)
+    return page(f"Quality of detection in {name}", *_sections(evaluation, name, made_at))
 
 
 def _sections(evaluation: Evaluation, name: str, made_at: datetime | None) -> Iterator[Html]:
@@ -84,25 +82,11 @@ def _cells(estimate: Estimate) -> list[str | Html]:
 
 
 def _interval(estimate: Estimate) -> str | Html:
-    """Draw a value and its interval on a scale from 0 to 1."""
+    """Draw an interval on a scale from 0 to 1, with its value."""
     if estimate.value is None:
         return ""
     low, high = (estimate.value if end is None else end for end in (estimate.low, estimate.high))
-    middle = {"y1": "50%", "y2": "50%"}
-    return element(
-        "svg",
-        element("line", x1="0", x2="100%", class_="whole", **middle),
-        element("line", x1=_percent(low), x2=_percent(high), class_="range", **middle),
-        element("circle", cx=_percent(estimate.value), cy="50%", r="4", class_="value"),
-        class_="interval",
-        width="100%",
-        role="img",
-        aria_label=f"{number(estimate.value)}, from {number(low)} to {number(high)}",
-    )
-
-
-def _percent(value: float) -> str:
-    return f"{100 * value:.2f}%"
+    return bar(high, low, estimate.value)
 
 
 # ---- thresholds
@@ -120,7 +104,33 @@ def _curves(evaluation: Evaluation) -> Iterator[Html]:
                 "less, since the threshold was chosen on these."
             )
         yield element("p", " ".join(sentences))
-        yield threshold_chart(curve, used, evaluation.ceiling.curve if curve.axis == "similarity" else None)
+        yield _table(curve, used, evaluation.ceiling.curve if curve.axis == "similarity" else None)
+
+
+def _table(curve: Curve, used: float | None, exact: Curve | None) -> Html:
+    """Show the scores of some thresholds, and of the used and the best one, with a bar for each score."""
+    marked = {"highest F1": curve.best, "the threshold in use": None if used is None else curve.at(used)}
+    every = _EVERY if curve.axis == "similarity" else 1
+    rows = []
+    for number_, point in enumerate(curve.points):
+        notes = [note for note, which in marked.items() if which == point]
+        if number_ % every and not notes:
+            continue
+        scores = [point.precision, point.recall, point.f1]
+        if exact:
+            scores.append(same.f1 if (same := exact.at(point.threshold)) else None)
+        rows.append([f"{point.threshold:g}", *map(_score, scores), ", ".join(notes)])
+    heads = [curve.axis, "precision", "recall", "F1", *(["F1 of the exact Jaccard similarity"] if exact else []), ""]
+    return element("div", table(heads, rows), class_="curve")
+
+
+def _score(value: float | None) -> Html:
+    return element("span", number(value), "" if value is None else bar(value))
+
+
+def number(value: float | None) -> str:
+    """Format a score."""
+    return "–" if value is None else f"{value:.3f}"
 
 
 def _near(curve: Curve, threshold: float) -> str:
@@ -193,10 +203,7 @@ def _errors(evaluation: Evaluation, errors: Sequence[PairError], count: int, exp
         "p",
         explanation,
         " Shown are ",
-        element("del", "what only the first has"),
-        " and ",
-        element("ins", "what only the second has"),
-        ".",
+        legend("what only the first has", "what only the second has"),
     )
     for error in errors:
         yield _error(evaluation, error)
@@ -206,16 +213,12 @@ def _errors(evaluation: Evaluation, errors: Sequence[PairError], count: int, exp
 def _error(evaluation: Evaluation, error: PairError) -> Html:
     first, second = (element("bdi", evaluation.ids[place], class_="code") for place in (error.first, error.second))
     texts = evaluation.texts[error.first], evaluation.texts[error.second]
-    shown = changes(evaluation.deduplicator.settings, *texts)
-    same = (
-        "The same text." if texts[0] == texts[1] else "The same text, except for differences that the scheme ignores."
-    )
     return element(
         "div",
         element("h3", first, " and ", second),
         element("p", ", ".join(known_of(error)), class_="faint"),
-        pieces(shown) if shown else element("p", same, class_="faint"),
-        class_="error",
+        differences(evaluation.deduplicator.settings, *texts),
+        class_="boxed",
     )
 
 

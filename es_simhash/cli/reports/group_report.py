@@ -5,22 +5,20 @@ Only the largest groups are kept, so memory does not grow with the number of gro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from heapq import heappush, heappushpop, nsmallest
 from typing import Any, TypeAlias
 
 from es_simhash._core.json_paths import Json
-from es_simhash.cli.reports.groups.histograms import DistanceBin, PairCounts, Similarities, SizeBin, Sizes
-from es_simhash.cli.reports.groups.timeline import Dates, Timeline
+from es_simhash.cli.reports.charts import Chart, Dates, PairCounts, Sizes
+from es_simhash.cli.show.refused import numbers_phrase
 from es_simhash.documents.sources import text_of
 from es_simhash.errors import DocumentError
 from es_simhash.groups.of_index.result import Group, Member
 from es_simhash.groups.pairs.compare import Pairs
-from es_simhash.groups.pairs.diameters import Diameter
 from es_simhash.groups.pairs.result import Counts
-from es_simhash.plans.explain.excerpts import Piece, changes, excerpt
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.scope import Scope
@@ -29,10 +27,6 @@ from es_simhash.scheme.scope import Scope
 Key: TypeAlias = tuple[str, str]
 # Returns the sources of the documents with these keys, in order; None for a missing one.
 Fetch: TypeAlias = Callable[[Sequence[Key]], Sequence[Json | None]]
-
-# The length of the excerpts from canonical texts, and from texts with a shared key.
-_EXCERPT = 500
-_EXCERPT_OF_KEY = 160
 
 
 @dataclass(frozen=True)
@@ -83,79 +77,29 @@ class Omitted:
 
 
 @dataclass(frozen=True)
-class ShownKey:
-    """A shared key with an excerpt from its example; None if that cannot be read."""
+class LargeGroup:
+    """One of the largest groups: its size, how many of its documents are ``canonicals``, and the members to show."""
 
-    key: SharedKey
-    excerpt: tuple[Piece, ...] | None
-
-
-@dataclass(frozen=True)
-class ShownMember:
-    """A member, and how its text differs from that of the document that stands for it.
-
-    ``changes`` is None if a text cannot be read, and empty if the scheme sees no difference; ``is_same`` means equal
-    texts.
-    """
-
-    member: Member
-    changes: tuple[Piece, ...] | None
-    is_same: bool
-
-
-@dataclass(frozen=True)
-class ShownCanonical:
-    """A canonical document with the beginning of its text, None if it cannot be read, and some of its duplicates."""
-
-    member: Member
-    excerpt: tuple[Piece, ...] | None
-    duplicates: tuple[ShownMember, ...]
-
-
-@dataclass(frozen=True)
-class ShownGroup:
-    """A group: how many of its documents are ``canonicals``, and some of these, with the members least like them.
-
-    ``is_form`` says whether it looks like a form.
-    """
-
-    id: str
     size: int
-    diameter: Diameter | None
     canonicals: int
-    is_form: bool
-    shown: tuple[ShownCanonical, ...]
-
-    @property
-    def unshown(self) -> int:
-        """The number of members that are not shown."""
-        return self.size - sum(1 + len(each.duplicates) for each in self.shown)
+    shown: Group
 
 
 @dataclass(frozen=True)
 class GroupReport:
-    """The contents of the page about groups; ``forms`` are the first documents of those that look like forms."""
+    """What a page says of groups; ``texts`` are those of the documents that it shows and that can be read.
+
+    ``forms`` are the first documents of groups that look like forms.
+    """
 
     setup: Setup
     counts: Counts
-    sizes: tuple[SizeBin, ...]
-    similarities: Similarities | None
-    distances: tuple[DistanceBin, ...]
-    timeline: Timeline | None
-    largest: tuple[ShownGroup, ...]
-    shared_keys: tuple[ShownKey, ...]
+    charts: tuple[Chart, ...]
+    largest: tuple[LargeGroup, ...]
+    shared_keys: Sequence[SharedKey]
     omitted: Omitted
     forms: Sequence[str]
-
-
-@dataclass(frozen=True, order=True)
-class _Ranked:
-    """One of the largest groups so far; larger groups, and of equal ones earlier, compare as greater."""
-
-    size: int
-    turn: int
-    canonicals: int
-    group: Group
+    texts: Mapping[Key, str]
 
 
 class Collector:
@@ -170,7 +114,8 @@ class Collector:
         self._most_groups = most_groups
         self._most_members = most_members
         self._turn = 0
-        self._largest: list[_Ranked] = []
+        # Larger groups, and of equal ones earlier, compare as greater.
+        self._largest: list[tuple[int, int, LargeGroup]] = []
         self._sizes = Sizes()
         self._pairs = PairCounts(setup.criteria.similarity)
         self._dates = Dates()
@@ -178,12 +123,12 @@ class Collector:
     def add(self, group: Group) -> None:
         """Add a group."""
         size = len(group.members)
-        self._sizes.add(size, sum(not member.is_canonical for member in group.members))
+        self._sizes.add(sum(not member.is_canonical for member in group.members))
         self._turn -= 1
         if len(self._largest) < self._most_groups:
-            heappush(self._largest, self._ranked(size, group))
-        elif self._largest and size > self._largest[0].size:
-            heappushpop(self._largest, self._ranked(size, group))
+            heappush(self._largest, (size, self._turn, self._cut(group)))
+        elif self._largest and size > self._largest[0][0]:
+            heappushpop(self._largest, (size, self._turn, self._cut(group)))
 
     def add_pairs(self, pairs: Pairs) -> None:
         """Add some of the pairs that link documents."""
@@ -202,54 +147,48 @@ class Collector:
         forms: Sequence[str] = (),
     ) -> GroupReport:
         """Return the report; ``fetch`` is called once, for the documents to show."""
-        largest = sorted(self._largest, reverse=True)
-        keys = [_key(member) for ranked in largest for member in ranked.group.members]
+        largest = tuple(each for *_, each in sorted(self._largest, reverse=True))
+        keys = [key_of(member) for each in largest for member in each.shown.members]
         texts = _texts(self._setup, [*keys, *(key.example for key in shared_keys)], fetch)
-        return GroupReport(
-            self._setup,
-            counts,
-            tuple(self._sizes.bins()),
-            self._pairs.similarities(),
-            tuple(self._pairs.distances()),
-            self._dates.timeline(),
-            tuple(self._shown(ranked, texts, set(forms)) for ranked in largest),
-            tuple(ShownKey(key, self._excerpt(texts.get(key.example), _EXCERPT_OF_KEY)) for key in shared_keys),
-            omitted,
-            forms,
-        )
+        charts = tuple(self._charts(counts))
+        return GroupReport(self._setup, counts, charts, largest, shared_keys, omitted, forms, texts)
 
-    def _ranked(self, size: int, group: Group) -> _Ranked:
-        """Rank a group, cut to the members to show."""
+    def _charts(self, counts: Counts) -> Iterator[Chart]:
+        setup = self._setup
+        yield from self._sizes.chart()
+        yield from self._pairs.similarities(near(setup), counts.valley)
+        if simhash := setup.scheme.simhash:
+            yield from self._pairs.distances(simhash.bits)
+        yield from self._dates.chart(setup.date_field or "date")
+
+    def _cut(self, group: Group) -> LargeGroup:
+        """Cut a group to the members to show: the duplicates least like what stands for them, and that."""
         duplicates = [each for each in group.members if not each.is_canonical]
-        least = nsmallest(self._most_members, duplicates, key=_likeness)
+        least = nsmallest(self._most_members, duplicates, key=likeness)
         standing = {each.canonical for each in (group.canonical, *least)}
         shown = [each for each in group.members if each in least or (each.is_canonical and each.canonical in standing)]
         canonicals = len(group.members) - len(duplicates)
-        return _Ranked(size, self._turn, canonicals, Group(group.id, tuple(shown), group.diameter))
-
-    def _excerpt(self, text: str | None, most: int) -> tuple[Piece, ...] | None:
-        return None if text is None else excerpt(self._setup.scheme, text, most)
-
-    def _shown(self, ranked: _Ranked, texts: Mapping[Key, str], forms: Collection[str]) -> ShownGroup:
-        group = ranked.group
-        is_form = group.canonical.canonical in forms
-        shown = (self._shown_canonical(each, group, texts) for each in group.members if each.is_canonical)
-        return ShownGroup(group.id, ranked.size, group.diameter, ranked.canonicals, is_form, tuple(shown))
-
-    def _shown_canonical(self, canonical: Member, group: Group, texts: Mapping[Key, str]) -> ShownCanonical:
-        scheme, text = self._setup.scheme, texts.get(_key(canonical))
-        duplicates = [each for each in group.members if each.canonical == canonical.canonical and each != canonical]
-        shown = sorted(duplicates, key=_likeness)
-        members = tuple(_shown_member(scheme, text, each, texts.get(_key(each))) for each in shown)
-        return ShownCanonical(canonical, self._excerpt(text, _EXCERPT), members)
+        return LargeGroup(len(group.members), canonicals, Group(group.id, tuple(shown), group.diameter))
 
 
-def _key(member: Member) -> Key:
+def key_of(member: Member) -> Key:
+    """Return the index and the id of a member."""
     return member.index, member.id
 
 
-def _likeness(member: Member) -> tuple[float, int]:
+def likeness(member: Member) -> tuple[float, int]:
+    """Return how like a member is to the document that stands for it, to sort by."""
     return 1.0 if member.similarity is None else member.similarity, -(member.distance or 0)
+
+
+def near(setup: Setup) -> str:
+    """Describe the criteria of near pairs."""
+    criteria, simhash = setup.criteria, setup.scheme.simhash
+    asked = numbers_phrase(criteria.verification)
+    said = [f"a similarity of at least {criteria.similarity:g}{asked}"] if criteria.similarity is not None else []
+    if criteria.distance is not None and simhash:
+        said.append(f"a distance of up to {criteria.distance} of {simhash.bits} bits")
+    return ", or ".join(said)
 
 
 def _texts(setup: Setup, keys: Iterable[Key], fetch: Fetch) -> Mapping[Key, str]:
@@ -265,10 +204,3 @@ def _texts(setup: Setup, keys: Iterable[Key], fetch: Fetch) -> Mapping[Key, str]
         except DocumentError:
             continue
     return texts
-
-
-def _shown_member(scheme: Scheme, canonical: str | None, member: Member, text: str | None) -> ShownMember:
-    if canonical is None or text is None:
-        return ShownMember(member, None, False)
-    is_same = canonical == text
-    return ShownMember(member, () if is_same else changes(scheme, canonical, text), is_same)
