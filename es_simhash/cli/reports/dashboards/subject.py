@@ -95,10 +95,13 @@ def inspect_index(subject: Subject) -> Plan[Inspection]:
             f"The index {subject.index!r} has no fields of fingerprints under {subject.prefix!r}. "
             "Add them with init, or name their prefix."
         )
-    if subject.date_field:
-        _check_date(subject.index, subject.date_field, mappings)
-    if subject.other_field:
-        _check_by(subject.index, subject.other_field, mappings)
+    for type_ in _types(subject.index, subject.date_field, mappings):
+        if type_ not in _DATES:
+            where = f"{subject.date_field!r} of {subject.index!r}"
+            raise MappingError(f"The field {where} holds no dates, but {type_}. Name one that does.")
+    for type_ in _types(subject.index, subject.other_field, mappings):
+        if type_ in _UNSORTED:
+            raise MappingError(_uncounted(subject, type_, mappings))
     # Documents say so as well, but not before the first duplicate.
     measure: Measure = "similarity" if any(each["scheme"].get("minhash") for each in found) else "distance"
     texts = subject.text_fields or next((tuple(each["fields"]) for each in found if each.get("fields")), ())
@@ -107,28 +110,21 @@ def inspect_index(subject: Subject) -> Plan[Inspection]:
     return Inspection(replace(subject, measure=measure, text_fields=texts, ui=ui), grouped)
 
 
-def _check_date(index: str, field: str, mappings: Mapping[str, Json]) -> None:
-    for type_ in _types(index, field, mappings):
-        if type_ not in _DATES:
-            raise MappingError(f"The field {field!r} of {index!r} holds no dates, but {type_}. Name one that does.")
-
-
-def _check_by(index: str, field: str, mappings: Mapping[str, Json]) -> None:
-    for type_ in _types(index, field, mappings):
-        if type_ in _UNSORTED:
-            within = [f"{field}.{name}" for each in mappings.values() for name in _at(each, field).get("fields") or {}]
-            raise MappingError(
-                f"The field {field!r} of {index!r} cannot be counted by its values: it is of the type {type_}. "
-                f"Name {f'{within[0]!r}' if within else 'one with keywords, numbers or truth values'}."
-            )
-
-
-def _types(index: str, field: str, mappings: Mapping[str, Json]) -> list[str]:
-    """Return the types of a field in the indices that have it."""
-    found = [str(there.get("type", "object")) for each in mappings.values() if (there := _at(each, field))]
-    if not found:
+def _types(index: str, field: str | None, mappings: Mapping[str, Json]) -> list[str]:
+    """Return the types of a field, if one is named, in the indices that have it."""
+    found = [str(there.get("type", "object")) for each in mappings.values() if (there := _at(each, field or ""))]
+    if field and not found:
         raise MappingError(f"The index {index!r} has no field {field!r}. Check how it is written in the mapping.")
     return found
+
+
+def _uncounted(subject: Subject, type_: str, mappings: Mapping[str, Json]) -> str:
+    field = subject.other_field or ""
+    within = [f"{field}.{name}" for each in mappings.values() for name in _at(each, field).get("fields") or {}]
+    return (
+        f"The field {field!r} of {subject.index!r} cannot be counted by its values: it is of the type {type_}. "
+        f"Name {f'{within[0]!r}' if within else 'one with keywords, numbers or truth values'}."
+    )
 
 
 def _at(mapping: Json, field: str) -> Json:

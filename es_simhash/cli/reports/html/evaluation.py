@@ -120,7 +120,7 @@ def _table(curve: Curve, used: float | None, exact: Curve | None) -> Html:
         if exact:
             scores.append(same.f1 if (same := exact.at(point.threshold)) else None)
         rows.append([f"{point.threshold:g}", *map(_score, scores), ", ".join(notes)])
-    heads = [curve.axis, "precision", "recall", "F1", *(["F1 of the exact Jaccard similarity"] if exact else []), ""]
+    heads = [curve.axis, "precision", "recall", "F1", *(["F1 of exact Jaccard"] if exact else []), ""]
     return element("div", table(heads, rows), class_="curve")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import trustme
 
-from es_simhash.cli.reports.dashboards.importing import Imported, import_objects, ui_at
+from es_simhash.cli.reports.dashboards.importing import Importer
 from es_simhash.cli.reports.dashboards.kibana import Kibana
 from es_simhash.cli.reports.dashboards.saved_objects import saved_objects
 from es_simhash.cli.reports.dashboards.subject import Subject
@@ -28,8 +28,8 @@ SUBJECT = Subject("articles", date_field="published", by_field="site", text_fiel
 OBJECTS = saved_objects(SUBJECT)
 
 
-def imported(url: str, **known: Any) -> Imported:
-    return import_objects(Kibana.at(url), OBJECTS, **known)
+def imported(url: str, **known: Any) -> str:
+    return Importer(Kibana.at(url), **known).run(OBJECTS)
 
 
 @pytest.mark.parametrize("name", ["kibana", "opensearch"])
@@ -37,8 +37,7 @@ def test_all_objects_are_there_and_again_the_same(name: str) -> None:
     with kibana(name=name) as fake:
         done = imported(fake.url)
         assert imported(fake.url) == done
-    assert done.objects == len(OBJECTS)
-    assert done.dashboard == f"{fake.url}/app/dashboards#/view/{SUBJECT.id_of('dashboard')}"
+    assert done == f"{fake.url}/app/dashboards#/view/{SUBJECT.id_of('dashboard')}"
     assert list(fake.stored.values()) == OBJECTS
 
 
@@ -46,29 +45,29 @@ def test_all_objects_are_there_and_again_the_same(name: str) -> None:
 @pytest.mark.parametrize("login", [None, "ApiKey abc"])
 def test_a_ui_says_which_it_is_even_to_strangers(name: str, login: str | None) -> None:
     with kibana(name=name, login=login) as fake:
-        assert ui_at(Kibana.at(f"{fake.url}/base")) == name
+        assert Importer(Kibana.at(f"{fake.url}/base")).ui() == name
 
 
 def test_a_server_that_is_neither_is_not_guessed_at() -> None:
     with kibana() as fake:
         pass
     with listening(lambda _: Answer({}, 200)) as url:
-        assert ui_at(Kibana.at(url)) is None
+        assert Importer(Kibana.at(url)).ui() is None
     with pytest.raises(UnreachableError, match="Nothing answers"):
-        ui_at(Kibana.at(fake.url))
+        Importer(Kibana.at(fake.url)).ui()
 
 
 def test_below_a_base_path_and_in_a_space() -> None:
     with kibana(spaces=("team",)) as fake:
         done = imported(f"{fake.url}/base/s/team/app/home")
-    assert done.dashboard.startswith(f"{fake.url}/base/s/team/app/dashboards#/view/")
+    assert done.startswith(f"{fake.url}/base/s/team/app/dashboards#/view/")
     assert {space for space, _, _ in fake.stored} == {"team"}
 
 
 def test_in_a_tenant() -> None:
     with kibana(name="opensearch", spaces=("analysts",)) as fake:
-        done = import_objects(Kibana.at(fake.url, tenant="analysts"), OBJECTS)
-    assert done.dashboard.startswith(f"{fake.url}/app/dashboards?security_tenant=analysts#/view/")
+        done = Importer(Kibana.at(fake.url, tenant="analysts")).run(OBJECTS)
+    assert done.startswith(f"{fake.url}/app/dashboards?security_tenant=analysts#/view/")
     assert {space for space, _, _ in fake.stored} == {"analysts"}
 
 
@@ -76,12 +75,12 @@ def test_the_page_is_that_of_the_dashboard_which_was_given_another_id() -> None:
     with kibana(spaces=("default", "team")) as fake:
         imported(fake.url)
         done = imported(f"{fake.url}/s/team")
-    assert done.dashboard.endswith(f"/s/team/app/dashboards#/view/new-{SUBJECT.id_of('dashboard')}")
+    assert done.endswith(f"/s/team/app/dashboards#/view/new-{SUBJECT.id_of('dashboard')}")
 
 
 def test_a_login_is_sent() -> None:
     with kibana(login="ApiKey abc") as fake:
-        assert imported(fake.url, headers={"authorization": "ApiKey abc"}).objects
+        assert imported(fake.url, headers={"authorization": "ApiKey abc"})
         with pytest.raises(AccessError, match=r"401 unable to authenticate user\. Check user and password"):
             imported(fake.url, headers={"authorization": "ApiKey wrong"})
         with pytest.raises(AccessError, match="401"):
@@ -192,5 +191,5 @@ def test_certificates_are_checked_unless_any_will_do(tmp_path: Path) -> None:
         with pytest.raises(UnreachableError, match=r"TLS connection .* failed: .*ca_certs"):
             imported(fake.url)
         assert fake.received == []
-        assert imported(fake.url, ca_certs=path).objects
-        assert imported(fake.url, insecure=True).objects
+        assert imported(fake.url, ca_certs=path)
+        assert imported(fake.url, insecure=True)
