@@ -22,6 +22,7 @@ from es_simhash.groups.pairs.result import Counts
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.scope import Scope
+from es_simhash.scheme.settings import Settings
 
 # The index and the id of a document.
 Key: TypeAlias = tuple[str, str]
@@ -156,7 +157,7 @@ class Collector:
     def _charts(self, counts: Counts) -> Iterator[Chart]:
         setup = self._setup
         yield from self._sizes.chart()
-        yield from self._pairs.similarities(near(setup), counts.valley)
+        yield from self._pairs.similarities(near(setup.criteria, setup.scheme), counts.valley)
         if simhash := setup.scheme.simhash:
             yield from self._pairs.distances(simhash.bits)
         yield from self._dates.chart(setup.date_field or "date")
@@ -181,9 +182,9 @@ def likeness(member: Member) -> tuple[float, int]:
     return 1.0 if member.similarity is None else member.similarity, -(member.distance or 0)
 
 
-def near(setup: Setup) -> str:
+def near(criteria: Criteria, settings: Settings) -> str:
     """Describe the criteria of near pairs."""
-    criteria, simhash = setup.criteria, setup.scheme.simhash
+    simhash = settings.simhash
     asked = numbers_phrase(criteria.verification)
     said = [f"a similarity of at least {criteria.similarity:g}{asked}"] if criteria.similarity is not None else []
     if criteria.distance is not None and simhash:

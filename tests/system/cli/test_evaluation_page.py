@@ -85,13 +85,13 @@ def test_the_page_says_what_was_estimated() -> None:
     evaluation = EVALUATIONS["both"]()
     assert "The exact Jaccard similarity of all pairs" in evaluation_page(evaluation, "news.jsonl")
     estimated = replace(evaluation, ceiling=replace(evaluation.ceiling, standard_error=0.0123))
-    assert "estimated with a standard error of at most 0.012" in evaluation_page(estimated, "news.jsonl")
+    assert "are estimates, with a standard error of at most 0.012" in evaluation_page(estimated, "news.jsonl")
 
 
 def test_the_page_of_labelled_pairs_says_what_is_not_known() -> None:
     text = page("pairs")
     assert "B-cubed is undefined" in text
-    assert "without a label; they count nowhere" in text
+    assert "unlabelled and not counted" in text
 
 
 def test_the_page_says_so_if_there_is_nothing_to_show() -> None:

@@ -7,7 +7,9 @@ from datetime import datetime
 
 from es_simhash._core.html import Html, element, table
 from es_simhash._core.humanize import counted, with_error
+from es_simhash.cli.reports.group_report import near
 from es_simhash.cli.reports.html.page import bar, differences, legend, page, section
+from es_simhash.cli.show.evaluation import evaluation_notes
 from es_simhash.cli.show.refused import numbers_phrase
 from es_simhash.quality.bootstrap import Estimate
 from es_simhash.quality.curve import Curve
@@ -35,11 +37,13 @@ def _sections(evaluation: Evaluation, name: str, made_at: datetime | None) -> It
     yield _header(evaluation, name, made_at)
     yield section("Scores", *_scores(evaluation))
     yield section("Other thresholds", *_curves(evaluation))
-    yield section("What can be reached", *_ceiling(evaluation.ceiling))
+    yield section("What can be reached", _ceiling(evaluation.ceiling))
     yield section("By kinds of pairs", *_buckets(evaluation.buckets))
-    yield section("Found wrongly", *_wrong(evaluation))
-    yield section("Missed", *_missed(evaluation))
-    yield section("What was measured", _setup(evaluation))
+    found = "Near pairs that are labelled as no duplicates, the nearest first."
+    yield section("Found wrongly", *_errors(evaluation, evaluation.wrong, evaluation.pairs.wrong, found))
+    missed = "Duplicates that are not near, the least similar first. Some may be labelled wrongly."
+    yield section("Missed", *_errors(evaluation, evaluation.missed, evaluation.pairs.missed, missed))
+    yield section("What was measured", *_setup(evaluation))
 
 
 # ---- scores
@@ -65,14 +69,10 @@ def _header(evaluation: Evaluation, name: str, made_at: datetime | None) -> Html
 
 
 def _scores(evaluation: Evaluation) -> Iterator[Html]:
-    yield element(
-        "p",
-        "Scores with 95% intervals, from ",
-        f"{evaluation.bootstrap.rounds:,} samples of the true clusters with replacement.",
-    )
-    yield table(
-        ["score", "value", "from", "to", ""], [[name, *_cells(each)] for name, each in named_scores(evaluation).items()]
-    )
+    rounds = f"{evaluation.bootstrap.rounds:,}"
+    yield element("p", f"Scores with 95% intervals, from {rounds} samples of the true clusters with replacement.")
+    scores = named_scores(evaluation).items()
+    yield table(["score", "value", "from", "to", ""], [[name, *_cells(each)] for name, each in scores])
     if not evaluation.clusters:
         yield element("p", "Pairs were labelled, not clusters: B-cubed is undefined.", class_="faint")
 
@@ -140,23 +140,12 @@ def _near(curve: Curve, threshold: float) -> str:
     return f"a similarity of at least {threshold:g}"
 
 
-def _ceiling(ceiling: Ceiling) -> Iterator[Html]:
+def _ceiling(ceiling: Ceiling) -> Html:
     best = ceiling.curve.best
     how = "of all pairs" if ceiling.is_complete else "of nearly all pairs that are similar"
     reached = f"an F1 of {number(best.f1)} at best, at {best.threshold:g}." if best else "nothing."
-    which = "The exact Jaccard similarity"
-    if ceiling.standard_error:
-        which = f"The Jaccard similarity, estimated with a standard error of at most {ceiling.standard_error:.3f},"
-    yield element("p", f"{which} {how}, by the same features, reaches {reached}")
-    shares = []
-    if ceiling.candidates is not None and ceiling.threshold is not None:
-        shares.append(
-            f"Of the pairs with such a similarity of at least {ceiling.threshold:g}, {ceiling.candidates:.2%} share a "
-            "key of the scheme, so an index compares them."
-        )
-    if ceiling.true_candidates is not None:
-        shares.append(f"Of the duplicates {ceiling.true_candidates:.2%} do, whatever the threshold.")
-    yield element("p", " ".join(shares))
+    which = "estimated Jaccard similarity" if ceiling.standard_error else "exact Jaccard similarity"
+    return element("p", f"The {which} {how}, by the same features, reaches {reached}")
 
 
 # ---- kinds of pairs
@@ -177,34 +166,11 @@ def _bucket(name: str, scores: PairScores) -> list[str | Html]:
 # ---- errors
 
 
-def _wrong(evaluation: Evaluation) -> Iterator[Html]:
-    yield from _errors(
-        evaluation,
-        evaluation.wrong,
-        evaluation.pairs.wrong,
-        "Near pairs that are labelled as no duplicates, the nearest first.",
-    )
-
-
-def _missed(evaluation: Evaluation) -> Iterator[Html]:
-    yield from _errors(
-        evaluation,
-        evaluation.missed,
-        evaluation.pairs.missed,
-        "Duplicates that are not near, the least similar first. Some may be labelled wrongly.",
-    )
-
-
 def _errors(evaluation: Evaluation, errors: Sequence[PairError], count: int, explanation: str) -> Iterator[Html]:
     if not errors:
         yield element("p", "None.")
         return
-    yield element(
-        "p",
-        explanation,
-        " Shown are ",
-        legend("what only the first has", "what only the second has"),
-    )
+    yield element("p", explanation, " Shown are ", legend("what only the first has", "what only the second has"))
     for error in errors:
         yield _error(evaluation, error)
     yield element("p", f"{len(errors):,} of {counted(count, 'pair')}, each text once.", class_="faint")
@@ -216,13 +182,13 @@ def _error(evaluation: Evaluation, error: PairError) -> Html:
     return element(
         "div",
         element("h3", first, " and ", second),
-        element("p", ", ".join(known_of(error)), class_="faint"),
+        element("p", ", ".join(_known(error)), class_="faint"),
         differences(evaluation.deduplicator.settings, *texts),
         class_="boxed",
     )
 
 
-def known_of(error: PairError) -> Iterator[str]:
+def _known(error: PairError) -> Iterator[str]:
     """Describe how near the two texts are."""
     if error.similarity is not None:
         known = "" if error.standard_error is None else ", estimated"
@@ -237,40 +203,23 @@ def known_of(error: PairError) -> Iterator[str]:
 # ---- what was measured
 
 
-def _setup(evaluation: Evaluation) -> Html:
-    truth, deduplicator, counts = evaluation.truth, evaluation.deduplicator, evaluation.counts
-    near = []
-    if deduplicator.criteria.similarity is not None:
-        near.append(f"a similarity of at least {deduplicator.criteria.similarity:g}")
-    if deduplicator.criteria.distance is not None:
-        near.append(f"within {counted(deduplicator.criteria.distance, 'bit')}")
-    rows: list[tuple[str, str]] = [
-        ("scheme", deduplicator.settings.name),
-        ("near", ", or ".join(near)),
-        ("decided by", deduplicator.criteria.decided_by),
-        ("labels", f"of {evaluation.kind}: {counted(len(truth.positives), 'pair')} of duplicates"),
-        (
-            "other pairs",
-            "no duplicates" if truth.negatives is None else f"{len(truth.negatives):,} labelled as no duplicates",
-        ),
-    ]
-    if verification := deduplicator.criteria.verification:
-        rows.insert(2, ("similarity", _measure(verification)))
-    if evaluation.judged.not_labelled:
-        pairs = f"{counted(evaluation.judged.not_labelled, 'pair')} without a label; they count nowhere"
-        rows.append(("also found", pairs))
-    if evaluation.out_of_scope:
-        rows.append(("out of scope", f"{counted(evaluation.out_of_scope, 'pair')} of the duplicates, so missed"))
-    if truth.unknown:
-        rows.append(("labelled, but missing", counted(len(truth.unknown), "id")))
-    if truth.contradictory:
-        rows.append(("contradictory labels", f"{len(truth.contradictory):,}, left out"))
-    if counts.empty:
-        rows.append(("without text to compare", counted(counts.empty, "document")))
-    if counts.left_out:
-        comparisons = f"{counted(counts.left_out, 'comparison')}, of documents with keys that very many share"
-        rows.append(("not compared", comparisons))
-    return table(["setting", "value"], rows)
+def _setup(evaluation: Evaluation) -> Iterator[Html]:
+    truth, deduplicator = evaluation.truth, evaluation.deduplicator
+    labelled = counted(len(truth.positives), "pair")
+    others = "no duplicates" if truth.negatives is None else f"{len(truth.negatives):,} labelled as no duplicates"
+    verification = deduplicator.criteria.verification
+    yield table(
+        ["setting", "value"],
+        [
+            ("scheme", deduplicator.settings.name),
+            ("near", near(deduplicator.criteria, deduplicator.settings)),
+            *([("similarity", _measure(verification))] if verification else []),
+            ("decided by", deduplicator.criteria.decided_by),
+            ("labels", f"of {evaluation.kind}: {labelled} of duplicates"),
+            ("other pairs", others),
+        ],
+    )
+    yield element("ul", [element("li", note) for note in evaluation_notes(evaluation)])
 
 
 def _measure(verification: Verification) -> str:

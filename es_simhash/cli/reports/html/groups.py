@@ -241,7 +241,7 @@ def _settings(setup: Setup) -> Html:
         ("documents", setup.name),
         ("texts in", ", ".join(setup.fields) or "all strings of a document"),
         ("scheme", element("span", element("code", scheme.id), f", {scheme.name}")),
-        ("near", near(setup)),
+        ("near", near(setup.criteria, scheme)),
         ("canonical document", setup.canonical),
         ("decided by", _DECIDED_BY[setup.criteria.decided_by]),
         ("filter", element("code", json.dumps(setup.filter, ensure_ascii=False)) if setup.filter else "none"),
