@@ -1,13 +1,9 @@
-"""The page about an evaluation: what it says, and in a real browser that it loads nothing and fits a phone."""
+"""What the page about an evaluation says."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timezone
-from pathlib import Path
-
-import pytest
 
 from es_simhash.cli.reports.html.evaluation import evaluation_page
 from es_simhash.groups.pairs.deduplicator import Deduplicator
@@ -16,7 +12,6 @@ from es_simhash.quality.evaluation import Evaluation, EvaluationOptions, evaluat
 from es_simhash.quality.labels import Labels
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.verdict.verification import Verification
-from tests.support.browser import PHONE, Browser, started
 from tests.support.labelled import documents, labels
 
 EVIL = "<script>console.error('ran')</script><img src='http://127.0.0.1:9/x'> <b onclick=x>" + "long" * 60
@@ -98,29 +93,3 @@ def test_the_page_says_so_if_there_is_nothing_to_show() -> None:
     text = page("nothing")
     assert text.count("<p>None.</p>") == 1
     assert "nan" not in text.lower().replace("nanometre", "")
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    yield from started(tmp_path_factory.mktemp("browser"))
-
-
-@pytest.fixture(scope="module", params=list(EVALUATIONS))
-def path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("evaluation") / "page of ü.html"
-    path.write_text(page(request.param), encoding="utf-8")
-    return path
-
-
-@pytest.mark.parametrize("colours", ["light", "dark"])
-@pytest.mark.parametrize("width", [1100, PHONE])
-def test_the_page_loads_and_runs_nothing_and_fits(browser: Browser, path: Path, width: int, colours: str) -> None:
-    browser.show(path, width=width, colours=colours)
-    assert browser.requests == [path.as_uri()]
-    assert browser.value("[...document.querySelectorAll('details')].every(each => each.open = true)")
-    assert browser.value("document.documentElement.scrollWidth") <= width
-    assert browser.complaints == []
-    assert browser.value("document.scripts.length") == 0
-    assert browser.value("document.querySelectorAll('img, b[onclick]').length") == 0
-    background = browser.value("getComputedStyle(document.body).backgroundColor")
-    assert background == {"light": "rgb(255, 255, 255)", "dark": "rgb(15, 19, 24)"}[colours]
