@@ -128,7 +128,7 @@ class PairCounts:
         yield Chart("Similarity of pairs", " ".join(said), heads, bars if drawn else ())
 
     def distances(self, bits: int) -> Iterator[Chart]:
-        """Yield the chart, up to the largest distance, if any pair has one, of SimHashes of so many ``bits``."""
+        """Yield the chart, up to the largest distance, if any pair has one, of SimHashes of this number of ``bits``."""
         if not self._distances.any():
             return
         last = int(np.flatnonzero(self._distances)[-1])

@@ -92,10 +92,6 @@ def test_documents_and_duplicates_are_counted_by_the_periods_of_a_change(grouped
     )
 
 
-def test_each_group_counts_once_by_its_duplicates(grouped: Grouped) -> None:
-    assert counted(grouped.ask(asked(grouped.subject, "sizes"))) == grouped.groups
-
-
 def test_similarities_fall_into_the_range_that_is_named(grouped: Grouped) -> None:
     found = counts(grouped.ask(asked(grouped.subject, "similarity")), "duplicates", "bins")
     stored = [each["similarity"] for each in grouped.duplicates.values()]

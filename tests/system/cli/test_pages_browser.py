@@ -93,7 +93,7 @@ def test_a_page_loads_and_runs_nothing_and_fits(browser: Browser, path: Path, wi
 
 
 @pytest.mark.parametrize("width", [1100, PHONE])
-def test_bars_lie_within_their_cells_and_can_be_told_apart(browser: Browser, path: Path, width: int) -> None:
+def test_bars_lie_within_their_cells_and_are_wide_enough_to_compare(browser: Browser, path: Path, width: int) -> None:
     browser.show(path, width=width, colours="light")
     outside = """
         [...document.querySelectorAll('.bar')].filter(bar => {

@@ -73,7 +73,7 @@ class Importer:
     insecure: bool = False
 
     def ui(self) -> UI | None:
-        """Return which UI answers, as it tells strangers, too; None if it does not say so, as behind a proxy."""
+        """Return which UI answers, which it says without a login, too; None if it does not, as behind a proxy."""
         try:
             with self._opened(Request(f"{self.kibana.address}/api/status", headers=self.headers)) as reply:
                 found = reply.headers

@@ -29,20 +29,6 @@ def test_the_largest_groups_are_kept_and_of_equal_ones_those_that_came_first() -
     assert ids(collector) == [str(number) for number in expected]
 
 
-def test_the_order_in_which_groups_come_matters_only_among_equal_ones() -> None:
-    collectors = [Collector(setup(), most_groups=3) for _ in range(2)]
-    for size in range(2, 9):
-        collectors[0].add(group_of(str(size), size))
-        collectors[1].add(group_of(str(10 - size), 10 - size))
-    assert ids(collectors[0]) == ids(collectors[1]) == ["8", "7", "6"]
-
-
-def test_no_groups_at_all_may_be_shown() -> None:
-    collector = Collector(setup(), most_groups=0)
-    collector.add(group_of("a", 2))
-    assert ids(collector) == []
-
-
 def shown(made: GroupReport) -> list[str]:
     """The members of the largest group that are shown."""
     return [each.id for each in made.largest[0].shown.members]

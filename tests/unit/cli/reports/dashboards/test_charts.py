@@ -48,24 +48,13 @@ def test_an_index_without_groups_gives_charts_without_marks(part: str) -> None:
     assert "NaN" not in "".join(seen(svg(CHARTS[part], EMPTY)))
 
 
-@pytest.mark.parametrize("part", CHARTS)
-def test_the_page_decides_what_is_searched(part: str) -> None:
-    url = CHARTS[part]["data"][0]["url"]
-    assert url["%context%"] is True
-    assert url["%timefield%"] == "published"
-    assert url["index"] == "articles"
-    assert "query" not in url["body"]
-
-
-def test_numbers_are_shown_as_people_write_them() -> None:
+def test_numbers_are_shown_as_people_write_them_and_as_about_right_where_they_are() -> None:
     made = svg(CHARTS["totals"], answered(all={"doc_count": 12_345}, duplicates=groups(1_470, *[1] * 999)))
-    for text in (">12,345<", ">1,000<", ">2,469<", ">20.0%<"):
-        assert text in made
-
-
-def test_a_number_of_groups_that_is_not_exact_is_said_to_be_about_right() -> None:
+    assert {"12,345", "1,000", "2,469", "20.0%"} <= set(seen(made))
     answer = answered(all={"doc_count": 100_000}, duplicates=groups(3, 2, others=40_000, more=19_998))
-    assert [each for each in seen(svg(CHARTS["totals"], answer)) if "000" in each] == ["100,000", "≈ 20,000"]
+    assert {"100,000", "≈ 20,000"} <= set(seen(svg(CHARTS["totals"], answer)))
+    bars = [bar("a", 12, title=["A"]), bar("b", 9, error=1, title=["B"])]
+    assert {"12", "≈ 9"} <= set(seen(svg(CHARTS["largest"], answered(duplicates={"groups": {"buckets": bars}}))))
 
 
 def columns(duplicates: dict[str, Any]) -> dict[str, str]:
@@ -120,12 +109,6 @@ def test_a_group_without_a_title_is_called_by_its_name() -> None:
     answer = answered(duplicates={"groups": {"buckets": [bar("WNpn0h1mfTaT", 3)]}})
     assert "WNpn0h1mfTaT" in svg(CHARTS["largest"], answer)
     assert "WNpn0h1mfTaT" in svg(charts(Subject("articles"))["largest"], answer)
-
-
-def test_a_large_group_that_may_have_more_is_shown_as_about() -> None:
-    bars = [bar("a", 12, title=["A"]), bar("b", 9, error=1, title=["B"])]
-    shown = seen(svg(CHARTS["largest"], answered(duplicates={"groups": {"buckets": bars}})))
-    assert {"12", "≈ 9"} <= set(shown)
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])

@@ -151,32 +151,6 @@ def test_a_redirect_is_reported_and_not_followed(status: int) -> None:
     assert other.received == []
 
 
-def test_nobody_answers() -> None:
-    with kibana() as fake:
-        pass
-    with pytest.raises(UnreachableError, match=f"Nothing answers at {fake.url}: .*Start Kibana"):
-        imported(fake.url)
-
-
-def test_an_answer_that_is_not_http_is_reported() -> None:
-    import socket
-    import threading
-
-    with socket.create_server(("127.0.0.1", 0)) as server:
-
-        def answer() -> None:
-            connection, _ = server.accept()
-            with connection:
-                connection.recv(100)
-                connection.sendall(b"SSH-2.0-OpenSSH\r\n")
-
-        thread = threading.Thread(target=answer)
-        thread.start()
-        with pytest.raises(UnreachableError):
-            imported(f"http://127.0.0.1:{server.getsockname()[1]}")
-        thread.join()
-
-
 def certified(authority: trustme.CA) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("127.0.0.1").configure_cert(context)
