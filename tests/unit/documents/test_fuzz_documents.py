@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from es_simhash.cli.reports.dashboards.importing import Importer
 from es_simhash.cli.reports.dashboards.kibana import Kibana
 from es_simhash.cli.reports.dashboards.saved_objects import ndjson, saved_objects
 from es_simhash.cli.reports.dashboards.subject import Subject
