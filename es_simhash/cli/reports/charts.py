@@ -6,11 +6,11 @@ The dashboard has the same bins for the sizes of groups, and as many periods; it
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import pairwise
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,10 +23,8 @@ from es_simhash.groups.pairs.compare import Pairs
 SIZES = (1, 2, 3, 4, 5, 10, 20, 50, 100, 1000)
 MOST_PERIODS = 60
 
-Unit: TypeAlias = Literal["day", "month", "year"]
-
 # The characters of an ISO 8601 date that name a period.
-_NAMED: dict[Unit, int] = {"day": 10, "month": 7, "year": 4}
+_NAMED = {"day": 10, "month": 7, "year": 4}
 _EPOCH = date(1970, 1, 1)
 _SECONDS_A_DAY = 86_400
 _BINS = 20
@@ -170,33 +168,28 @@ class Dates:
         Placeholder dates, such as the year 1 or 9999, would make it very long; so if there are too many years, those
         with the most duplicates are shown.
         """
-        days, said, bars = sorted(self._days), list[str](), tuple[Bar, ...]()
-        if not days and not self._undated:
-            return
-        unit: Unit = "day"
-        if days:
-            first, last = self._shown(days)
-            unit = next(unit for unit in _NAMED if _count(unit, first, last) <= MOST_PERIODS)
-            bars = tuple(self._bars(unit, first, last))
+        said, unit, bars = list[str](), "day", tuple[Bar, ...]()
+        if self._days:
+            first, last = self._shown()
+            unit, names = next(found for found in _periods(first, last) if len(found[1]) <= MOST_PERIODS)
+            counts: Counter[str] = Counter()
+            for day, count in self._days.items():
+                counts[_name(unit, day)] += count if first <= day <= last else 0
+            bars = tuple(Bar(name, counts[name]) for name in names)
             said.append(f"By {field}, a bar for each {unit} in UTC.")
         if self._undated:
             said.append(f"{counted(self._undated, 'duplicate')} without a valid date.")
         if sum(bar.count for bar in bars) < self._days.total():
-            earlier, later = (sum(self._days[day] for day in some) for some in _outside(days, first, last))
+            earlier = sum(count for day, count in self._days.items() if day < first)
+            later = sum(count for day, count in self._days.items() if day > last)
             said.append(f"{earlier:,} earlier and {later:,} later than the chart.")
-        yield Chart("Duplicates over time", " ".join(said), (unit, "duplicates"), bars)
+        if said:
+            yield Chart("Duplicates over time", " ".join(said), (unit, "duplicates"), bars)
 
-    def _bars(self, unit: Unit, first: date, last: date) -> Iterator[Bar]:
-        counts: Counter[str] = Counter()
-        for day, count in self._days.items():
-            if first <= day <= last:
-                counts[_name(unit, day)] += count
-        for name in _names(unit, first, last):
-            yield Bar(name, counts[name])
-
-    def _shown(self, days: Sequence[date]) -> tuple[date, date]:
+    def _shown(self) -> tuple[date, date]:
         """Return the first and the last day, or those of the years with the most duplicates."""
-        if _count("year", days[0], days[-1]) <= MOST_PERIODS:
+        days = sorted(self._days)
+        if days[-1].year - days[0].year < MOST_PERIODS:
             return days[0], days[-1]
         years: Counter[int] = Counter()
         for day, count in self._days.items():
@@ -224,23 +217,12 @@ def _day(value: Any) -> date | None:
         return None
 
 
-def _outside(days: Sequence[date], first: date, last: date) -> tuple[list[date], list[date]]:
-    return [day for day in days if day < first], [day for day in days if day > last]
+def _periods(first: date, last: date) -> Iterator[tuple[str, list[str]]]:
+    """Yield each unit with the names of all its periods from one day to another."""
+    days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
+    for unit in _NAMED:
+        yield unit, list(dict.fromkeys(_name(unit, day) for day in days))
 
 
-def _count(unit: Unit, first: date, last: date) -> int:
-    """Count the periods from one day to another."""
-    if unit == "day":
-        return (last - first).days + 1
-    years = last.year - first.year
-    return (years if unit == "year" else 12 * years + last.month - first.month) + 1
-
-
-def _name(unit: Unit, day: date) -> str:
+def _name(unit: str, day: date) -> str:
     return day.isoformat()[: _NAMED[unit]]
-
-
-def _names(unit: Unit, first: date, last: date) -> Iterator[str]:
-    """Yield the names of all periods from one day to another."""
-    days = (first + timedelta(days=number) for number in range((last - first).days + 1))
-    return iter(dict.fromkeys(_name(unit, day) for day in days))
