@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import ssl
-from pathlib import Path
 from typing import Any
 
 import pytest
-import trustme
 
 from es_simhash.cli.reports.dashboards.importing import Importer
 from es_simhash.cli.reports.dashboards.kibana import Kibana
@@ -62,13 +59,6 @@ def test_below_a_base_path_and_in_a_space() -> None:
         done = imported(f"{fake.url}/base/s/team/app/home")
     assert done.startswith(f"{fake.url}/base/s/team/app/dashboards#/view/")
     assert {space for space, _, _ in fake.stored} == {"team"}
-
-
-def test_in_a_tenant() -> None:
-    with kibana(name="opensearch", spaces=("analysts",)) as fake:
-        done = Importer(Kibana.at(fake.url, tenant="analysts")).run(OBJECTS)
-    assert done.startswith(f"{fake.url}/app/dashboards?security_tenant=analysts#/view/")
-    assert {space for space, _, _ in fake.stored} == {"analysts"}
 
 
 def test_the_page_is_that_of_the_dashboard_which_was_given_another_id() -> None:
@@ -149,21 +139,3 @@ def test_a_redirect_is_reported_and_not_followed(status: int) -> None:
         with pytest.raises(EngineError, match=f"sends to another address: {other.url}/login\\. Give"):
             imported(fake.url, headers={"authorization": "ApiKey abc"})
     assert other.received == []
-
-
-def certified(authority: trustme.CA) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("127.0.0.1").configure_cert(context)
-    return context
-
-
-def test_certificates_are_checked_unless_any_will_do(tmp_path: Path) -> None:
-    authority = trustme.CA()
-    path = str(tmp_path / "ca.pem")
-    authority.cert_pem.write_to_path(path)
-    with kibana(tls=certified(authority)) as fake:
-        with pytest.raises(UnreachableError, match=r"TLS connection .* failed: .*ca_certs"):
-            imported(fake.url)
-        assert fake.received == []
-        assert imported(fake.url, ca_certs=path)
-        assert imported(fake.url, insecure=True)
