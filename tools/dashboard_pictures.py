@@ -10,17 +10,15 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from html import escape
 from textwrap import wrap
 from typing import Any
 
 import vl_convert
 
-from es_simhash.cli.reports.dashboards import controls, terms
-from es_simhash.cli.reports.dashboards.inspection import inspect_index
-from es_simhash.cli.reports.dashboards.saved_objects import Panel, panels, placed
-from es_simhash.cli.reports.dashboards.subject import Subject
+from es_simhash.cli.reports.dashboards.saved_objects import Panel, panels
+from es_simhash.cli.reports.dashboards.subject import Subject, inspect_index
 from es_simhash.engines.base import run
 from es_simhash.groups.canonical import canonical_named
 from es_simhash.groups.options import GroupOptions
@@ -77,10 +75,10 @@ def _still(signal: dict[str, Any]) -> dict[str, Any]:
 def dashboard_picture(subject: Subject, ask: Ask, theme: str = "light") -> str:
     """Draw the charts of a dashboard in their places, as SVG."""
     parts, below = [], 0
-    for panel, x, y in _placed(subject):
-        width, height = panel.width * _COLUMN - _GAP, panel.height * _ROW - _GAP
-        parts.append(_framed(panel, ask, theme, x * _COLUMN + _GAP // 2, y * _ROW + _GAP // 2, width, height))
-        below = max(below, (y + panel.height) * _ROW)
+    for panel in panels(subject):
+        if panel.kind:
+            parts.append(_framed(panel, ask, theme))
+            below = max(below, (panel.y + panel.height) * _ROW)
     width = 48 * _COLUMN
     colours = THEMES[theme]
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {below}" width="{width}" height="{below}">'
@@ -106,16 +104,14 @@ def main() -> None:
             (DIRECTORY / f"dashboard-{theme}.svg").write_text(made, encoding="utf-8")
 
 
-def _placed(subject: Subject) -> Iterator[tuple[Panel, int, int]]:
-    return ((panel, x, y) for panel, x, y in placed(panels(subject)) if panel.kind)
-
-
-def _framed(panel: Panel, ask: Ask, theme: str, x: int, y: int, width: int, height: int) -> str:
+def _framed(panel: Panel, ask: Ask, theme: str) -> str:
     colours = THEMES[theme]
+    x, y = panel.x * _COLUMN + _GAP // 2, panel.y * _ROW + _GAP // 2
+    width, height = panel.width * _COLUMN - _GAP, panel.height * _ROW - _GAP
     match panel.kind:
-        case controls.KIND:
+        case "input_control_vis":
             inside = _controls(panel.parameters["controls"], colours)
-        case terms.KIND:
+        case "markdown":
             inside = _text(panel.parameters["markdown"], colours)
         case _:
             inside = _chart(panel, ask, theme, width - 24, height - _TITLE - 12)
@@ -146,8 +142,8 @@ def _controls(shown: list[dict[str, Any]], colours: dict[str, str]) -> str:
     return "".join(boxes)
 
 
-def _text(markdown: str, colours: dict[str, str]) -> str:
-    items = markdown.replace("**", "").splitlines()
+def _text(markdown: list[str], colours: dict[str, str]) -> str:
+    items = (each.replace("**", "") for each in markdown)
     lines = [line for item in items for line in wrap(item, 92, subsequent_indent="  ")]
     spans = [f'<tspan x="0" y="{12 + 15 * number}">{escape(line)}</tspan>' for number, line in enumerate(lines)]
     return f'<text fill="{colours["title"]}" font-size="12" xml:space="preserve">{"".join(spans)}</text>'

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from es_simhash._core.json_paths import Json
 from es_simhash.cli.reports.dashboards.saved_objects import ndjson, saved_objects
-from es_simhash.cli.reports.dashboards.subject import Measure, Subject
-from es_simhash.cli.reports.dashboards.ui import UIS
+from es_simhash.cli.reports.dashboards.subject import TITLES, Measure, Subject
 from es_simhash.scheme.mapping import DEFAULT_PREFIX, component_template
 from es_simhash.scheme.notes import META
 from es_simhash.scheme.presets import PRESETS
@@ -53,7 +52,7 @@ def dashboards() -> dict[str, str]:
     return {
         f"{name}-{ui}.ndjson": ndjson(saved_objects(replace(_ALL, measure=measure, ui=ui)))
         for name, measure in _MEASURES.items()
-        for ui in UIS
+        for ui in TITLES
     }
 
 

@@ -1,13 +1,28 @@
-"""What a chart of the dashboard shows."""
+"""What a chart of the dashboard asks for and shows."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import vl_convert
 
+from es_simhash.cli.reports.dashboards.saved_objects import panels
+from es_simhash.cli.reports.dashboards.subject import Subject
 from tools.dashboard_pictures import drawn
+
+
+def charts(subject: Subject) -> dict[str, Any]:
+    """Return all charts about a subject by their parts, those of similarities and of distances."""
+    both = (panels(replace(subject, measure=measure)) for measure in ("distance", "similarity"))
+    return {panel.part: panel.chart for shown in both for panel in shown if panel.chart}
+
+
+def request(subject: Subject, part: str) -> dict[str, Any]:
+    """Return the search request behind a chart."""
+    body: dict[str, Any] = charts(subject)[part]["data"][0]["url"]["body"]
+    return body
 
 
 def svg(chart: dict[str, Any], answer: dict[str, Any], theme: str = "light") -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any
@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from es_simhash._core.json_paths import Json
-from es_simhash.cli.reports.groups.collector import Collector, GroupReport, Omitted, Setup, SharedKey
+from es_simhash.cli.reports.group_report import Fetch, GroupReport, Setup, SharedKey, report_of
 from es_simhash.groups.groups import Counts, Group, Member
+from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.compare import Pairs, pair_type
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
@@ -27,6 +28,7 @@ def setup(**known: Any) -> Setup:
         "scheme": SCHEME,
         "criteria": Criteria.of(SCHEME, "both"),
         "fields": ["body"],
+        "options": GroupOptions(),
         "date_field": "published",
         "made_at": datetime(2026, 11, 21, 2, 30, tzinfo=timezone.utc),
     }
@@ -75,21 +77,19 @@ def report(
     found: Sequence[Pairs] = (),
     dates: Sequence[Any] = (),
     keys: Sequence[SharedKey] = (),
-    omitted: Omitted | None = None,
+    forms: Sequence[str] = (),
     others: int = 100,
+    omitted: Mapping[str, Any] | None = None,
+    look: Fetch | None = None,
     **known: Any,
 ) -> GroupReport:
     """Return a report on groups, whose documents have these texts by their ids, in an index that has ``others`` too."""
-    collector, own, texts = Collector(setup(**known)), list(groups), texts or {}
-    for each in own:
-        collector.add(each)
-    for each_pairs in found:
-        collector.add_pairs(each_pairs)
-    collector.add_dates(dates)
+    own, has = sorted(groups, key=lambda each: -len(each.members)), texts or {}
     duplicates = sum(not member.is_canonical for each in own for member in each.members)
     counts = Counts(others + duplicates + len(own), 0, 2, 3, len(own), duplicates, 1234, 5, 0)
 
-    def look(places: Sequence[tuple[str, str]]) -> list[Json | None]:
-        return [{"body": texts[id_]} if id_ in texts else None for _, id_ in places]
+    def texts_of(members: Sequence[Member]) -> list[Json | None]:
+        return [{"body": has[member.id]} if member.id in has else None for member in members]
 
-    return collector.report(counts, look, keys, omitted or Omitted())
+    counted, fetch = replace(counts, **omitted or {}), look or texts_of
+    return report_of(setup(**known), counted, own, found, dates, fetch, shared_keys=keys, forms=forms)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,10 +16,8 @@ from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
-    from es_simhash._core.json_paths import Json
-    from es_simhash.cli.reports.dashboards.kibana import Kibana
-    from es_simhash.cli.reports.dashboards.subject import Subject
-    from es_simhash.cli.reports.dashboards.ui import Name
+    from es_simhash.cli.reports.dashboards.importing import Importer
+    from es_simhash.cli.reports.dashboards.subject import UI, Subject
 
 
 @click.command(name="dashboard", cls=ConnectionVerb)
@@ -45,7 +42,7 @@ def command(
     date_field: str | None,
     by_field: str | None,
     fields: tuple[str, ...],
-    ui: Name | None,
+    ui: UI | None,
     file: str | None,
     is_import: bool,
     space: str | None,
@@ -61,25 +58,26 @@ def command(
 
     Example: es-simhash dashboard articles --date published --breakdown site --import --kibana-url http://localhost:5601
     """
-    from es_simhash.cli.reports.dashboards.importing import ui_at
     from es_simhash.cli.reports.dashboards.saved_objects import ndjson, saved_objects
-    from es_simhash.cli.reports.dashboards.subject import Subject
-    from es_simhash.cli.reports.dashboards.ui import UIS
+    from es_simhash.cli.reports.dashboards.subject import TITLES, Subject
 
     if is_import != (kibana is not None):
         given, other = ("--import", "--kibana-url") if is_import else ("--kibana-url", "--import")
         raise click.UsageError(f"{given} needs {other}. Add it, or drop {given}.")
     subject = Subject(index, prefix, date_field, by_field, fields, space=None if space == "default" else space)
     found = _looked_up(subject, target, output)
-    login = _login(kibana, output) if kibana else {}
-    chosen = ui or (ui_at(kibana.kibana, **login) if kibana else None) or found.ui
+    importer = _importer(kibana, output) if kibana else None
+    chosen = ui or (importer.ui() if importer else None) or found.ui
     objects = saved_objects(replace(found, ui=chosen))
     if file:
         _write(file, ndjson(objects))
-        title = UIS[chosen].title
+        title = TITLES[chosen]
         output.note(f"{len(objects)} saved objects are in {file}. {title} imports it under Saved Objects.")
-    page = _import(kibana.kibana, objects, login, output) if kibana else None
-    if not file and not page:
+    page = importer.run(objects) if importer else None
+    if page:
+        output.note(f"{len(objects)} saved objects imported.")
+        output.line(page)
+    elif not file:
         sys.stdout.write(ndjson(objects))
         return
     output.result({"objects": len(objects), "data_view": subject.data_view_id, "file": file, "dashboard": page})
@@ -87,7 +85,7 @@ def command(
 
 def _looked_up(subject: Subject, target: Target | None, output: Output) -> Subject:
     """Complete the subject from its index, if that is on a server."""
-    from es_simhash.cli.reports.dashboards.inspection import inspect_index
+    from es_simhash.cli.reports.dashboards.subject import inspect_index
     from es_simhash.engines.base import run
 
     if target is None or not is_server(target.place):
@@ -107,17 +105,9 @@ def _write(file: str, text: str) -> None:
         out.write(text)
 
 
-def _login(target: KibanaTarget, output: Output) -> Mapping[str, Any]:
-    """Announce the UI; return how to log in there, once, since it may ask for a password."""
+def _importer(target: KibanaTarget, output: Output) -> Importer:
+    """Announce the UI; return what imports into it, which asks for a password once."""
+    from es_simhash.cli.reports.dashboards.importing import Importer
+
     target.server.announce(output)
-    return target.import_options()
-
-
-def _import(kibana: Kibana, objects: list[Json], login: Mapping[str, Any], output: Output) -> str:
-    """Import the objects; return the address of the dashboard."""
-    from es_simhash.cli.reports.dashboards.importing import import_objects
-
-    done = import_objects(kibana, objects, **login)
-    output.note(f"{done.objects} saved objects imported.")
-    output.line(done.dashboard)
-    return done.dashboard
+    return Importer(target.kibana, **target.import_options())

@@ -31,7 +31,7 @@ class KibanaTarget:
     server: Target
 
     def import_options(self) -> Mapping[str, Any]:
-        """Return the keywords of `import_objects` for the login; ask for a password that was not given."""
+        """Return the keywords of an `Importer` for the login; ask for a password that was not given."""
         login, tls = self.server.login, self.server.tls
         options = login.options() if login else {}
         if login and "headers" not in options:
@@ -40,7 +40,7 @@ class KibanaTarget:
                 "and import that by hand."
             )
         return {
-            "headers": options.get("headers"),
+            "headers": options.get("headers") or {},
             "ca_certs": tls.get("ca_certs"),
             "insecure": tls.get("verify_certs") is False,
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from es_simhash._core.humanize import counted
@@ -31,7 +32,9 @@ def show(output: Output, evaluation: Evaluation) -> None:
     _thresholds(output, evaluation)
     _errors(output, "Found wrongly", evaluation, evaluation.wrong)
     _errors(output, "Missed", evaluation, evaluation.missed)
-    _notes(output, evaluation)
+    show_unscoped(output, evaluation.counts)
+    for note in evaluation_notes(evaluation):
+        output.note(note)
 
 
 def _scores(output: Output, evaluation: Evaluation) -> None:
@@ -80,25 +83,30 @@ def _error(evaluation: Evaluation, error: PairError) -> list[Any]:
     return [*(evaluation.ids[place] for place in places), error.jaccard, error.distance, *texts]
 
 
-def _notes(output: Output, evaluation: Evaluation) -> None:
-    ceiling, truth = evaluation.ceiling, evaluation.truth
+def evaluation_notes(evaluation: Evaluation) -> Iterator[str]:
+    """Yield what limits an evaluation: what keys can find, and what was not compared or not counted."""
+    ceiling, truth, counts = evaluation.ceiling, evaluation.truth, evaluation.counts
     if ceiling.candidates is not None:
-        output.note(f"The keys of the scheme find {ceiling.candidates:.2%} of the pairs that are similar enough.")
+        yield f"The keys of the scheme find {ceiling.candidates:.2%} of the pairs that are similar enough."
     if ceiling.true_candidates is not None:
-        output.note(f"They find {ceiling.true_candidates:.2%} of the duplicates.")
+        yield f"They find {ceiling.true_candidates:.2%} of the duplicates."
     if ceiling.standard_error:
-        output.note(
+        yield (
             "There are too many texts to compare all pairs exactly: their Jaccard similarities are estimates, with a "
             f"standard error of at most {ceiling.standard_error:.3f}."
         )
     if evaluation.judged.not_labelled:
-        output.note(f"Found, but unlabelled and not counted: {counted(evaluation.judged.not_labelled, 'pair')}.")
+        yield f"Found, but unlabelled and not counted: {counted(evaluation.judged.not_labelled, 'pair')}."
     if evaluation.out_of_scope:
-        output.note(f"Out of scope, and so missed: {counted(evaluation.out_of_scope, 'pair')} of the duplicates.")
-    show_unscoped(output, evaluation.counts)
+        yield f"Out of scope, and so missed: {counted(evaluation.out_of_scope, 'pair')} of the duplicates."
+    if counts.empty:
+        yield f"{counted(counts.empty, 'document')} without text to compare."
+    if counts.left_out:
+        comparisons = counted(counts.left_out, "comparison")
+        yield f"Left out: {comparisons} of documents with keys that very many share."
     for problem, names in (
         ("ids in the labels have no document", truth.unknown),
         ("labels contradict", truth.contradictory),
     ):
         if names:
-            output.note(f"{len(names):,} {problem}, such as {names[0]}.")
+            yield f"{len(names):,} {problem}, such as {names[0]}."

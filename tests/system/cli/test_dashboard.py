@@ -194,6 +194,7 @@ def test_a_tenant_is_named_in_a_header() -> None:
     with kibana(name="opensearch", spaces=("analysts",)) as fake:
         done = run("dashboard", "a", "--import", "--kibana-url", fake.url, "--tenant", "analysts")
     assert "security_tenant=analysts" in done.out
+    assert {space for space, _, _ in fake.stored} == {"analysts"}
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 import vl_convert
 
-from es_simhash.cli.reports.dashboards import charts
-from es_simhash.cli.reports.dashboards.saved_objects import panels
-from es_simhash.cli.reports.dashboards.subject import Subject
-from es_simhash.cli.reports.dashboards.ui import UIS, Name
+from es_simhash.cli.reports.dashboards.saved_objects import FUNCTIONS
+from es_simhash.cli.reports.dashboards.subject import UI, Subject
 from es_simhash.index import Index
 from tests.support.browser import Browser, started
+from tests.support.charts import charts
 from tests.support.grouped_index import MAPPINGS, Grouped, documents, group
 from tests.support.whole_indices import ENGINES, FIELDS, engine_of_kind, new_names
 from tools.dashboard_pictures import completed
@@ -87,18 +86,15 @@ def grouped(request: pytest.FixtureRequest) -> Iterator[Grouped]:
         index.init(create={"mappings": MAPPINGS, "settings": {"number_of_shards": 2, "number_of_replicas": 0}})
         index.add(documents(), refresh=True)
         group(index)
-        ui: Name = "opensearch" if request.param == "opensearch" else "kibana"
+        ui: UI = "opensearch" if request.param == "opensearch" else "kibana"
         subject = Subject(index.name, date_field="published", by_field="site", text_fields=FIELDS, ui=ui)
         yield Grouped(engine, subject)
 
 
-def shown(browser: Browser, tmp_path: Path, grouped: Grouped, part: str, ui: Name | None = None) -> Page:
+def shown(browser: Browser, tmp_path: Path, grouped: Grouped, part: str, ui: UI | None = None) -> Page:
     """Show a chart of what the server answers, with nothing but the functions of its UI, or of another."""
     subject = grouped.subject
-    made = {each.part: each.chart for each in panels(subject)} | {"distance": charts.distances(subject)}
-    chart = made[part]
-    assert chart
-    prefix = UIS[ui or subject.ui].prefix
+    chart, prefix = charts(subject)[part], FUNCTIONS[ui or subject.ui]
     parts = {
         "bundle": vl_convert.javascript_bundle(None),  # type: ignore[arg-type]
         "functions": json.dumps([f"{prefix}AddFilter", f"{prefix}SetTimeFilter"]),
@@ -146,7 +142,7 @@ def test_a_click_filters_by_what_was_counted(browser: Browser, tmp_path: Path, g
     assert len(places) > 1
     for place in places:
         name, query, index, label = page.click(place)
-        assert name == f"{UIS[grouped.subject.ui].prefix}AddFilter"
+        assert name == f"{FUNCTIONS[grouped.subject.ui]}AddFilter"
         assert index is None
         assert isinstance(label, str)
         expected = {id_ for id_, each in grouped.documents.items() if COUNTED[part](each, place["datum"])}
@@ -167,7 +163,7 @@ def test_numbers_beside_small_bars_can_be_clicked_too(
 def published(grouped: Grouped, call: list[Any]) -> int:
     """How many duplicates the time range of a call has."""
     name, start, end = call
-    assert name == f"{UIS[grouped.subject.ui].prefix}SetTimeFilter"
+    assert name == f"{FUNCTIONS[grouped.subject.ui]}SetTimeFilter"
     time = {"range": {"published": {"gte": int(start), "lte": int(end), "format": "epoch_millis"}}}
     return len(selected(grouped, {"bool": {"filter": [{"term": {"dedup.is_canonical": False}}, time]}}))
 
@@ -208,8 +204,8 @@ def test_a_stretch_drawn_with_the_mouse_becomes_the_time_range_once(
 def test_a_chart_for_one_ui_is_refused_by_the_other(
     browser: Browser, tmp_path: Path, grouped: Grouped, part: str
 ) -> None:
-    other: Name = "kibana" if grouped.subject.ui == "opensearch" else "opensearch"
+    other: UI = "kibana" if grouped.subject.ui == "opensearch" else "opensearch"
     shown(browser, tmp_path, grouped, part, other)
-    assert f"Unrecognized function: {UIS[grouped.subject.ui].prefix}" in json.dumps(browser.complaints)
+    assert f"Unrecognized function: {FUNCTIONS[grouped.subject.ui]}" in json.dumps(browser.complaints)
     shown(browser, tmp_path, grouped, part)
     assert browser.complaints == []

@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from es_simhash.cli.reports.dashboards.inspection import Inspection, inspect_index
-from es_simhash.cli.reports.dashboards.subject import Subject
+from es_simhash.cli.reports.dashboards.subject import Inspection, Subject, inspect_index
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import MappingError
 from es_simhash.groups.options import GroupOptions

@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 
-from es_simhash.cli.reports.dashboards import charts, searches
-from es_simhash.cli.reports.dashboards.saved_objects import panels
 from es_simhash.cli.reports.dashboards.subject import Subject
 from es_simhash.engines.base import Engine
 from es_simhash.groups.of_index.writing import WriteOptions
@@ -18,7 +16,8 @@ from es_simhash.index import Index
 from es_simhash.plans.operations import CreateIndex, Search
 from es_simhash.scheme.group_fields import PROPERTIES
 from es_simhash.scheme.policy import Policy
-from tests.support.charts import marks, seen, svg
+from tests.support.charts import charts, marks, seen, svg
+from tests.support.charts import request as asked
 from tests.support.corpus import corpus
 from tests.support.grouped_index import MAPPINGS, Grouped, documents, group
 from tests.support.whole_indices import ENGINES, FIELDS, engine_of_kind, fill, new_names
@@ -72,14 +71,14 @@ def test_the_groups_are_worth_a_chart(grouped: Grouped, request: pytest.FixtureR
 
 
 def test_totals(grouped: Grouped) -> None:
-    answer = grouped.ask(searches.totals(grouped.subject))
+    answer = grouped.ask(asked(grouped.subject, "totals"))
     assert answer["aggregations"]["all"]["doc_count"] == len(list(documents()))
     assert answer["aggregations"]["duplicates"]["doc_count"] == len(grouped.duplicates)
     assert counted(answer) == grouped.groups
 
 
 def test_documents_and_duplicates_are_counted_by_the_periods_of_a_change(grouped: Grouped) -> None:
-    answer = grouped.ask(searches.totals(grouped.subject))
+    answer = grouped.ask(asked(grouped.subject, "totals"))
     times = answer["aggregations"]["all"]["times"]["buckets"]
     starts = [each["key_as_string"][:10] for each in times]
 
@@ -93,12 +92,8 @@ def test_documents_and_duplicates_are_counted_by_the_periods_of_a_change(grouped
     )
 
 
-def test_each_group_counts_once_by_its_duplicates(grouped: Grouped) -> None:
-    assert counted(grouped.ask(searches.sizes(grouped.subject))) == grouped.groups
-
-
 def test_similarities_fall_into_the_range_that_is_named(grouped: Grouped) -> None:
-    found = counts(grouped.ask(searches.similarities(grouped.subject)), "duplicates", "bins")
+    found = counts(grouped.ask(asked(grouped.subject, "similarity")), "duplicates", "bins")
     stored = [each["similarity"] for each in grouped.duplicates.values()]
     expected = Counter("1" if each == 1 else "< 0.4" if each < 0.4 else f"{int(each * 20) / 20:g}" for each in stored)
     assert found == expected
@@ -111,17 +106,17 @@ def test_an_edge_belongs_to_the_range_above_it(engine: Engine) -> None:
         engine.perform(CreateIndex(index, {"mappings": {"properties": {"dedup": {"properties": PROPERTIES}}}}))
         own = [{"similarity": similarity, "is_canonical": False} for similarity in near]
         fill(engine, index, {str(number): {"dedup": each} for number, each in enumerate(own)})
-        answer = engine.perform(Search(index, searches.similarities(Subject(index))))
+        answer = engine.perform(Search(index, asked(Subject(index), "similarity")))
     assert counts(answer, "duplicates", "bins") == Counter(near.values())
 
 
 def test_distances(grouped: Grouped) -> None:
-    found = counts(grouped.ask(searches.distances(grouped.subject)), "duplicates", "bins")
+    found = counts(grouped.ask(asked(grouped.subject, "distance")), "duplicates", "bins")
     assert found == Counter(each["distance"] for each in grouped.duplicates.values())
 
 
 def test_all_duplicates_have_their_time(grouped: Grouped) -> None:
-    answer = grouped.ask(searches.over_time(grouped.subject))
+    answer = grouped.ask(asked(grouped.subject, "over-time"))
     times = answer["aggregations"]["duplicates"]["times"]["buckets"]
     assert sum(each["doc_count"] for each in times) == len(grouped.duplicates)
     assert [each["key"] for each in times] == sorted({each["key"] for each in times})
@@ -131,7 +126,7 @@ def test_all_duplicates_have_their_time(grouped: Grouped) -> None:
 
 
 def test_the_largest_groups_come_first_with_the_title_of_the_duplicate_that_is_nearest(grouped: Grouped) -> None:
-    found = grouped.ask(searches.largest(grouped.subject))["aggregations"]["duplicates"]["groups"]["buckets"]
+    found = grouped.ask(asked(grouped.subject, "largest"))["aggregations"]["duplicates"]["groups"]["buckets"]
     assert [each["doc_count"] for each in found] == sorted(grouped.groups.values(), reverse=True)[:12]
     for each in found:
         assert (each["doc_count"], each["doc_count_error_upper_bound"]) == (grouped.groups[each["key"]], 0)
@@ -142,7 +137,7 @@ def test_the_largest_groups_come_first_with_the_title_of_the_duplicate_that_is_n
 
 
 def test_values_of_the_other_field_are_counted_with_their_duplicates(grouped: Grouped) -> None:
-    answer = grouped.ask(searches.by_field(grouped.subject))["aggregations"]["all"]["values"]["buckets"]
+    answer = grouped.ask(asked(grouped.subject, "by-field"))["aggregations"]["all"]["values"]["buckets"]
     copies = Counter(grouped.documents[id_]["site"] for id_ in grouped.duplicates)
     assert {each["key"]: each["doc_count"] for each in answer} == Counter(
         each["site"] for each in grouped.documents.values()
@@ -161,10 +156,10 @@ def test_groups_of_one_document_are_no_groups(engine: Engine) -> None:
             index.write_groups(found, WriteOptions(singles=True))
         index.refresh()
         alone = Grouped(engine, Subject(index.name))
-        answer = alone.ask(searches.totals(alone.subject))
+        answer = alone.ask(asked(alone.subject, "totals"))
         assert {name: each["doc_count"] for name, each in answer["aggregations"].items()} == {"all": 3, "duplicates": 0}
         assert counted(answer) == Counter()
-        assert counts(alone.ask(searches.largest(alone.subject)), "duplicates", "groups") == {}
+        assert counts(alone.ask(asked(alone.subject, "largest")), "duplicates", "groups") == {}
 
 
 def test_the_rest_of_very_many_groups_is_in_the_column_of_the_smallest(engine: Engine) -> None:
@@ -176,10 +171,10 @@ def test_the_rest_of_very_many_groups_is_in_the_column_of_the_smallest(engine: E
         engine.perform(CreateIndex(subject.index, {"mappings": own, "settings": {"number_of_shards": 2}}))
         rows = ({"dedup": {"group": group, "is_canonical": False}} for group in groups)
         fill(engine, subject.index, {str(number): row for number, row in enumerate(rows)})
-        answer = engine.perform(Search(subject.index, searches.sizes(subject)))
+        answer = engine.perform(Search(subject.index, asked(subject, "sizes")))
     number = answer["aggregations"]["duplicates"]["number"]["value"]
     assert abs(number - len(copies)) < 0.005 * len(copies)
-    made = svg(charts.sizes(subject), answer)
+    made = svg(charts(subject)["sizes"], answer)
     found = {each["duplicates in a group"]: int(each["groups"].replace(",", "")) for each in marks(made)}
     others = number - 9_993
     assert Counter(found) == Counter({"1–2": others, "3": 9_990, "21–50": 3})
@@ -191,11 +186,10 @@ def test_a_pattern_may_have_indices_that_know_nothing_of_groups(grouped: Grouped
         strange = name()
         fill(grouped.engine, strange, {"1": {"title": "of another index"}})
         subject = Subject(f"{grouped.subject.index},{strange}", by_field="_index")
-        for panel in panels(subject):
-            if panel.chart:
-                answer = grouped.engine.perform(Search(subject.index, panel.chart["data"][0]["url"]["body"]))
-                assert answer["_shards"]["failed"] == 0
-        answer = grouped.engine.perform(Search(subject.index, searches.by_field(subject)))
+        for part in charts(subject):
+            answer = grouped.engine.perform(Search(subject.index, asked(subject, part)))
+            assert answer["_shards"]["failed"] == 0
+        answer = grouped.engine.perform(Search(subject.index, asked(subject, "by-field")))
         values = answer["aggregations"]["all"]["values"]["buckets"]
         assert [each["key"] for each in values] == [grouped.subject.index]
 

@@ -6,7 +6,7 @@ import re
 import ssl
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from http.client import HTTPException, HTTPMessage
 from typing import IO, Any
@@ -18,7 +18,7 @@ from es_simhash._core.foreign_json import parse_json
 from es_simhash._core.json_paths import Json
 from es_simhash.cli.reports.dashboards.kibana import Kibana
 from es_simhash.cli.reports.dashboards.saved_objects import ndjson
-from es_simhash.cli.reports.dashboards.ui import Name
+from es_simhash.cli.reports.dashboards.subject import UI
 from es_simhash.errors import (
     AccessError,
     EngineError,
@@ -32,30 +32,17 @@ from es_simhash.errors import (
 _PATH = "/api/saved_objects/_import?overwrite=true"
 # Each product requires its own header against forged requests, and ignores the other.
 _HEADERS = {"kbn-xsrf": "es-simhash", "osd-xsrf": "es-simhash"}
+# The header by which each names itself in every reply.
+_NAMED: Mapping[str, UI] = {"kbn-name": "kibana", "osd-name": "opensearch"}
 _TIMEOUT = 120.0
 _LONGEST_REASON = 300
 # Bytes of an answer. One about each of a thousand objects has less.
 _MOST = 8 << 20
 _MOST_FAILURES = 3
 
-
-# The header by which each names itself in every reply.
-_NAMED: Mapping[str, Name] = {"kbn-name": "kibana", "osd-name": "opensearch"}
-
-
-@dataclass(frozen=True)
-class Imported:
-    """The number of imported objects, and the dashboard's page."""
-
-    objects: int
-    dashboard: str
-
-
+_PROXY = (UnavailableError, "Look at the proxy before it, and at its own log; it may be starting.")
 _ERRORS: dict[int, tuple[type[EngineError], str]] = {
-    400: (
-        EngineError,
-        "Correct what it names, or import the file by hand.",
-    ),
+    400: (EngineError, "Correct what it names, or import the file by hand."),
     401: (AccessError, "Check user and password, or the API key."),
     403: (
         AccessError,
@@ -67,100 +54,98 @@ _ERRORS: dict[int, tuple[type[EngineError], str]] = {
     413: (TooLargeError, "Raise savedObjects.maxImportPayloadBytes, or what the proxy before it takes."),
     422: (EngineError, "It may be older than 7.10, which knows no such objects; use a newer one."),
     429: (UnavailableError, "Try again in a while."),
-    502: (UnavailableError, "Look at the proxy before it, and at its own log; it may be starting."),
+    502: _PROXY,
     503: (UnavailableError, "It may be starting, or its engine be away: try again in a while."),
-    504: (UnavailableError, "Look at the proxy before it, and at its own log; it may be starting."),
+    504: _PROXY,
 }
 
 
-def import_objects(
-    kibana: Kibana,
-    objects: Sequence[Json],
-    *,
-    headers: Mapping[str, str] | None = None,
-    ca_certs: str | None = None,
-    insecure: bool = False,
-) -> Imported:
-    """Import saved objects and replace those with the same ids; raise an error unless all are imported.
-
-    ``headers`` log in. ``ca_certs`` is a file with certificates of authorities; ``insecure`` accepts any certificate.
-    """
-    server = _Server(kibana, headers or {}, _tls(ca_certs, insecure))
-    if kibana.space:
-        server.check_space(kibana.space)
-    body = server.import_file(ndjson(objects))
-    if not isinstance(body, dict) or not isinstance(body.get("success"), bool):
-        raise _no_kibana(kibana)
-    if not body["success"]:
-        raise EngineError(
-            f"{kibana.address} did not import everything: {_failures(body)}. Correct that, and try again."
-        )
-    own = next(each["id"] for each in objects if each["type"] == "dashboard")
-    return Imported(len(objects), kibana.dashboard(_given_anew(body, own) or own))
-
-
-def ui_at(
-    kibana: Kibana, *, headers: Mapping[str, str] | None = None, ca_certs: str | None = None, insecure: bool = False
-) -> Name | None:
-    """Return which UI answers; None if it does not say so, as behind a proxy. The options are those of an import."""
-    return _Server(kibana, headers or {}, _tls(ca_certs, insecure)).name()
-
-
-def _given_anew(body: Json, id_: str) -> str | None:
-    """Return the new id of the dashboard, if its own is taken in another space."""
-    for each in _objects(body, "successResults"):
-        match each:
-            case {"type": "dashboard", "id": str(own), "destinationId": str(other)} if own == id_:
-                return other
-    return None
-
-
-def _objects(body: Json, name: str) -> list[Json]:
-    """Return the objects in a list of the answer."""
-    listed = body.get(name)
-    return [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
-
-
 @dataclass(frozen=True)
-class _Server:
-    """Kibana or OpenSearch Dashboards, with the headers of a login, and what is asked of its certificate."""
+class Importer:
+    """Kibana or OpenSearch Dashboards, with the ``headers`` of a login, and what is asked of its certificate.
+
+    ``ca_certs`` is a file with certificates of authorities; ``insecure`` accepts any certificate.
+    """
 
     kibana: Kibana
-    login: Mapping[str, str]
-    tls: ssl.SSLContext
+    headers: Mapping[str, str] = field(default_factory=dict)
+    ca_certs: str | None = None
+    insecure: bool = False
 
-    def name(self) -> Name | None:
-        """Return what it calls itself, which it does to those as well who may not log in."""
+    def ui(self) -> UI | None:
+        """Return which UI answers, which it says without a login, too; None if it does not, as behind a proxy."""
         try:
-            with self._opened(Request(f"{self.kibana.address}/api/status", headers=self.login)) as reply:
+            with self._opened(Request(f"{self.kibana.address}/api/status", headers=self.headers)) as reply:
                 found = reply.headers
         except HTTPError as error:
             with error:
                 found = error.headers
         return next((name for header, name in _NAMED.items() if header in found), None)
 
-    def check_space(self, space: str) -> None:
-        """Refuse a space that is not there: an import into one succeeds, and nobody finds the objects again."""
-        try:
-            self._answer(Request(f"{self.kibana.address}/api/spaces/space/{space}", headers={**_HEADERS, **self.login}))
-        except HTTPError as error:
-            with error:
-                if error.code == HTTPStatus.NOT_FOUND:
-                    raise MissingError(
-                        f"{self.kibana.address} has no space {space!r}. Check its identifier, or create it."
-                    ) from None
-                # The import meets all else that is wrong, and says what to do.
+    def run(self, objects: Sequence[Json]) -> str:
+        """Import saved objects in the place of those with the same ids; return the address of the dashboard.
 
-    def import_file(self, text: str) -> Any:
-        """Send a file of saved objects; return the answer."""
-        tenant = {"securitytenant": self.kibana.tenant} if self.kibana.tenant else {}
-        boundary = uuid4().hex
-        headers = {**_HEADERS, **tenant, **self.login, "Content-Type": f"multipart/form-data; boundary={boundary}"}
+        Raise an error unless all are imported.
+        """
+        self._check_space()
+        body = self._import(ndjson(objects))
+        if not isinstance(body, dict) or not isinstance(body.get("success"), bool):
+            raise EngineError(
+                f"What answers at {self.kibana.address} is neither Kibana nor OpenSearch Dashboards. Check the "
+                "address, with its base path, and the proxy before it."
+            )
+        if not body["success"]:
+            failures = _failures(body)
+            raise EngineError(
+                f"{self.kibana.address} did not import everything: {failures}. Correct that, and try again."
+            )
+        own = next(each["id"] for each in objects if each["type"] == "dashboard")
+        return self.kibana.dashboard(_new_id(body, own) or own)
+
+    def _check_space(self) -> None:
+        """Refuse a space that is not there: an import into one succeeds, and nobody finds the objects again."""
+        address, space = self.kibana.address, self.kibana.space
+        if space is None:
+            return
         try:
-            return self._answer(Request(self.kibana.path(_PATH), _multipart(text, boundary), headers))
+            self._answer(Request(f"{address}/api/spaces/space/{space}", headers={**_HEADERS, **self.headers}))
         except HTTPError as error:
             with error:
-                raise _refused(self.kibana, error) from None
+                # The import meets all else that is wrong, and says what to do.
+                if error.code == HTTPStatus.NOT_FOUND:
+                    missing = f"{address} has no space {space!r}. Check its identifier, or create it."
+                    raise MissingError(missing) from None
+
+    def _import(self, text: str) -> Any:
+        """Send a form with one file of saved objects; return the answer."""
+        boundary = uuid4().hex
+        head = (
+            f"--{boundary}\r\n"
+            'Content-Disposition: form-data; name="file"; filename="dashboard.ndjson"\r\n'
+            "Content-Type: application/ndjson\r\n\r\n"
+        )
+        form = f"{head}{text}\r\n--{boundary}--\r\n".encode()
+        tenant = {"securitytenant": self.kibana.tenant} if self.kibana.tenant else {}
+        kind = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
+        try:
+            return self._answer(Request(self.kibana.path(_PATH), form, {**_HEADERS, **tenant, **self.headers, **kind}))
+        except HTTPError as error:
+            with error:
+                raise self._refused(error) from None
+
+    def _refused(self, error: HTTPError) -> EngineError:
+        if 300 <= error.code < 400:
+            # The query and fragment may hold secrets of a login.
+            place = str(error.headers.get("Location")).partition("?")[0].partition("#")[0]
+            return EngineError(
+                f"{self.kibana.address} sends to another address: {place}. Give that address, as far as Kibana's pages "
+                "have it in common; or log in, if it leads to a login."
+            )
+        kind, advice = _ERRORS.get(error.code, (EngineError, "Look at its log, or that of the proxy before it."))
+        body = _parsed(error.read(_MOST))
+        said = body.get("message") or body.get("error") if isinstance(body, dict) else None
+        reason = _shortened(str(said or "without a reason that can be read"))
+        return kind(f"{self.kibana.path('')} refused the import: {error.code} {reason}. {advice}")
 
     def _answer(self, request: Request) -> Any:
         with self._opened(request) as reply:
@@ -168,23 +153,27 @@ class _Server:
 
     @contextmanager
     def _opened(self, request: Request) -> Iterator[Any]:
+        tls = ssl.create_default_context(cafile=self.ca_certs)
+        if self.insecure:
+            tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
         try:
-            with build_opener(_NoRedirects, HTTPSHandler(context=self.tls)).open(request, timeout=_TIMEOUT) as reply:
+            with build_opener(_NoRedirects, HTTPSHandler(context=tls)).open(request, timeout=_TIMEOUT) as reply:
                 yield reply
         except HTTPError:
             raise
         except (URLError, HTTPException, OSError) as error:
-            raise _unreachable(self.kibana, error) from error
+            raise self._unreachable(error) from error
 
-
-def _multipart(text: str, boundary: str) -> bytes:
-    """Encode a form with one file."""
-    head = (
-        f"--{boundary}\r\n"
-        'Content-Disposition: form-data; name="file"; filename="dashboard.ndjson"\r\n'
-        "Content-Type: application/ndjson\r\n\r\n"
-    )
-    return f"{head}{text}\r\n--{boundary}--\r\n".encode()
+    def _unreachable(self, error: Exception) -> UnreachableError:
+        address, cause = self.kibana.address, error.reason if isinstance(error, URLError) else error
+        if isinstance(cause, ssl.SSLError):
+            return UntrustedError(
+                f"The TLS connection to {address} failed: {cause}. Name the certificate of the authority that signed "
+                "its own (ca_certs), or correct the address (also http or https)."
+            )
+        return UnreachableError(
+            f"Nothing answers at {address}: {cause}. Start Kibana, or correct the address (also http or https)."
+        )
 
 
 class _NoRedirects(HTTPRedirectHandler):
@@ -196,14 +185,6 @@ class _NoRedirects(HTTPRedirectHandler):
         return None
 
 
-def _tls(ca_certs: str | None, insecure: bool) -> ssl.SSLContext:
-    context = ssl.create_default_context(cafile=ca_certs)
-    if insecure:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    return context
-
-
 def _parsed(body: bytes) -> Any:
     try:
         return parse_json(body)
@@ -211,21 +192,19 @@ def _parsed(body: bytes) -> Any:
         return None
 
 
-def _refused(kibana: Kibana, error: HTTPError) -> EngineError:
-    if 300 <= error.code < 400:
-        # The query and fragment may hold secrets of a login.
-        place = str(error.headers.get("Location")).partition("?")[0].partition("#")[0]
-        return EngineError(
-            f"{kibana.address} sends to another address: {place}. Give that address, as far as Kibana's pages have it "
-            "in common; or log in, if it leads to a login."
-        )
-    kind, advice = _ERRORS.get(error.code, (EngineError, "Look at its log, or that of the proxy before it."))
-    return kind(f"{kibana.path('')} refused the import: {error.code} {_reason(_parsed(error.read(_MOST)))}. {advice}")
+def _objects(body: Json, name: str) -> list[Json]:
+    """Return the objects in a list of the answer."""
+    listed = body.get(name)
+    return [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
 
 
-def _reason(body: Any) -> str:
-    said = body.get("message") or body.get("error") if isinstance(body, dict) else None
-    return _shortened(str(said or "without a reason that can be read"))
+def _new_id(body: Json, own: str) -> str | None:
+    """Return the new id of the dashboard, if its own is taken in another space."""
+    for each in _objects(body, "successResults"):
+        match each:
+            case {"type": "dashboard", "id": str(id_), "destinationId": str(other)} if id_ == own:
+                return other
+    return None
 
 
 def _failures(body: Json) -> str:
@@ -240,25 +219,6 @@ def _failure(failure: Json) -> str:
     title = failure.get("title") or meta.get("title") or failure.get("id")
     why = ": ".join(str(each) for each in (error.get("type"), error.get("message") or error.get("reason")) if each)
     return _shortened(f"the {failure.get('type')} {title!r} ({why or 'no reason given'})")
-
-
-def _unreachable(kibana: Kibana, error: Exception) -> UnreachableError:
-    cause = error.reason if isinstance(error, URLError) else error
-    if isinstance(cause, ssl.SSLError):
-        return UntrustedError(
-            f"The TLS connection to {kibana.address} failed: {cause}. Name the certificate of the authority that "
-            "signed its own (ca_certs), or correct the address (also http or https)."
-        )
-    return UnreachableError(
-        f"Nothing answers at {kibana.address}: {cause}. Start Kibana, or correct the address (also http or https)."
-    )
-
-
-def _no_kibana(kibana: Kibana) -> EngineError:
-    return EngineError(
-        f"What answers at {kibana.address} is neither Kibana nor OpenSearch Dashboards. Check the address, with its "
-        "base path, and the proxy before it."
-    )
 
 
 def _shortened(text: str) -> str:

@@ -1,81 +1,79 @@
 """The saved objects: a data view, a search for groups, a visualization for each other panel, and the dashboard.
 
+All that they show stands in ``dashboard.json``; it is filled in here for one subject, as an import reads it.
 One form serves all versions: the attributes of Kibana 7.10, from which OpenSearch Dashboards was forked, and the newest
 ``migrationVersion`` that both know. One or the other refuses newer versions, and types such as ``lens``.
+
+Requests have no query: the page sets its own, with its filters and time range. So aggregations choose what a chart
+counts. Groups are counted by their duplicates: ``group_size`` is missing in groups that no run of `group` has seen, and
+too small where documents have joined since.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from es_simhash._core.json_paths import Json
-from es_simhash.cli.reports.dashboards import charts, controls, terms
-from es_simhash.cli.reports.dashboards.subject import ALL_TIMES, Subject
-from es_simhash.cli.reports.dashboards.tiles import totals
-from es_simhash.cli.reports.dashboards.timeline import over_time
+from es_simhash.cli.reports.charts import MOST_PERIODS, SIZES, size_names
+from es_simhash.cli.reports.dashboards.subject import ALL_TIMES, UI, Subject
 
 _VERSIONS = {"index-pattern": "7.6.0", "search": "7.9.3", "visualization": "7.10.0", "dashboard": "7.9.3"}
 _PANEL_VERSION = "7.10.0"
 _WIDTH = 48
-
-
-VEGA = "vega"
+# What the functions begin with that a click calls; each UI refuses a chart that calls the other's:
+# https://www.elastic.co/docs/explore-analyze/visualize/custom-visualizations-with-vega
+FUNCTIONS: dict[UI, str] = {"kibana": "kibana", "opensearch": "opensearchDashboards"}
 
 
 @dataclass(frozen=True)
 class Panel:
-    """A part of the dashboard, ``width`` of 48 columns wide and ``height`` rows high.
+    """A part of the dashboard, ``width`` of 48 columns wide and ``height`` rows high, at a column and a row.
 
-    It is a ``kind`` of visualization with ``parameters``, those of Vega with their ``chart``, or else the search.
+    It is a ``kind`` of visualization with ``parameters``, those of Vega with their ``spec``, or else the search.
     """
 
     part: str
     title: str
     width: int
     height: int
+    x: int
+    y: int
     kind: str | None = None
     parameters: Json = field(default_factory=dict)
-    chart: Json | None = None
 
-
-def panels(subject: Subject) -> list[Panel]:
-    """Return the parts of the dashboard, row by row."""
-    near, by_field = subject.measure == "similarity", subject.by_field
-    made = [
-        _charted("totals", "In numbers", 48, 6, totals(subject)),
-        Panel("controls", "Choose", 24, 8, controls.KIND, controls.parameters(subject)),
-        Panel("terms", "What the words mean", 24, 8, terms.KIND, terms.parameters(subject)),
-    ]
-    if subject.date_field:
-        made.append(_charted("over-time", "Duplicates over time", 48, 11, over_time(subject)))
-    made.append(_charted("sizes", "Groups by size", 24, 13, charts.sizes(subject)))
-    if near:
-        made.append(_charted("similarity", "Duplicates by similarity", 24, 13, charts.similarities(subject)))
-    else:
-        made.append(_charted("distance", "Duplicates by distance", 24, 13, charts.distances(subject)))
-    made.append(_charted("largest", "The largest groups", 24 if by_field else 48, 16, charts.largest(subject)))
-    if by_field:
-        title = f"Share of duplicates by {by_field.removesuffix('.keyword')}"
-        made.append(_charted("by-field", title, 24, 16, charts.by_field(subject)))
-    return [*made, Panel("documents", "Documents of groups, the canonical one first", 48, 20)]
-
-
-def _charted(part: str, title: str, width: int, height: int, chart: Json) -> Panel:
-    return Panel(part, title, width, height, VEGA, {"spec": charts.text_of(chart)}, chart)
+    @property
+    def chart(self) -> Json | None:
+        """The chart of Vega, if it is one."""
+        return self.parameters.get("spec")
 
 
 def saved_objects(subject: Subject) -> list[Json]:
     """Return all saved objects, each after those it refers to."""
     shown = panels(subject)
     return [
-        _data_view(subject),
-        _search(subject),
+        _object(subject, "index-pattern", "data-view"),
+        _object(subject, "search", "documents", [("kibanaSavedObjectMeta.searchSourceJSON.index", "data-view")]),
         *(_visualization(subject, panel) for panel in shown if panel.kind),
         _dashboard(subject, shown),
     ]
+
+
+def panels(subject: Subject) -> list[Panel]:
+    """Return the parts of the dashboard, row by row, each beside the previous one while they fit."""
+    x = y = below = 0
+    made = []
+    for each in _filled(_template()["panels"], _values(subject)):
+        if x + each["width"] > _WIDTH:
+            x, y = 0, below
+        made.append(Panel(x=x, y=y, **each))
+        x, below = x + each["width"], max(below, y + each["height"])
+    return made
 
 
 def ndjson(objects: Sequence[Json]) -> str:
@@ -83,104 +81,127 @@ def ndjson(objects: Sequence[Json]) -> str:
     return "".join(f"{_json(each)}\n" for each in objects)
 
 
-def _data_view(subject: Subject) -> Json:
-    time = {"timeFieldName": subject.date_field} if subject.date_field else {}
-    return _object("index-pattern", subject.data_view_id, {"title": subject.index, **time})
-
-
-def _search(subject: Subject) -> Json:
-    """Make the search for groups, the largest first, each canonical document before its duplicates."""
-    near = ["group", "group_size", "canonical", "is_canonical", subject.measure]
-    others = [field for field in (subject.by_field, *subject.text_fields) if field and field != "_index"]
-    order = {"group_size": "desc", "group": "asc", "canonical": "asc", "is_canonical": "desc"}
-    return _object(
-        "search",
-        subject.id_of("documents"),
-        {
-            "title": f"{subject.name}: documents of groups",
-            "description": "Documents of groups, canonical ones before their duplicates.",
-            "hits": 0,
-            "columns": [*map(subject.field, near), *others],
-            "sort": [[subject.field(name), direction] for name, direction in order.items()],
-            "version": 1,
-            "kibanaSavedObjectMeta": _meta(
-                query=f"{subject.field('group')}: *",
-                highlightAll=True,
-                version=True,
-                indexRefName="kibanaSavedObjectMeta.searchSourceJSON.index",
-            ),
-        },
-        [("kibanaSavedObjectMeta.searchSourceJSON.index", "index-pattern", subject.data_view_id)],
-    )
-
-
 def _visualization(subject: Subject, panel: Panel) -> Json:
     title = f"{subject.name}: {panel.title[0].lower()}{panel.title[1:]}"
-    state: Json = {"title": title, "type": panel.kind, "aggs": [], "params": panel.parameters}
-    attributes = {
-        "title": title,
-        "description": "",
-        "visState": _json(state),
-        "uiStateJSON": "{}",
-        "version": 1,
-        "kibanaSavedObjectMeta": _meta(),
-    }
-    references = controls.references(subject, panel.parameters) if panel.kind == controls.KIND else ()
-    return _object("visualization", subject.id_of(panel.part), attributes, references)
+    references = [(each["indexPatternRefName"], "data-view") for each in panel.parameters.get("controls", ())]
+    own = {"panel": title, "kind": panel.kind, "parameters": _written(panel.parameters)}
+    return _object(subject, "visualization", panel.part, references, own)
 
 
 def _dashboard(subject: Subject, shown: Sequence[Panel]) -> Json:
     grid = [
         {
             "version": _PANEL_VERSION,
-            "gridData": {"x": x, "y": y, "w": panel.width, "h": panel.height, "i": panel.part},
+            "gridData": {"x": panel.x, "y": panel.y, "w": panel.width, "h": panel.height, "i": panel.part},
             "panelIndex": panel.part,
             "embeddableConfig": {"title": panel.title},
             "panelRefName": f"panel_{number}",
         }
-        for number, (panel, x, y) in enumerate(placed(shown))
-    ]
-    references = [
-        (f"panel_{number}", "visualization" if panel.kind else "search", subject.id_of(panel.part))
         for number, panel in enumerate(shown)
     ]
-    times = {"timeFrom": ALL_TIMES["from"], "timeTo": ALL_TIMES["to"]} if subject.date_field else {}
-    attributes = {
-        "title": f"Near-duplicates in {subject.name}",
-        "description": "Groups of near-duplicates, as they are stored on the documents.",
-        "hits": 0,
-        "panelsJSON": _json(grid),
-        "optionsJSON": _json({"useMargins": True, "hidePanelTitles": False}),
-        "version": 1,
-        "timeRestore": bool(times),
-        **times,
-        "kibanaSavedObjectMeta": _meta(),
-    }
-    return _object("dashboard", subject.id_of("dashboard"), attributes, references)
+    references = [(f"panel_{number}", panel.part) for number, panel in enumerate(shown)]
+    return _object(subject, "dashboard", "dashboard", references, {"grid": grid})
 
 
-def placed(shown: Sequence[Panel]) -> Iterator[tuple[Panel, int, int]]:
-    """Yield each panel with its column and row: beside the previous one while they fit."""
-    x = y = below = 0
-    for panel in shown:
-        if x + panel.width > _WIDTH:
-            x, y = 0, below
-        yield panel, x, y
-        x, below = x + panel.width, max(below, y + panel.height)
-
-
-def _meta(query: str = "", **source: Any) -> Json:
-    return {"searchSourceJSON": _json({"query": {"language": "kuery", "query": query}, "filter": [], **source})}
-
-
-def _object(type_: str, id_: str, attributes: Json, references: Sequence[tuple[str, str, str]] = ()) -> Json:
+def _object(
+    subject: Subject, type_: str, part: str, references: Sequence[tuple[str, str]] = (), own: Json | None = None
+) -> Json:
+    """Return a saved object; ``own`` values are its alone, and ``references`` name other parts."""
+    kinds = {"data-view": "index-pattern", "documents": "search"}
     return {
-        "id": id_,
+        "id": subject.id_of(part),
         "type": type_,
-        "attributes": attributes,
-        "references": [{"name": name, "type": kind, "id": to} for name, kind, to in references],
+        "attributes": _written(_filled(_template()["objects"][type_], {**_values(subject), **(own or {})})),
+        "references": [
+            {"name": name, "type": kinds.get(to, "visualization"), "id": subject.id_of(to)} for name, to in references
+        ],
         "migrationVersion": {type_: _VERSIONS[type_]},
     }
+
+
+# ---- from the template
+
+
+@cache
+def _template() -> Json:
+    text = files(__package__).joinpath("dashboard.json").read_text(encoding="utf-8")
+    read: Json = json.loads(text)
+    return read
+
+
+def _values(subject: Subject) -> Json:
+    """Return what is filled in: names as they are, and in capitals as literals of Vega's expressions."""
+    by, title = subject.by_field, next(iter(subject.text_fields), "")
+    return {
+        **{name: getattr(subject, name) for name in ("index", "name", "prefix", "measure")},
+        "date": subject.date_field,
+        "by": by,
+        "BY": json.dumps(by),
+        "by_name": (by or "").removesuffix(".keyword"),
+        "other": subject.other_field,
+        "columns": [each for each in (subject.other_field, *subject.text_fields) if each],
+        "title_field": title,
+        "TITLE": json.dumps(title),
+        "is_similarity": subject.measure == "similarity",
+        "ui": FUNCTIONS[subject.ui],
+        **ALL_TIMES,
+        "periods": MOST_PERIODS,
+        "size_rank": " + ".join(f"(datum.group.doc_count > {most})" for most in SIZES),
+        "size_ranks": list(range(len(SIZES) + 1)),
+        "size_least": json.dumps([1, *(most + 1 for most in SIZES)]),
+        "size_most": json.dumps([*SIZES, None]),
+        "size_names": json.dumps(size_names()),
+    }
+
+
+_NOTHING = object()
+
+
+def _filled(part: Any, values: Mapping[str, Any]) -> Any:
+    """Fill in a part of the template.
+
+    ``${name}`` in a text is a value; alone, it is the value itself, and in a list the items of a list. A part with
+    ``if`` is there only where that value is, ``use`` fills in a shared part with values of its own, and ``and`` has
+    further members.
+    """
+    match part:
+        case {"if": name, **cases}:
+            return _filled(cases["then"], values) if values[name] else _filled(cases.get("else", _NOTHING), values)
+        case {"use": name, **own}:
+            return _filled(_template()["shared"][name], {**values, **_filled(own, values)})
+        case dict():
+            made = {_text(key, values): _filled(each, values) for key, each in part.items()}
+            more = made.pop("and", {})
+            return {key: each for key, each in made.items() if each is not _NOTHING} | more
+        case list():
+            items = [(each, _filled(each, values)) for each in part]
+            spread = [made if isinstance(made, list) and not isinstance(each, list) else [made] for each, made in items]
+            return [each for some in spread for each in some if each is not _NOTHING]
+        case str():
+            alone = re.fullmatch(r"\$\{(\w+)\}", part)
+            return values[alone[1]] if alone else _text(part, values)
+    return part
+
+
+def _text(text: str, values: Mapping[str, Any]) -> str:
+    return re.sub(r"\$\{(\w+)\}", lambda found: str(values[found[1]]), text)
+
+
+def _written(value: Json) -> Json:
+    """Write those members as texts that saved objects hold as texts."""
+    return {name: _member(name, each) for name, each in value.items()}
+
+
+def _member(name: str, value: Any) -> Any:
+    match name:
+        case "spec":
+            # People edit it in the UI.
+            return json.dumps(value, ensure_ascii=False, indent=2)
+        case "markdown":
+            return "\n".join(value) + "\n"
+        case "kibanaSavedObjectMeta":
+            return _written(value)
+    return _json(value) if name == "visState" or name.endswith("JSON") else value
 
 
 def _json(value: Any) -> str:

@@ -1,22 +1,32 @@
-"""The subject of a dashboard: an index with groups, and the fields of its charts."""
+"""The subject of a dashboard: an index with groups, and the fields of its charts, looked up in its mapping."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 from uuid import UUID, uuid5
 
-from es_simhash.cli.reports.dashboards.ui import UI, UIS, Name
-from es_simhash.scheme.mapping import DEFAULT_PREFIX, check_prefix
+from es_simhash._core.json_paths import Json
+from es_simhash.errors import MappingError
+from es_simhash.plans.operations import Count, GetInfo, GetMappings, Plan
+from es_simhash.scheme.group_fields import GROUP
+from es_simhash.scheme.mapping import DEFAULT_PREFIX, check_prefix, entries
 
 # How near a duplicate is to its canonical document: see `es_simhash.scheme.group_fields`.
 Measure: TypeAlias = Literal["similarity", "distance"]
+UI: TypeAlias = Literal["kibana", "opensearch"]
 
+TITLES: dict[UI, str] = {"kibana": "Kibana", "opensearch": "OpenSearch Dashboards"}
 # Any date of a document; tomorrow's dates come from other time zones.
 ALL_TIMES = {"from": "1900-01-01T00:00:00.000Z", "to": "now+1d"}
 
 _NAMESPACE = UUID("6f1f2c0e-9a53-4c0b-8f0d-3a4f4f0b7f5e")
+_DATES = ("date", "date_nanos")
+# Types that cannot be aggregated by their values, or not by default.
+_UNSORTED = ("text", "match_only_text", "annotated_text", "object", "nested", "geo_point", "geo_shape", "dense_vector")
+_INDEX = "_index"
 
 
 @dataclass(frozen=True)
@@ -35,7 +45,7 @@ class Subject:
     text_fields: tuple[str, ...] = ()
     measure: Measure = "similarity"
     space: str | None = None
-    ui: Name = "kibana"
+    ui: UI = "kibana"
 
     def __post_init__(self) -> None:
         """Refuse a prefix that no index can have."""
@@ -46,14 +56,14 @@ class Subject:
         return f"{self.prefix}.{name}"
 
     @property
-    def shown_in(self) -> UI:
-        """The UI whose functions the charts call."""
-        return UIS[self.ui]
-
-    @property
     def name(self) -> str:
         """The displayed name: the index, and the prefix unless it is the default one."""
         return self.index if self.prefix == DEFAULT_PREFIX else f"{self.index} ({self.prefix})"
+
+    @property
+    def other_field(self) -> str | None:
+        """The other field, unless it is the index, which is always there to choose from."""
+        return None if self.by_field == _INDEX else self.by_field
 
     def id_of(self, part: str) -> str:
         """Return the id of a saved object: the same for the same index, prefix and space, so an import replaces it.
@@ -66,3 +76,66 @@ class Subject:
     def data_view_id(self) -> str:
         """The id of the data view (index pattern)."""
         return self.id_of("data-view")
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """The subject, completed from the index and its server; ``grouped`` documents are in a group."""
+
+    subject: Subject
+    grouped: int
+
+
+def inspect_index(subject: Subject) -> Plan[Inspection]:
+    """Read the mapping and count; raise `MappingError` for an unusable field. The UI is that of the server's maker."""
+    mappings = yield GetMappings(subject.index)
+    found = [each for each in entries(mappings, subject.prefix).values() if each]
+    if not found:
+        raise MappingError(
+            f"The index {subject.index!r} has no fields of fingerprints under {subject.prefix!r}. "
+            "Add them with init, or name their prefix."
+        )
+    for type_ in _types(subject.index, subject.date_field, mappings):
+        if type_ not in _DATES:
+            where = f"{subject.date_field!r} of {subject.index!r}"
+            raise MappingError(f"The field {where} holds no dates, but {type_}. Name one that does.")
+    for type_ in _types(subject.index, subject.other_field, mappings):
+        if type_ in _UNSORTED:
+            raise MappingError(_uncounted(subject, type_, mappings))
+    # Documents say so as well, but not before the first duplicate.
+    measure: Measure = "similarity" if any(each["scheme"].get("minhash") for each in found) else "distance"
+    texts = subject.text_fields or next((tuple(each["fields"]) for each in found if each.get("fields")), ())
+    grouped: int = yield Count(subject.index, {"exists": {"field": subject.field(GROUP)}})
+    ui: UI = "opensearch" if (yield GetInfo()).distribution == "opensearch" else "kibana"
+    return Inspection(replace(subject, measure=measure, text_fields=texts, ui=ui), grouped)
+
+
+def _types(index: str, field: str | None, mappings: Mapping[str, Json]) -> list[str]:
+    """Return the types of a field, if one is named, in the indices that have it."""
+    found = [str(there.get("type", "object")) for each in mappings.values() if (there := _at(each, field or ""))]
+    if field and not found:
+        raise MappingError(f"The index {index!r} has no field {field!r}. Check how it is written in the mapping.")
+    return found
+
+
+def _uncounted(subject: Subject, type_: str, mappings: Mapping[str, Json]) -> str:
+    field = subject.other_field or ""
+    within = [f"{field}.{name}" for each in mappings.values() for name in _at(each, field).get("fields") or {}]
+    return (
+        f"The field {field!r} of {subject.index!r} cannot be counted by its values: it is of the type {type_}. "
+        f"Name {f'{within[0]!r}' if within else 'one with keywords, numbers or truth values'}."
+    )
+
+
+def _at(mapping: Json, field: str) -> Json:
+    """Return the definition of the field with that full name; empty if there is none."""
+    runtime: Json = mapping.get("runtime") or {}
+    return runtime.get(field) or next((there for name, there in _fields(mapping) if name == field), {})
+
+
+def _fields(mapping: Json, prefix: str = "") -> Iterator[tuple[str, Json]]:
+    """Yield all fields, objects and multi-fields, with their full names."""
+    for part in ("properties", "fields"):
+        for name, there in (mapping.get(part) or {}).items():
+            yield f"{prefix}{name}", there
+            yield from _fields(there, f"{prefix}{name}.")

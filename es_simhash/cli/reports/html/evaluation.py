@@ -7,11 +7,10 @@ from datetime import datetime
 
 from es_simhash._core.html import Html, element, table
 from es_simhash._core.humanize import counted, with_error
-from es_simhash.cli.reports.html.largest_groups import pieces
-from es_simhash.cli.reports.html.page import page, section, style_of
-from es_simhash.cli.reports.html.threshold_chart import number, threshold_chart
+from es_simhash.cli.reports.group_report import near
+from es_simhash.cli.reports.html.page import bar, differences, legend, page, section
+from es_simhash.cli.show.evaluation import evaluation_notes
 from es_simhash.cli.show.refused import numbers_phrase
-from es_simhash.plans.explain.excerpts import changes
 from es_simhash.quality.bootstrap import Estimate
 from es_simhash.quality.curve import Curve
 from es_simhash.quality.evaluation import Ceiling, Evaluation
@@ -20,6 +19,8 @@ from es_simhash.quality.pair_outcomes import PairScores
 from es_simhash.quality.worst_errors import PairError
 from es_simhash.scheme.verdict.verification import Verification
 
+# Every tenth threshold of similarity is shown.
+_EVERY = 10
 _KINDS = {
     "length": "By the length of the shorter text, in characters",
     "script": "By the script of both texts",
@@ -29,19 +30,20 @@ _KINDS = {
 
 def evaluation_page(evaluation: Evaluation, name: str, made_at: datetime | None = None) -> str:
     """Return the page; ``name`` is that of the files or of the index."""
-    style = style_of("groups") + style_of("evaluation")
-    return page(f"Quality of detection in {name}", *_sections(evaluation, name, made_at), style=style)
+    return page(f"Quality of detection in {name}", *_sections(evaluation, name, made_at))
 
 
 def _sections(evaluation: Evaluation, name: str, made_at: datetime | None) -> Iterator[Html]:
     yield _header(evaluation, name, made_at)
     yield section("Scores", *_scores(evaluation))
     yield section("Other thresholds", *_curves(evaluation))
-    yield section("What can be reached", *_ceiling(evaluation.ceiling))
+    yield section("What can be reached", _ceiling(evaluation.ceiling))
     yield section("By kinds of pairs", *_buckets(evaluation.buckets))
-    yield section("Found wrongly", *_wrong(evaluation))
-    yield section("Missed", *_missed(evaluation))
-    yield section("What was measured", _setup(evaluation))
+    found = "Near pairs that are labelled as no duplicates, the nearest first."
+    yield section("Found wrongly", *_errors(evaluation, evaluation.wrong, evaluation.pairs.wrong, found))
+    missed = "Duplicates that are not near, the least similar first. Some may be labelled wrongly."
+    yield section("Missed", *_errors(evaluation, evaluation.missed, evaluation.pairs.missed, missed))
+    yield section("What was measured", *_setup(evaluation))
 
 
 # ---- scores
@@ -67,14 +69,10 @@ def _header(evaluation: Evaluation, name: str, made_at: datetime | None) -> Html
 
 
 def _scores(evaluation: Evaluation) -> Iterator[Html]:
-    yield element(
-        "p",
-        "Scores with 95% intervals, from ",
-        f"{evaluation.bootstrap.rounds:,} samples of the true clusters with replacement.",
-    )
-    yield table(
-        ["score", "value", "from", "to", ""], [[name, *_cells(each)] for name, each in named_scores(evaluation).items()]
-    )
+    rounds = f"{evaluation.bootstrap.rounds:,}"
+    yield element("p", f"Scores with 95% intervals, from {rounds} samples of the true clusters with replacement.")
+    scores = named_scores(evaluation).items()
+    yield table(["score", "value", "from", "to", ""], [[name, *_cells(each)] for name, each in scores])
     if not evaluation.clusters:
         yield element("p", "Pairs were labelled, not clusters: B-cubed is undefined.", class_="faint")
 
@@ -84,25 +82,11 @@ def _cells(estimate: Estimate) -> list[str | Html]:
 
 
 def _interval(estimate: Estimate) -> str | Html:
-    """Draw a value and its interval on a scale from 0 to 1."""
+    """Draw an interval on a scale from 0 to 1, with its value."""
     if estimate.value is None:
         return ""
     low, high = (estimate.value if end is None else end for end in (estimate.low, estimate.high))
-    middle = {"y1": "50%", "y2": "50%"}
-    return element(
-        "svg",
-        element("line", x1="0", x2="100%", class_="whole", **middle),
-        element("line", x1=_percent(low), x2=_percent(high), class_="range", **middle),
-        element("circle", cx=_percent(estimate.value), cy="50%", r="4", class_="value"),
-        class_="interval",
-        width="100%",
-        role="img",
-        aria_label=f"{number(estimate.value)}, from {number(low)} to {number(high)}",
-    )
-
-
-def _percent(value: float) -> str:
-    return f"{100 * value:.2f}%"
+    return bar(high, low, estimate.value)
 
 
 # ---- thresholds
@@ -120,7 +104,33 @@ def _curves(evaluation: Evaluation) -> Iterator[Html]:
                 "less, since the threshold was chosen on these."
             )
         yield element("p", " ".join(sentences))
-        yield threshold_chart(curve, used, evaluation.ceiling.curve if curve.axis == "similarity" else None)
+        yield _table(curve, used, evaluation.ceiling.curve if curve.axis == "similarity" else None)
+
+
+def _table(curve: Curve, used: float | None, exact: Curve | None) -> Html:
+    """Show the scores of some thresholds, and of the used and the best one, with a bar for each score."""
+    marked = {"highest F1": curve.best, "the threshold in use": None if used is None else curve.at(used)}
+    every = _EVERY if curve.axis == "similarity" else 1
+    rows = []
+    for number_, point in enumerate(curve.points):
+        notes = [note for note, which in marked.items() if which == point]
+        if number_ % every and not notes:
+            continue
+        scores = [point.precision, point.recall, point.f1]
+        if exact:
+            scores.append(same.f1 if (same := exact.at(point.threshold)) else None)
+        rows.append([f"{point.threshold:g}", *map(_score, scores), ", ".join(notes)])
+    heads = [curve.axis, "precision", "recall", "F1", *(["F1 of exact Jaccard"] if exact else []), ""]
+    return element("div", table(heads, rows), class_="curve")
+
+
+def _score(value: float | None) -> Html:
+    return element("span", number(value), "" if value is None else bar(value))
+
+
+def number(value: float | None) -> str:
+    """Format a score."""
+    return "–" if value is None else f"{value:.3f}"
 
 
 def _near(curve: Curve, threshold: float) -> str:
@@ -130,23 +140,12 @@ def _near(curve: Curve, threshold: float) -> str:
     return f"a similarity of at least {threshold:g}"
 
 
-def _ceiling(ceiling: Ceiling) -> Iterator[Html]:
+def _ceiling(ceiling: Ceiling) -> Html:
     best = ceiling.curve.best
     how = "of all pairs" if ceiling.is_complete else "of nearly all pairs that are similar"
     reached = f"an F1 of {number(best.f1)} at best, at {best.threshold:g}." if best else "nothing."
-    which = "The exact Jaccard similarity"
-    if ceiling.standard_error:
-        which = f"The Jaccard similarity, estimated with a standard error of at most {ceiling.standard_error:.3f},"
-    yield element("p", f"{which} {how}, by the same features, reaches {reached}")
-    shares = []
-    if ceiling.candidates is not None and ceiling.threshold is not None:
-        shares.append(
-            f"Of the pairs with such a similarity of at least {ceiling.threshold:g}, {ceiling.candidates:.2%} share a "
-            "key of the scheme, so an index compares them."
-        )
-    if ceiling.true_candidates is not None:
-        shares.append(f"Of the duplicates {ceiling.true_candidates:.2%} do, whatever the threshold.")
-    yield element("p", " ".join(shares))
+    which = "estimated Jaccard similarity" if ceiling.standard_error else "exact Jaccard similarity"
+    return element("p", f"The {which} {how}, by the same features, reaches {reached}")
 
 
 # ---- kinds of pairs
@@ -167,37 +166,11 @@ def _bucket(name: str, scores: PairScores) -> list[str | Html]:
 # ---- errors
 
 
-def _wrong(evaluation: Evaluation) -> Iterator[Html]:
-    yield from _errors(
-        evaluation,
-        evaluation.wrong,
-        evaluation.pairs.wrong,
-        "Near pairs that are labelled as no duplicates, the nearest first.",
-    )
-
-
-def _missed(evaluation: Evaluation) -> Iterator[Html]:
-    yield from _errors(
-        evaluation,
-        evaluation.missed,
-        evaluation.pairs.missed,
-        "Duplicates that are not near, the least similar first. Some may be labelled wrongly.",
-    )
-
-
 def _errors(evaluation: Evaluation, errors: Sequence[PairError], count: int, explanation: str) -> Iterator[Html]:
     if not errors:
         yield element("p", "None.")
         return
-    yield element(
-        "p",
-        explanation,
-        " Shown are ",
-        element("del", "what only the first has"),
-        " and ",
-        element("ins", "what only the second has"),
-        ".",
-    )
+    yield element("p", explanation, " Shown are ", legend("what only the first has", "what only the second has"))
     for error in errors:
         yield _error(evaluation, error)
     yield element("p", f"{len(errors):,} of {counted(count, 'pair')}, each text once.", class_="faint")
@@ -206,20 +179,16 @@ def _errors(evaluation: Evaluation, errors: Sequence[PairError], count: int, exp
 def _error(evaluation: Evaluation, error: PairError) -> Html:
     first, second = (element("bdi", evaluation.ids[place], class_="code") for place in (error.first, error.second))
     texts = evaluation.texts[error.first], evaluation.texts[error.second]
-    shown = changes(evaluation.settings, *texts)
-    same = (
-        "The same text." if texts[0] == texts[1] else "The same text, except for differences that the scheme ignores."
-    )
     return element(
         "div",
         element("h3", first, " and ", second),
-        element("p", ", ".join(known_of(error)), class_="faint"),
-        pieces(shown) if shown else element("p", same, class_="faint"),
-        class_="error",
+        element("p", ", ".join(_known(error)), class_="faint"),
+        differences(evaluation.settings, *texts),
+        class_="boxed",
     )
 
 
-def known_of(error: PairError) -> Iterator[str]:
+def _known(error: PairError) -> Iterator[str]:
     """Describe how near the two texts are."""
     if error.similarity is not None:
         known = "" if error.standard_error is None else ", estimated"
@@ -234,40 +203,23 @@ def known_of(error: PairError) -> Iterator[str]:
 # ---- what was measured
 
 
-def _setup(evaluation: Evaluation) -> Html:
-    truth, criteria, counts = evaluation.truth, evaluation.criteria, evaluation.counts
-    near = []
-    if criteria.similarity is not None:
-        near.append(f"a similarity of at least {criteria.similarity:g}")
-    if criteria.distance is not None:
-        near.append(f"within {counted(criteria.distance, 'bit')}")
-    rows: list[tuple[str, str]] = [
-        ("scheme", evaluation.settings.name),
-        ("near", ", or ".join(near)),
-        ("decided by", criteria.decided_by),
-        ("labels", f"of {evaluation.kind}: {counted(len(truth.positives), 'pair')} of duplicates"),
-        (
-            "other pairs",
-            "no duplicates" if truth.negatives is None else f"{len(truth.negatives):,} labelled as no duplicates",
-        ),
-    ]
-    if verification := criteria.verification:
-        rows.insert(2, ("similarity", _measure(verification)))
-    if evaluation.judged.not_labelled:
-        pairs = f"{counted(evaluation.judged.not_labelled, 'pair')} without a label; they count nowhere"
-        rows.append(("also found", pairs))
-    if evaluation.out_of_scope:
-        rows.append(("out of scope", f"{counted(evaluation.out_of_scope, 'pair')} of the duplicates, so missed"))
-    if truth.unknown:
-        rows.append(("labelled, but missing", counted(len(truth.unknown), "id")))
-    if truth.contradictory:
-        rows.append(("contradictory labels", f"{len(truth.contradictory):,}, left out"))
-    if counts.empty:
-        rows.append(("without text to compare", counted(counts.empty, "document")))
-    if counts.left_out:
-        comparisons = f"{counted(counts.left_out, 'comparison')}, of documents with keys that very many share"
-        rows.append(("not compared", comparisons))
-    return table(["setting", "value"], rows)
+def _setup(evaluation: Evaluation) -> Iterator[Html]:
+    truth, criteria = evaluation.truth, evaluation.criteria
+    labelled = counted(len(truth.positives), "pair")
+    others = "no duplicates" if truth.negatives is None else f"{len(truth.negatives):,} labelled as no duplicates"
+    verification = criteria.verification
+    yield table(
+        ["setting", "value"],
+        [
+            ("scheme", evaluation.settings.name),
+            ("near", near(criteria, evaluation.settings)),
+            *([("similarity", _measure(verification))] if verification else []),
+            ("decided by", criteria.decided_by),
+            ("labels", f"of {evaluation.kind}: {labelled} of duplicates"),
+            ("other pairs", others),
+        ],
+    )
+    yield element("ul", [element("li", note) for note in evaluation_notes(evaluation)])
 
 
 def _measure(verification: Verification) -> str:

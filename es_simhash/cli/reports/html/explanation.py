@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from es_simhash._core.html import Html, element, table
 from es_simhash._core.humanize import with_error
-from es_simhash.cli.reports.html.page import page, section, style_of
+from es_simhash.cli.reports.html.page import bar, page, section
 from es_simhash.cli.show.explanation import scope_table
 from es_simhash.plans.explain.explanation import Explanation
 from es_simhash.plans.explain.shared_features import Feature, FeatureGroup
@@ -26,7 +26,7 @@ def explanation_page(explanation: Explanation) -> str:
     """Return the page."""
     names = [each.name for each in explanation.pair]
     title = f"{names[0]} and {names[1]}"
-    return page(title, *_sections(explanation), style=style_of("explanation"))
+    return page(title, *_sections(explanation))
 
 
 def _sections(explanation: Explanation) -> Iterator[Html]:
@@ -90,9 +90,8 @@ def _numbers(evidence: Evidence) -> Iterator[Html]:
 
 
 def _gauge(name: str, value: float, threshold: float | None, text: str) -> Html:
-    line = "" if threshold is None else element("i", style=f"left: {100 * threshold:.1f}%")
-    bar = element("span", element("b", style=f"width: {100 * value:.1f}%"), line, class_="bar", aria_hidden="true")
-    return element("p", element("span", name), bar, element("span", text, class_="code"), class_="gauge")
+    shown = bar(value, mark=threshold)
+    return element("p", element("span", name), shown, element("span", text, class_="code"), class_="gauge")
 
 
 def _bits(bits: Bits, starts: Sequence[int], blocks: Keys) -> list[Html]:

@@ -6,39 +6,33 @@ import json
 from collections.abc import Iterator
 
 from es_simhash._core.html import Html, element, table
-from es_simhash._core.humanize import counted
-from es_simhash.cli.reports.groups.collector import GroupReport, Setup
-from es_simhash.cli.reports.groups.histograms import Similarities
-from es_simhash.cli.reports.groups.timeline import Timeline, Unit
-from es_simhash.cli.reports.html.column_chart import Column, below, between, chart
-from es_simhash.cli.reports.html.largest_groups import groups, name_of, pieces
-from es_simhash.cli.reports.html.page import page, section, style_of
+from es_simhash._core.humanize import counted, with_error
+from es_simhash.cli.reports.group_report import GroupReport, Key, LargeGroup, Setup, key_of, likeness, near
+from es_simhash.cli.reports.html.page import chart, differences, legend, page, pieces, section
+from es_simhash.cli.show.forms import forms_sentences
 from es_simhash.cli.show.groups import missing
-from es_simhash.cli.show.refused import numbers_phrase, refused_sentence
+from es_simhash.cli.show.refused import refused_sentence
+from es_simhash.groups.groups import Group, Member
+from es_simhash.plans.explain.excerpts import excerpt
 
-# The number of characters of an ISO 8601 date that name a period.
-_NAMED: dict[Unit, int] = {"day": 10, "month": 7, "year": 4}
+# The length of a group's title, and of the excerpts from canonical texts, and from texts with a shared key.
+_TITLE = 90
+_EXCERPT = 500
+_EXCERPT_OF_KEY = 160
 _DECIDED_BY = {"fingerprints": "fingerprints, without reading texts", "texts": "texts"}
 
 
 def report_page(report: GroupReport) -> str:
     """Return the page."""
-    return page(f"Near-duplicates in {report.setup.name}", *_sections(report), style=style_of("groups"))
+    return page(f"Near-duplicates in {report.setup.name}", *_sections(report))
 
 
 def _sections(report: GroupReport) -> Iterator[Html]:
     yield _header(report)
     yield section("In numbers", _totals(report))
-    if report.sizes:
-        yield section("Groups by size", *_sizes(report))
-    if report.similarities:
-        yield section("Similarity of pairs", *_similarities(report.similarities, report.setup, report.counts.valley))
-    if report.distances:
-        yield section("Distance of pairs", *_distances(report))
-    if report.timeline:
-        yield section("Duplicates over time", *_timeline(report.timeline, report.setup))
+    yield from map(chart, report.charts)
     if report.largest:
-        yield section("The largest groups", *groups(report))
+        yield section("The largest groups", *_groups(report))
     if report.shared_keys:
         yield section("Keys that very many documents share", *_shared_keys(report))
     yield section("Left out", _left_out(report))
@@ -98,67 +92,94 @@ def _tile(name: str, count: int, note: str) -> Html:
     )
 
 
-# ---- charts
+# ---- the largest groups
 
 
-def _sizes(report: GroupReport) -> Iterator[Html]:
-    yield element("p", "The number of groups by their number of documents.")
-    columns = [Column(_range(each.least, each.most), each.groups, (f"{each.duplicates:,}",)) for each in report.sizes]
-    heads = ["documents in a group", "groups", "duplicates"]
-    yield chart(heads, columns, below([each.label for each in columns]))
+def _groups(report: GroupReport) -> Iterator[Html]:
+    """Show canonical documents of the largest groups, and the duplicates least like them."""
+    yield element(
+        "p",
+        "Canonical documents of each group, and the duplicates least like them, with ",
+        legend("what only the canonical one has", "what only the duplicate has"),
+    )
+    if said := forms_sentences(report.forms, report.setup.criteria):
+        yield element("p", said)
+    for number, group in enumerate(report.largest):
+        yield _group(group, report, is_open=not number)
+    if more := report.counts.groups - len(report.largest):
+        yield element("p", f"and {counted(more, 'group')} more", class_="faint")
 
 
-def _similarities(found: Similarities, setup: Setup, valley: float | None) -> Iterator[Html]:
-    drawn = sum(each.pairs for each in found.bins)
-    sentences = [f"{counted(found.pairs, 'pair')}, {_origin(found)}. Near means {_near(setup)}."]
-    if found.equal:
-        sentences.append(f"{found.equal:,} at exactly 1 are not drawn: equal texts, or the same features.")
-    if found.below:
-        sentences.append(
-            f"{found.below:,} below {found.bins[0].least:g} are not drawn: they are near by their distance."
-        )
-    if valley is not None:
-        sentences.append(f"Your texts part at {valley:g}: few pairs that share a key are about as similar.")
-    yield element("p", " ".join(sentences))
-    if drawn:
-        digits = max(len(f"{each.least:g}") for each in found.bins) - 2
-        edges = [f"{each.least:.{digits}f}" for each in found.bins] + ["1"]
-        columns = [
-            Column(f"{edges[number]} to below {edges[number + 1]}", each.pairs)
-            for number, each in enumerate(found.bins)
-        ]
-        yield chart(["similarity", "pairs"], columns, between(edges))
+def _group(group: LargeGroup, report: GroupReport, *, is_open: bool) -> Html:
+    shown, unshown = group.shown, group.size - len(group.shown.members)
+    is_form = shown.canonical.canonical in report.forms
+    stand = f"A chain: {group.canonicals:,} documents stand for themselves."
+    return element(
+        "details",
+        element(
+            "summary",
+            element("b", counted(group.size, "document")),
+            element("small", " looks like a form", class_="faint") if is_form else "",
+            " ",
+            _title(shown.canonical, report),
+        ),
+        element("p", "group ", _group_name(shown.id, report.setup), _farthest(group), class_="faint"),
+        element("p", stand) if group.canonicals > 1 else "",
+        [_canonical(each, shown, report) for each in shown.members if each.is_canonical],
+        element("p", f"and {counted(unshown, 'member')} more", class_="faint") if unshown else "",
+        class_="boxed",
+        open=is_open,
+    )
 
 
-def _origin(found: Similarities) -> str:
-    """Describe how the similarities were computed."""
-    if found.exact == found.pairs:
-        return "by their texts"
-    estimated = "as their fingerprints estimate"
-    return f"{found.exact:,} by their texts, the others {estimated}" if found.exact else estimated
+def _canonical(canonical: Member, group: Group, report: GroupReport) -> Html:
+    own = [each for each in group.members if each.canonical == canonical.canonical and each != canonical]
+    members = [_member(each, canonical, report) for each in sorted(own, key=likeness)]
+    name = _name(*key_of(canonical), report.setup)
+    return element("div", element("h3", "canonical: ", name), _excerpt(key_of(canonical), report, _EXCERPT), members)
 
 
-def _distances(report: GroupReport) -> Iterator[Html]:
-    simhash = report.setup.scheme.simhash
-    yield element("p", f"The number of differing bits of their SimHashes, of {simhash.bits}." if simhash else "")
-    columns = [Column(_range(each.least, each.most), each.pairs) for each in report.distances]
-    yield chart(["bits that differ", "pairs"], columns, below([each.label for each in columns]))
+def _member(member: Member, canonical: Member, report: GroupReport) -> Html:
+    similarity = member.similarity
+    alike = [] if similarity is None else [f"similarity {with_error(similarity, member.standard_error, 2)}"]
+    alike += [] if member.distance is None else [counted(member.distance, "bit")]
+    small = element("small", ", ".join(alike), class_="faint")
+    head = element("h3", _name(*key_of(member), report.setup), small)
+    first, second = (report.texts.get(key_of(each)) for each in (canonical, member))
+    if first is None or second is None:
+        return element("div", head, pieces(None))
+    return element("div", head, differences(report.setup.scheme, first, second))
 
 
-def _timeline(found: Timeline, setup: Setup) -> Iterator[Html]:
-    sentences = [f"By {setup.date_field or 'date'}, a column for each {found.unit} in UTC."] if found.periods else []
-    if found.undated:
-        sentences.append(f"{counted(found.undated, 'duplicate')} without a valid date.")
-    if found.earlier or found.later:
-        sentences.append(f"{found.earlier:,} earlier and {found.later:,} later than the chart.")
-    yield element("p", " ".join(sentences))
-    if found.periods:
-        columns = [Column(each.start.isoformat()[: _NAMED[found.unit]], each.duplicates) for each in found.periods]
-        yield chart([found.unit, "duplicates"], columns, below([each.label for each in columns]))
+def _excerpt(key: Key, report: GroupReport, most: int) -> Html:
+    text = report.texts.get(key)
+    return pieces(None if text is None else excerpt(report.setup.scheme, text, most))
 
 
-def _range(least: int, most: int) -> str:
-    return f"{least:,}" if least == most else f"{least:,}–{most:,}"
+def _title(canonical: Member, report: GroupReport) -> Html:
+    """Return the beginning of the first canonical text, or the document's id."""
+    text = report.texts.get(key_of(canonical))
+    shown = () if text is None else excerpt(report.setup.scheme, text, _EXCERPT)
+    title = " ".join(shown[0].text.split()) if shown else canonical.id
+    return element("bdi", f"{title[:_TITLE]} …" if len(title) > _TITLE else title, class_="faint")
+
+
+def _name(index: str, id_: str, setup: Setup) -> Html:
+    """Name a document, with its index if the page is about another one."""
+    other = "" if index in ("", setup.name) else element("small", " in ", element("bdi", index), class_="faint")
+    return element("span", element("bdi", id_, class_="code"), other)
+
+
+def _group_name(name: str, setup: Setup) -> Html:
+    """Name the group, with a link to its documents if there is such a page."""
+    shown = element("bdi", name, class_="code")
+    return element("a", shown, href=setup.link(name), rel="noreferrer") if setup.link else shown
+
+
+def _farthest(group: LargeGroup) -> str:
+    """Say how far members are from the documents that stand for them."""
+    text = "" if group.similarity is None else f", similarity down to {group.similarity:.2f}"
+    return text if group.distance is None else f"{text}, up to {counted(group.distance, 'bit')} apart"
 
 
 # ---- what needs a look
@@ -171,10 +192,10 @@ def _shared_keys(report: GroupReport) -> Iterator[Html]:
         "others that have it.",
     )
     for each in report.shared_keys:
-        text = f" with the same {each.key.name}, such as "
-        example = name_of(*each.key.example, report.setup)
-        yield element("p", element("b", counted(each.key.documents, "document")), text, example)
-        yield pieces(each.excerpt)
+        text = f" with the same {each.name}, such as "
+        example = _name(*key_of(each.example), report.setup)
+        yield element("p", element("b", counted(each.documents, "document")), text, example)
+        yield _excerpt(key_of(each.example), report, _EXCERPT_OF_KEY)
 
 
 def _left_out(report: GroupReport) -> Html:
@@ -183,16 +204,11 @@ def _left_out(report: GroupReport) -> Html:
 
 
 def _omissions(report: GroupReport) -> Iterator[str]:
-    counts, omitted = report.counts, report.omitted
-    if omitted.new is not None:
-        yield f"Only {counted(omitted.new, 'new document')} were compared with the others; known groups were extended."
-    if omitted.unfingerprinted:
-        yield (
-            f"{counted(omitted.unfingerprinted, 'document')} without a fingerprint of this scheme, or without text. "
-            "A backfill gives fingerprints to those that have text."
-        )
+    counts = report.counts
+    if counts.new is not None:
+        yield f"Only {counted(counts.new, 'new document')} were compared with the others; known groups were extended."
     if counts.empty:
-        yield f"{counted(counts.empty, 'document')} without text to compare."
+        yield f"{counted(counts.empty, 'document')} without text to compare, or without a fingerprint of the scheme."
     if counts.unscoped:
         yield f"{counted(counts.unscoped, 'document')} without a value of the scope, or a readable date."
     if counts.refused:
@@ -201,40 +217,30 @@ def _omissions(report: GroupReport) -> Iterator[str]:
         yield (
             f"{counted(counts.left_out, 'comparison')} of documents with keys that very many share. {missing(counts)}"
         )
-    if omitted.cut_off:
+    if counts.cut_off:
         yield (
-            f"{counted(omitted.cut_off, 'time')} a document was not compared by a key, because more documents than "
+            f"{counted(counts.cut_off, 'time')} a document was not compared by a key, because more documents than "
             "the limit have it: groups may lack members."
         )
 
 
 def _settings(setup: Setup) -> Html:
-    scheme = setup.scheme
+    scheme, options = setup.scheme, setup.options
     rows: list[tuple[str, str | Html]] = [
         ("documents", setup.name),
         ("texts in", ", ".join(setup.fields) or "all strings of a document"),
         ("scheme", element("span", element("code", scheme.id), f", {scheme.name}")),
-        ("near", _near(setup)),
-        ("canonical document", setup.canonical),
+        ("near", near(setup.criteria, scheme)),
+        ("canonical document", options.canonical.name),
         ("decided by", _DECIDED_BY[setup.criteria.decided_by]),
-        ("filter", element("code", json.dumps(setup.filter, ensure_ascii=False)) if setup.filter else "none"),
+        ("filter", element("code", json.dumps(options.filter, ensure_ascii=False)) if options.filter else "none"),
     ]
     if setup.scope:
         rows.append(("scope", element("code", json.dumps(setup.scope.to_json(), ensure_ascii=False))))
-    if setup.strip:
-        rows.append(("left out of texts", element("code", "  ".join(setup.strip))))
-    if setup.max_bucket is not None:
-        rows.append(("compared of a key", f"{counted(setup.max_bucket, 'document')} at most"))
+    if options.strip:
+        rows.append(("left out of texts", element("code", "  ".join(options.strip))))
+    if options.max_bucket is not None:
+        rows.append(("compared of a key", f"{counted(options.max_bucket, 'document')} at most"))
     if setup.date_field:
         rows.append(("dates in", setup.date_field))
     return table(["setting", "value"], rows)
-
-
-def _near(setup: Setup) -> str:
-    """Describe the criteria of near pairs."""
-    criteria, simhash = setup.criteria, setup.scheme.simhash
-    asked = numbers_phrase(criteria.verification)
-    near = [f"a similarity of at least {criteria.similarity:g}{asked}"] if criteria.similarity is not None else []
-    if criteria.distance is not None and simhash:
-        near.append(f"a distance of up to {criteria.distance} of {simhash.bits} bits")
-    return ", or ".join(near)

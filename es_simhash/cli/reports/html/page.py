@@ -1,23 +1,24 @@
-"""The frame of a page: the style sheet, sections, and the rules for what a browser may load.
+"""The frame of a page, and what pages have in common: sections, bars, charts, and differences of texts.
 
-The elements in it are those of `es_simhash._core.html`.
+A page is one file that loads and runs nothing. A bar is an element with a width, beside its number in a table, so
+readers of screens, and paper, have the numbers.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 
-from es_simhash._core.html import Content, Html, element
+from es_simhash._core.html import Content, Html, element, table
+from es_simhash._core.humanize import counted
+from es_simhash.cli.reports.charts import Chart
+from es_simhash.plans.explain.excerpts import Piece, changes
+from es_simhash.scheme.settings import Settings
 
 
-def section(title: str, *content: Content) -> Html:
-    """Make a section with a heading."""
-    return element("section", element("h2", title), *content)
-
-
-def page(title: str, *sections: Html, style: str = "") -> str:
-    """Make a whole page; ``style`` has its own rules, after those that all pages share.
+def page(title: str, *sections: Html) -> str:
+    """Make a whole page.
 
     The page forbids the browser to load or run anything, so even unescaped text could do no harm.
     """
@@ -28,18 +29,64 @@ def page(title: str, *sections: Html, style: str = "") -> str:
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("title", title),
-        Html(f"<style>{shared_style()}{style}</style>"),
+        Html(f"<style>{style()}</style>"),
     ]
     body = element("body", element("main", sections))
     return f"<!doctype html>\n{element('html', element('head', head), body, lang='en')}\n"
 
 
 @cache
-def shared_style() -> str:
-    """Return the rules that all pages share: colours as variables, light and dark, and the layout on phones."""
-    return style_of("page")
+def style() -> str:
+    """Return the style sheet: colours as variables, light and dark, and the layout on phones."""
+    return files(__package__).joinpath("page.css").read_text(encoding="utf-8")
 
 
-def style_of(name: str) -> str:
-    """Read the style sheet of that name beside this module."""
-    return files(__package__).joinpath(f"{name}.css").read_text(encoding="utf-8")
+def section(title: str, *content: Content) -> Html:
+    """Make a section with a heading."""
+    return element("section", element("h2", title), *content)
+
+
+def chart(drawn: Chart) -> Html:
+    """Make a section with a chart: a table with a bar in each row."""
+    most = max((bar.count for bar in drawn.bars), default=0) or 1
+    name, count, *more = drawn.heads
+    rows = [[each.name, f"{each.count:,}", bar(each.count / most), *each.cells] for each in drawn.bars]
+    shown = element("div", table([name, count, "", *more], rows), class_="chart") if rows else ""
+    return section(drawn.title, element("p", drawn.said), shown)
+
+
+def bar(end: float, start: float = 0.0, mark: float | None = None) -> Html:
+    """Draw a bar, or a range, on a scale from 0 to 1, with a line at the ``mark``."""
+    filled = element("b", style=f"left: {100 * start:.1f}%; width: {100 * (end - start):.1f}%") if end > 0 else ""
+    line = "" if mark is None else element("i", style=f"left: {100 * mark:.1f}%")
+    return element("span", filled, line, class_="bar", aria_hidden="true")
+
+
+def legend(first: str, second: str) -> Iterator[Html | str]:
+    """Yield what the marks of differences mean."""
+    yield from (element("del", first), " and ", element("ins", second), ".")
+
+
+def differences(settings: Settings, first: str, second: str) -> Html:
+    """Show how two texts differ."""
+    if first == second:
+        return element("p", "The same text.", class_="faint")
+    if not (shown := changes(settings, first, second)):
+        return element("p", "The same text, except for differences that the scheme ignores.", class_="faint")
+    return pieces(shown)
+
+
+def pieces(shown: Sequence[Piece] | None) -> Html:
+    """Show the pieces of a text; None if it cannot be read."""
+    if shown is None:
+        return element("p", "Its text is missing or cannot be read.", class_="faint")
+    return element("p", [_piece(piece) for piece in shown], class_="text", dir="auto")
+
+
+def _piece(piece: Piece) -> str | Html:
+    if piece.kind in ("removed", "added"):
+        return element("del" if piece.kind == "removed" else "ins", piece.text)
+    if piece.kind == "both":
+        return piece.text
+    what = "the same" if piece.kind == "same" else "more"
+    return element("small", f" … {counted(piece.left_out, 'character')} {what} … ", class_="faint")

@@ -1,8 +1,7 @@
-"""The charts compile under the oldest and newest Vega-Lite at hand, with any answer, and are readable in the dark."""
+"""The charts are drawn by Vega from any answer, with the right numbers, and are readable in the dark."""
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
@@ -10,16 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.cli.reports.dashboards import charts
-from es_simhash.cli.reports.dashboards.saved_objects import panels
 from es_simhash.cli.reports.dashboards.subject import Subject
-from es_simhash.cli.reports.dashboards.tiles import totals
-from tests.support.charts import marks, seen, svg
+from tests.support.charts import charts, marks, seen, svg
 from tools.dashboard_pictures import THEMES
 
 SUBJECT = Subject("articles", date_field="published", by_field="site", text_fields=("title", "body"))
-CHARTS = {panel.part: panel.chart for panel in panels(SUBJECT) if panel.chart}
-CHARTS["distance"] = charts.distances(SUBJECT)
+CHARTS = charts(SUBJECT)
 
 EMPTY: dict[str, Any] = {
     "hits": {"hits": []},
@@ -53,39 +48,13 @@ def test_an_index_without_groups_gives_charts_without_marks(part: str) -> None:
     assert "NaN" not in "".join(seen(svg(CHARTS[part], EMPTY)))
 
 
-@pytest.mark.parametrize("part", CHARTS)
-def test_the_page_decides_what_is_searched(part: str) -> None:
-    url = CHARTS[part]["data"][0]["url"]
-    assert url["%context%"] is True
-    assert url["%timefield%"] == "published"
-    assert url["index"] == "articles"
-    assert "query" not in url["body"]
-
-
-@pytest.mark.parametrize("part", CHARTS)
-def test_the_editable_text_is_the_chart(part: str) -> None:
-    assert json.loads(charts.text_of(CHARTS[part])) == CHARTS[part]
-
-
-@pytest.mark.parametrize("theme", THEMES)
-def test_no_text_is_black_on_black(theme: str) -> None:
-    """Vega-Lite makes text black by default."""
-    bins = {"bins": {"buckets": [{"key": "0.9", "doc_count": 12}]}}
-    made = svg(CHARTS["similarity"], answered(duplicates=bins), theme)
-    assert ">12<" in made
-    assert 'fill="black"' not in made
-    assert "#000" not in made
-
-
-def test_numbers_are_shown_as_people_write_them() -> None:
+def test_numbers_are_shown_as_people_write_them_and_as_about_right_where_they_are() -> None:
     made = svg(CHARTS["totals"], answered(all={"doc_count": 12_345}, duplicates=groups(1_470, *[1] * 999)))
-    for text in (">12,345<", ">1,000<", ">2,469<", ">20.0%<"):
-        assert text in made
-
-
-def test_a_number_of_groups_that_is_not_exact_is_said_to_be_about_right() -> None:
+    assert {"12,345", "1,000", "2,469", "20.0%"} <= set(seen(made))
     answer = answered(all={"doc_count": 100_000}, duplicates=groups(3, 2, others=40_000, more=19_998))
-    assert [each for each in seen(svg(CHARTS["totals"], answer)) if "000" in each] == ["100,000", "≈ 20,000"]
+    assert {"100,000", "≈ 20,000"} <= set(seen(svg(CHARTS["totals"], answer)))
+    bars = [bar("a", 12, title=["A"]), bar("b", 9, error=1, title=["B"])]
+    assert {"12", "≈ 9"} <= set(seen(svg(CHARTS["largest"], answered(duplicates={"groups": {"buckets": bars}}))))
 
 
 def columns(duplicates: dict[str, Any]) -> dict[str, str]:
@@ -115,10 +84,6 @@ def test_groups_that_are_not_counted_one_by_one_are_in_the_column_of_the_smalles
     assert "≈ 401" in seen(made)
 
 
-def test_where_the_smallest_have_one_duplicate_so_have_the_others() -> None:
-    assert columns(groups(3, 1, others=8, more=8)) == {"1": "9", "2": "0", "3": "1"}
-
-
 def test_counts_that_may_be_too_low_are_said_to_be_about_right() -> None:
     made = svg(CHARTS["sizes"], answered(duplicates=groups(4, 4, others=8, more=8, error=2)))
     assert "≈ 2" not in seen(made)
@@ -143,13 +108,7 @@ def test_groups_with_the_same_title_are_two_bars() -> None:
 def test_a_group_without_a_title_is_called_by_its_name() -> None:
     answer = answered(duplicates={"groups": {"buckets": [bar("WNpn0h1mfTaT", 3)]}})
     assert "WNpn0h1mfTaT" in svg(CHARTS["largest"], answer)
-    assert "WNpn0h1mfTaT" in svg(charts.largest(Subject("articles")), answer)
-
-
-def test_a_large_group_that_may_have_more_is_shown_as_about() -> None:
-    bars = [bar("a", 12, title=["A"]), bar("b", 9, error=1, title=["B"])]
-    shown = seen(svg(CHARTS["largest"], answered(duplicates={"groups": {"buckets": bars}})))
-    assert {"12", "≈ 9"} <= set(shown)
+    assert "WNpn0h1mfTaT" in svg(charts(Subject("articles"))["largest"], answer)
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
@@ -171,29 +130,6 @@ def test_a_value_that_is_no_text_is_shown_as_the_engine_writes_it() -> None:
         assert text in made.replace("\xa0", " ")
 
 
-def rectangles(made: str) -> list[tuple[float, float]]:
-    """The sizes of the bars in a picture, from top to bottom."""
-    found = re.findall('aria-roledescription="bar" d="M[^"]*?h([0-9.]+)v([0-9.]+)', made)
-    return [(float(width), float(height)) for width, height in found]
-
-
-def test_bars_are_as_thin_as_they_must_be_and_never_thick() -> None:
-    def thicknesses(number: int) -> set[float]:
-        values = [{"key": str(key), "doc_count": 10, "duplicates": {"doc_count": 5}} for key in range(number)]
-        made = svg(CHARTS["by-field"], answered(all={"values": {"buckets": values}}))
-        return {height for _, height in rectangles(made)}
-
-    assert thicknesses(1) == {24}
-    [thin] = thicknesses(15)
-    assert 10 < thin < 20
-
-
-def test_a_single_column_is_no_wall() -> None:
-    bins = {"bins": {"buckets": [{"key": "0.9", "doc_count": 12}]}}
-    [(width, _)] = rectangles(svg(CHARTS["similarity"], answered(duplicates=bins)))
-    assert width == 72
-
-
 def test_the_greatest_share_comes_first() -> None:
     values = [
         {"key": name, "doc_count": documents, "duplicates": {"doc_count": copies}}
@@ -201,11 +137,6 @@ def test_the_greatest_share_comes_first() -> None:
     ]
     shown = seen(svg(CHARTS["by-field"], answered(all={"values": {"buckets": values}})))
     assert [each for each in shown if each in ("much", "half", "none")] == ["half", "much", "none"]
-
-
-@pytest.mark.parametrize("part", CHARTS)
-def test_a_chart_without_rows_is_no_reason_for_a_warning(part: str) -> None:
-    assert CHARTS[part]["config"]["kibana"] == {"hideWarnings": True}
 
 
 def luminance(colour: str) -> float:
@@ -218,11 +149,6 @@ def luminance(colour: str) -> float:
 def contrast(one: str, other: str) -> float:
     low, high = sorted(map(luminance, (one, other)))
     return (high + 0.05) / (low + 0.05)
-
-
-def test_contrast_is_that_of_the_definition() -> None:
-    assert contrast("#000000", "#ffffff") == pytest.approx(21)
-    assert contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.01)
 
 
 ANSWER = answered(
@@ -280,9 +206,10 @@ def test_without_anything_before_there_is_no_change(periods: list[tuple[int, int
 
 
 def test_without_dates_there_is_no_change() -> None:
-    made = totals(Subject("articles"))
-    assert "halves" not in json.dumps(made)
-    assert "3" in seen(svg(made, ANSWER))
+    answer = {"aggregations": {**ANSWER["aggregations"], "all": {"doc_count": 12}}}
+    shown = seen(svg(charts(Subject("articles"))["totals"], answer))
+    assert "3" in shown
+    assert not [each for each in shown if "half" in each]
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8).filter(lambda name: name != "if"))
@@ -292,5 +219,5 @@ def test_any_name_of_a_field_makes_expressions_that_vega_reads(name: str) -> Non
     Vega itself takes the text "if" in brackets for the name of a signal.
     """
     subject = Subject("articles", by_field=name, text_fields=(name,))
-    for chart in (charts.by_field(subject), charts.largest(subject)):
-        assert 'aria-roledescription="bar"' in svg(chart, ANSWER)
+    for part in ("by-field", "largest"):
+        assert 'aria-roledescription="bar"' in svg(charts(subject)[part], ANSWER)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import ssl
-from pathlib import Path
 from typing import Any
 
 import pytest
-import trustme
 
-from es_simhash.cli.reports.dashboards.importing import Imported, import_objects, ui_at
+from es_simhash.cli.reports.dashboards.importing import Importer
 from es_simhash.cli.reports.dashboards.kibana import Kibana
 from es_simhash.cli.reports.dashboards.saved_objects import saved_objects
 from es_simhash.cli.reports.dashboards.subject import Subject
@@ -28,8 +25,8 @@ SUBJECT = Subject("articles", date_field="published", by_field="site", text_fiel
 OBJECTS = saved_objects(SUBJECT)
 
 
-def imported(url: str, **known: Any) -> Imported:
-    return import_objects(Kibana.at(url), OBJECTS, **known)
+def imported(url: str, **known: Any) -> str:
+    return Importer(Kibana.at(url), **known).run(OBJECTS)
 
 
 @pytest.mark.parametrize("name", ["kibana", "opensearch"])
@@ -37,8 +34,7 @@ def test_all_objects_are_there_and_again_the_same(name: str) -> None:
     with kibana(name=name) as fake:
         done = imported(fake.url)
         assert imported(fake.url) == done
-    assert done.objects == len(OBJECTS)
-    assert done.dashboard == f"{fake.url}/app/dashboards#/view/{SUBJECT.id_of('dashboard')}"
+    assert done == f"{fake.url}/app/dashboards#/view/{SUBJECT.id_of('dashboard')}"
     assert list(fake.stored.values()) == OBJECTS
 
 
@@ -46,42 +42,35 @@ def test_all_objects_are_there_and_again_the_same(name: str) -> None:
 @pytest.mark.parametrize("login", [None, "ApiKey abc"])
 def test_a_ui_says_which_it_is_even_to_strangers(name: str, login: str | None) -> None:
     with kibana(name=name, login=login) as fake:
-        assert ui_at(Kibana.at(f"{fake.url}/base")) == name
+        assert Importer(Kibana.at(f"{fake.url}/base")).ui() == name
 
 
 def test_a_server_that_is_neither_is_not_guessed_at() -> None:
     with kibana() as fake:
         pass
     with listening(lambda _: Answer({}, 200)) as url:
-        assert ui_at(Kibana.at(url)) is None
+        assert Importer(Kibana.at(url)).ui() is None
     with pytest.raises(UnreachableError, match="Nothing answers"):
-        ui_at(Kibana.at(fake.url))
+        Importer(Kibana.at(fake.url)).ui()
 
 
 def test_below_a_base_path_and_in_a_space() -> None:
     with kibana(spaces=("team",)) as fake:
         done = imported(f"{fake.url}/base/s/team/app/home")
-    assert done.dashboard.startswith(f"{fake.url}/base/s/team/app/dashboards#/view/")
+    assert done.startswith(f"{fake.url}/base/s/team/app/dashboards#/view/")
     assert {space for space, _, _ in fake.stored} == {"team"}
-
-
-def test_in_a_tenant() -> None:
-    with kibana(name="opensearch", spaces=("analysts",)) as fake:
-        done = import_objects(Kibana.at(fake.url, tenant="analysts"), OBJECTS)
-    assert done.dashboard.startswith(f"{fake.url}/app/dashboards?security_tenant=analysts#/view/")
-    assert {space for space, _, _ in fake.stored} == {"analysts"}
 
 
 def test_the_page_is_that_of_the_dashboard_which_was_given_another_id() -> None:
     with kibana(spaces=("default", "team")) as fake:
         imported(fake.url)
         done = imported(f"{fake.url}/s/team")
-    assert done.dashboard.endswith(f"/s/team/app/dashboards#/view/new-{SUBJECT.id_of('dashboard')}")
+    assert done.endswith(f"/s/team/app/dashboards#/view/new-{SUBJECT.id_of('dashboard')}")
 
 
 def test_a_login_is_sent() -> None:
     with kibana(login="ApiKey abc") as fake:
-        assert imported(fake.url, headers={"authorization": "ApiKey abc"}).objects
+        assert imported(fake.url, headers={"authorization": "ApiKey abc"})
         with pytest.raises(AccessError, match=r"401 unable to authenticate user\. Check user and password"):
             imported(fake.url, headers={"authorization": "ApiKey wrong"})
         with pytest.raises(AccessError, match="401"):
@@ -150,47 +139,3 @@ def test_a_redirect_is_reported_and_not_followed(status: int) -> None:
         with pytest.raises(EngineError, match=f"sends to another address: {other.url}/login\\. Give"):
             imported(fake.url, headers={"authorization": "ApiKey abc"})
     assert other.received == []
-
-
-def test_nobody_answers() -> None:
-    with kibana() as fake:
-        pass
-    with pytest.raises(UnreachableError, match=f"Nothing answers at {fake.url}: .*Start Kibana"):
-        imported(fake.url)
-
-
-def test_an_answer_that_is_not_http_is_reported() -> None:
-    import socket
-    import threading
-
-    with socket.create_server(("127.0.0.1", 0)) as server:
-
-        def answer() -> None:
-            connection, _ = server.accept()
-            with connection:
-                connection.recv(100)
-                connection.sendall(b"SSH-2.0-OpenSSH\r\n")
-
-        thread = threading.Thread(target=answer)
-        thread.start()
-        with pytest.raises(UnreachableError):
-            imported(f"http://127.0.0.1:{server.getsockname()[1]}")
-        thread.join()
-
-
-def certified(authority: trustme.CA) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("127.0.0.1").configure_cert(context)
-    return context
-
-
-def test_certificates_are_checked_unless_any_will_do(tmp_path: Path) -> None:
-    authority = trustme.CA()
-    path = str(tmp_path / "ca.pem")
-    authority.cert_pem.write_to_path(path)
-    with kibana(tls=certified(authority)) as fake:
-        with pytest.raises(UnreachableError, match=r"TLS connection .* failed: .*ca_certs"):
-            imported(fake.url)
-        assert fake.received == []
-        assert imported(fake.url, ca_certs=path).objects
-        assert imported(fake.url, insecure=True).objects

@@ -1,0 +1,173 @@
+"""What the page about groups says: charts, and the largest groups with the members that show the thresholds best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from heapq import nsmallest
+from typing import Any, TypeAlias
+
+from es_simhash._core.json_paths import Json
+from es_simhash.cli.reports.charts import Chart, Dates, PairCounts, Sizes
+from es_simhash.cli.show.refused import numbers_phrase
+from es_simhash.documents.sources import text_of
+from es_simhash.errors import DocumentError
+from es_simhash.groups.groups import Counts, Group, Member
+from es_simhash.groups.options import GroupOptions
+from es_simhash.groups.pairs.compare import Pairs
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.scope import Scope
+from es_simhash.scheme.settings import Settings
+
+# The index and the id of a document.
+Key: TypeAlias = tuple[str, str]
+# Returns the sources of these documents, in order; None for a missing one.
+Fetch: TypeAlias = Callable[[Sequence[Member]], Sequence[Json | None]]
+
+# How many groups are shown, and how many duplicates of each.
+_MOST_GROUPS, _MOST_DUPLICATES = 20, 4
+
+
+@dataclass(frozen=True)
+class Setup:
+    """The settings of a grouping.
+
+    ``name`` is that of the index or of the files. Texts are in the ``fields`` of documents, or without any in all
+    strings at the top level; dates, if known, are in the ``date_field``. The ``scope`` includes that of the index.
+    ``link`` returns the address of a group's page elsewhere.
+    """
+
+    name: str
+    scheme: Scheme
+    criteria: Criteria
+    fields: Sequence[str]
+    options: GroupOptions
+    scope: Scope | None = None
+    date_field: str | None = None
+    made_at: datetime | None = None
+    link: Callable[[str], str] | None = None
+
+
+@dataclass(frozen=True)
+class SharedKey:
+    """A key that very many documents share: its ``name``, their number, and one example."""
+
+    name: str
+    documents: int
+    example: Member
+
+
+@dataclass(frozen=True)
+class LargeGroup:
+    """One of the largest groups: its size, how many of its documents are ``canonicals``, and the members to show.
+
+    ``similarity`` and ``distance`` are those of the whole group.
+    """
+
+    size: int
+    canonicals: int
+    similarity: float | None
+    distance: int | None
+    shown: Group
+
+
+@dataclass(frozen=True)
+class GroupReport:
+    """What a page says of groups; ``texts`` are those of the documents that it shows and that can be read.
+
+    ``forms`` are the first documents of groups that look like forms.
+    """
+
+    setup: Setup
+    counts: Counts
+    charts: tuple[Chart, ...]
+    largest: tuple[LargeGroup, ...]
+    shared_keys: Sequence[SharedKey]
+    forms: Sequence[str]
+    texts: Mapping[Key, str]
+
+
+def report_of(
+    setup: Setup,
+    counts: Counts,
+    groups: Iterable[Group],
+    pairs: Iterable[Pairs],
+    dates: Iterable[Any],
+    fetch: Fetch,
+    *,
+    shared_keys: Sequence[SharedKey] = (),
+    forms: Sequence[str] = (),
+) -> GroupReport:
+    """Return the report on groups, which come with the largest first; ``dates`` are those of duplicates.
+
+    It shows the largest groups with those duplicates that are least like the documents that stand for them, which best
+    show whether the thresholds are right. ``fetch`` is called once, for the documents to show.
+    """
+    sizes, measures, times = Sizes(), PairCounts(setup.criteria.similarity), Dates()
+    largest: list[LargeGroup] = []
+    for group in groups:
+        sizes.add(sum(not member.is_canonical for member in group.members))
+        if len(largest) < _MOST_GROUPS:
+            largest.append(_cut(group))
+    for some in pairs:
+        measures.add(some)
+    times.add(dates)
+    shown = [member for each in largest for member in each.shown.members] + [key.example for key in shared_keys]
+    charts = tuple(_charts(setup, counts, sizes, measures, times))
+    return GroupReport(setup, counts, charts, tuple(largest), shared_keys, forms, _texts(setup, shown, fetch))
+
+
+def _charts(setup: Setup, counts: Counts, sizes: Sizes, pairs: PairCounts, dates: Dates) -> Iterator[Chart]:
+    yield from sizes.chart()
+    yield from pairs.similarities(near(setup.criteria, setup.scheme), counts.valley)
+    if simhash := setup.scheme.simhash:
+        yield from pairs.distances(simhash.bits)
+    yield from dates.chart(setup.date_field or "date")
+
+
+def _cut(group: Group) -> LargeGroup:
+    """Cut a group to the members to show: the duplicates least like what stands for them, and that."""
+    duplicates = [each for each in group.members if not each.is_canonical]
+    least = nsmallest(_MOST_DUPLICATES, duplicates, key=likeness)
+    standing = {each.canonical for each in (group.canonical, *least)}
+    shown = [each for each in group.members if each in least or (each.is_canonical and each.canonical in standing)]
+    canonicals = len(group.members) - len(duplicates)
+    measures = group.similarity, group.distance
+    return LargeGroup(len(group.members), canonicals, *measures, Group(group.id, tuple(shown)))
+
+
+def key_of(member: Member) -> Key:
+    """Return the index and the id of a member."""
+    return member.index, member.id
+
+
+def likeness(member: Member) -> tuple[float, int]:
+    """Return how like a member is to the document that stands for it, to sort by."""
+    return 1.0 if member.similarity is None else member.similarity, -(member.distance or 0)
+
+
+def near(criteria: Criteria, settings: Settings) -> str:
+    """Describe the criteria of near pairs."""
+    simhash = settings.simhash
+    asked = numbers_phrase(criteria.verification)
+    said = [f"a similarity of at least {criteria.similarity:g}{asked}"] if criteria.similarity is not None else []
+    if criteria.distance is not None and simhash:
+        said.append(f"a distance of up to {criteria.distance} of {simhash.bits} bits")
+    return ", or ".join(said)
+
+
+def _texts(setup: Setup, members: Iterable[Member], fetch: Fetch) -> Mapping[Key, str]:
+    """Return the texts of documents that can be read."""
+    wanted = {key_of(member): member for member in members}
+    texts = {}
+    for key, document in zip(wanted, fetch(list(wanted.values())) if wanted else (), strict=True):
+        if document is None:
+            continue
+        own = setup.fields or [name for name, value in document.items() if isinstance(value, str) and value != key[1]]
+        try:
+            texts[key] = text_of(document, own)
+        except DocumentError:
+            continue
+    return texts
