@@ -17,7 +17,7 @@ from es_simhash.scheme.group_fields import of_empty
 from es_simhash.scheme.own_fields import DEFERRED, content_hash
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class ReadDocument(DocumentRef):
     """A document as it was read: its text, or the problem with it, and our fields."""
 

@@ -8,7 +8,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.rejected import Rejected
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)  # frozen ones take longer to make, and there is one for each document
 class DocumentRef:
     """The index, id and routing of a document, and the version that was read."""
 
