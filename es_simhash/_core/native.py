@@ -19,7 +19,7 @@ from es_simhash._version import __version__
 Result = TypeVar("Result")
 
 # The first digits of the SHA-256 of native/es_simhash_native.pyi: what is asked for here, an older build may lack.
-_INTERFACE = "39495ec0d0bb"
+_INTERFACE = "df765cbbe0e8"
 
 
 def native() -> ModuleType | None:

@@ -9,12 +9,10 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count, islice
-from typing import TYPE_CHECKING, cast
 
 from es_simhash._core.batched import Items, async_chunks, chunks
 from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import prefetched
-from es_simhash._core.search_hits import are_made_when_asked_for
 from es_simhash.documents.actions import Document, Slot, Target, Task
 from es_simhash.documents.arrow.frame import AnyFrame, documents_of
 from es_simhash.documents.rejected import OnReject, Rejected
@@ -26,9 +24,6 @@ from es_simhash.scheme.fingerprint import Fingerprint, Fingerprints
 from es_simhash.scheme.mapping import DEFAULT_PREFIX, check_prefix
 from es_simhash.scheme.policy import Policy
 from es_simhash.scheme.scheme import Scheme
-
-if TYPE_CHECKING:
-    from es_simhash_native import SearchHits
 
 # Actions that are fingerprinted at once: as many as the clients send at a time.
 _BATCH = 500
@@ -208,17 +203,6 @@ def readable_text(documents: Documents, source: Json) -> str | None:
         return documents.text_of(source)
     except DocumentError:
         return None
-
-
-def texts_of_hits(documents: Documents, hits: Sequence[Json], places: Sequence[int]) -> list[str | None]:
-    """Return the texts of some hits, None for one that has no readable text."""
-    texts: Sequence[str | None] = [None] * len(places)
-    if are_made_when_asked_for(hits):
-        texts = cast("SearchHits", hits).texts(places, documents.fields)
-    return [
-        readable_text(documents, hits[place].get("_source") or {}) if text is None else text
-        for place, text in zip(places, texts, strict=True)
-    ]
 
 
 def unchanged_text(documents: Documents, source: Json) -> str | None:

@@ -30,7 +30,14 @@ def check_sources(paths: Iterable[str]) -> tuple[str, ...]:
 
 def text_of(document: Mapping[str, Any], paths: Sequence[str]) -> str:
     """Return the text of a document."""
-    text = "\n".join(value for path in paths for value in _strings(document, path))
+    strings: list[str] = []
+    for path in paths:
+        plain = document.get(path)
+        if type(plain) is str and "." not in path:
+            strings.append(plain)  # as nearly always
+        else:
+            strings += _strings(document, path)
+    text = "\n".join(strings)
     if text.isascii():  # which costs no look at the text
         return text
     try:
@@ -73,9 +80,6 @@ def _written(value: float, path: str) -> str:
 
 
 def _strings(document: Mapping[str, Any], path: str) -> Iterator[str]:
-    if isinstance(plain := document.get(path), str) and "." not in path:
-        yield plain  # as nearly always
-        return
     for value in values_at(document, path):
         if isinstance(value, str):
             yield value

@@ -7,9 +7,8 @@ from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from es_simhash.engines.rest.engine import AsyncRestEngine, Dumps, RestEngine, content_type, dumps_of
+from es_simhash.engines.rest.engine import AsyncRestEngine, RestEngine, Writer, content_type, fast_serializers
 from es_simhash.engines.rest.errors import no_connection, timed_out, unreadable
-from es_simhash.engines.rest.kernel_replies import is_for_kernels, with_kernel_replies
 from es_simhash.engines.rest.requests import Reply, Request
 from es_simhash.errors import ClientVersionError
 
@@ -35,13 +34,25 @@ class _OverElasticsearch(Generic[Client]):
         self._closes_client = closes_client
 
     def _client_for(self, request: Request) -> Client:
-        return self._client if request.repeatable else self._client.options(max_retries=0)
+        return self._fast if request.repeatable else self._fast.options(max_retries=0)
 
     @cached_property
-    def _dumps(self) -> Dumps:
+    def _fast(self) -> Client:
+        """A copy of the client, over a copy of its transport that shares all (nodes, logins …) but the serializers."""
+        from elasticsearch.serializer import CompatibilityModeJsonSerializer, JsonSerializer
+
+        standard = (JsonSerializer, CompatibilityModeJsonSerializer)
+        fast, transport = copy(self._client), copy(self._client.transport)
+        transport.serializers = copy(transport.serializers)
+        transport.serializers.serializers = fast_serializers(transport.serializers.serializers, standard)
+        fast._transport = transport
+        return fast
+
+    @cached_property
+    def _writer(self) -> Writer:
         from elasticsearch import JsonSerializer
 
-        return dumps_of(self._client.transport.serializers.get_serializer("application/json"), JsonSerializer)
+        return Writer(self._client.transport.serializers.get_serializer("application/json"), JsonSerializer)
 
     def _reply_to(self, error: Exception) -> Reply:
         """Return the reply that a client's exception holds; raise ours if it holds none."""
@@ -77,8 +88,7 @@ class ElasticsearchEngine(_OverElasticsearch["Elasticsearch"], RestEngine):
 
     def _send(self, request: Request, body: bytes | None) -> Reply:
         try:
-            client = _with_kernel_replies(self._client_for(request), request)
-            response = client.perform_request(**_arguments(request, body))
+            response = self._client_for(request).perform_request(**_arguments(request, body))
         except Exception as error:
             return self._reply_to(error)
         return Reply(response.meta.status, response.body)
@@ -94,35 +104,10 @@ class AsyncElasticsearchEngine(_OverElasticsearch["AsyncElasticsearch"], AsyncRe
 
     async def _send(self, request: Request, body: bytes | None) -> Reply:
         try:
-            client = _with_kernel_replies(self._client_for(request), request)
-            response = await client.perform_request(**_arguments(request, body))
+            response = await self._client_for(request).perform_request(**_arguments(request, body))
         except Exception as error:
             return self._reply_to(error)
         return Reply(response.meta.status, response.body)
-
-
-def _with_kernel_replies(client: Client, request: Request) -> Client:
-    """Return the client, or for replies that the kernels read, a copy over a copy of its transport."""
-    if not is_for_kernels(request) or not _has_begun(client.transport):
-        return client
-    from elasticsearch.serializer import CompatibilityModeJsonSerializer, JsonSerializer
-
-    standard = (JsonSerializer, CompatibilityModeJsonSerializer)
-    serializers = with_kernel_replies(client.transport.serializers.serializers, standard, request)
-    if serializers is None:
-        return client
-    reading, transport = copy(client), copy(client.transport)
-    transport.serializers = copy(transport.serializers)
-    transport.serializers.serializers = serializers
-    # A copy that sniffs nodes would forget when it did.
-    transport._sniff_before_requests = transport._sniff_on_node_failure = False
-    reading._transport = transport
-    return reading
-
-
-def _has_begun(transport: Any) -> bool:
-    """Return whether a transport may be copied: when an asynchronous one first sends, it prepares itself alone."""
-    return getattr(transport, "_async_library", "") is not None
 
 
 def _arguments(request: Request, body: bytes | None) -> dict[str, Any]:

@@ -6,10 +6,9 @@ from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from es_simhash._core.foreign_json import parse_json
-from es_simhash.engines.rest.engine import AsyncRestEngine, Dumps, RestEngine, content_type, dumps_of
+from es_simhash._core.json_codec import parse_json
+from es_simhash.engines.rest.engine import AsyncRestEngine, RestEngine, Writer, content_type, fast_serializers
 from es_simhash.engines.rest.errors import no_connection, timed_out, unreadable
-from es_simhash.engines.rest.kernel_replies import is_for_kernels, with_kernel_replies
 from es_simhash.engines.rest.requests import Reply, Request
 
 if TYPE_CHECKING:
@@ -29,19 +28,35 @@ class _OverOpenSearch(Generic[Client]):
         self._closes_client = closes_client
 
     def _transport_for(self, request: Request) -> Any:
-        """Return the client's transport, or for requests to send once only, a copy that shares its connections."""
+        """Return a copy of the client's transport that shares its connections, but reads faster.
+
+        A copy that sniffs nodes would replace the connections of the original. So of a transport that sniffs there is a
+        copy only for requests to send once.
+        """
         transport = self._client.transport
-        if request.repeatable:
+        sniffs = transport.sniffer_timeout or transport.sniff_on_connection_fail
+        if sniffs and request.repeatable:
             return transport
-        once = _copied(transport)
-        once.max_retries = 0
-        return once
+        copied = copy(transport)
+        copied.sniffer_timeout, copied.sniff_on_connection_fail = None, False
+        copied.deserializer = self._deserializer
+        if not request.repeatable:
+            copied.max_retries = 0
+        return copied
 
     @cached_property
-    def _dumps(self) -> Dumps:
+    def _deserializer(self) -> Any:
         from opensearchpy.serializer import JSONSerializer
 
-        return dumps_of(self._client.transport.serializer, JSONSerializer)
+        fast = copy(self._client.transport.deserializer)
+        fast.serializers = fast_serializers(fast.serializers, (JSONSerializer,))
+        return fast
+
+    @cached_property
+    def _writer(self) -> Writer:
+        from opensearchpy.serializer import JSONSerializer
+
+        return Writer(self._client.transport.serializer, JSONSerializer)
 
     def _reply_to(self, error: Exception) -> Reply:
         """Return the reply that a client's exception holds; raise ours if it holds none."""
@@ -77,8 +92,7 @@ class OpenSearchEngine(_OverOpenSearch["OpenSearch"], RestEngine):
 
     def _send(self, request: Request, body: bytes | None) -> Reply:
         try:
-            transport = _with_kernel_replies(self._transport_for(request), request)
-            decoded = transport.perform_request(**_arguments(request, body))
+            decoded = self._transport_for(request).perform_request(**_arguments(request, body))
         except Exception as error:
             return self._reply_to(error)
         return Reply(200, decoded)
@@ -98,38 +112,15 @@ class AsyncOpenSearchEngine(_OverOpenSearch["AsyncOpenSearch"], AsyncRestEngine)
         try:
             # The first use of the client opens its connections; a copy of its transport does not.
             await self._client.__aenter__()
-            transport = _with_kernel_replies(self._transport_for(request), request)
-            decoded = await transport.perform_request(**_arguments(request, body))
+            decoded = await self._transport_for(request).perform_request(**_arguments(request, body))
         except Exception as error:
             return self._reply_to(error)
         return Reply(200, decoded)
 
 
-def _with_kernel_replies(transport: Any, request: Request) -> Any:
-    """Return the transport, or for replies that the kernels read, a copy that shares its connections."""
-    if not is_for_kernels(request):
-        return transport
-    from opensearchpy.serializer import JSONSerializer
-
-    serializers = with_kernel_replies(transport.deserializer.serializers, (JSONSerializer,), request)
-    if serializers is None:
-        return transport
-    reading = _copied(transport)
-    reading.deserializer = copy(transport.deserializer)
-    reading.deserializer.serializers = serializers
-    return reading
-
-
 def _nodes(client: Any) -> tuple[Any, ...]:
     """Return the connections of all nodes; a client closes only those of nodes that were there when last asked."""
     return tuple(getattr(client.transport.connection_pool, "orig_connections", ()))
-
-
-def _copied(transport: Any) -> Any:
-    copied = copy(transport)
-    # A copy that sniffs nodes would replace the connections of the original.
-    copied.sniffer_timeout, copied.sniff_on_connection_fail = None, False
-    return copied
 
 
 def _arguments(request: Request, body: bytes | None) -> dict[str, Any]:

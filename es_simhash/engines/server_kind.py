@@ -6,7 +6,7 @@ from contextlib import closing
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from es_simhash._core.foreign_json import parse_json
+from es_simhash._core.json_codec import parse_json
 
 Distribution: TypeAlias = Literal["elasticsearch", "opensearch"]
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from es_simhash._core.batched import chunks
-from es_simhash._core.foreign_json import parse_json
+from es_simhash._core.json_codec import parse_json
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import StorageError
 

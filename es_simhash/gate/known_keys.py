@@ -21,7 +21,7 @@ from threading import Event
 import numpy as np
 
 from es_simhash._core.batched import chunks
-from es_simhash._core.foreign_json import parse_json
+from es_simhash._core.json_codec import parse_json
 from es_simhash._core.json_paths import Json
 from es_simhash._core.prefetch import StoppedError
 from es_simhash.engines.base import Engine

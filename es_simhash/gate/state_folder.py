@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from es_simhash._core.foreign_json import parse_json
+from es_simhash._core.json_codec import parse_json
 from es_simhash._core.json_paths import Json
 from es_simhash.engines.embedded.storage import durable_files
 from es_simhash.errors import InUseError, StorageError

@@ -225,15 +225,13 @@ class Reader:
 class Search(Operation[Json]):
     """Run one search request; the result is its whole reply.
 
-    With a ``reader`` it sees the index as that does, and the reply's ``pit_id`` names it from then on. Its hits are a
-    list; where they may be ``lazy``, perhaps another sequence (`es_simhash._core.search_hits`). Requests of the same
-    ``preference`` are answered by the same copies of shards, while these last.
+    With a ``reader`` it sees the index as that does, and the reply's ``pit_id`` names it from then on. Requests of
+    the same ``preference`` are answered by the same copies of shards, while these last.
     """
 
     index: str
     body: Json
     reader: Reader | None = None
-    lazy: bool = False
     preference: str | None = None
 
 
@@ -248,40 +246,17 @@ class Slice:
     count: int
 
 
-# Of a document: its index, id and routing, sequence number and primary term, its text, and our object, if it has one.
-TextHit: TypeAlias = tuple[str, str, str | None, int, int, str, Json | None]
-
-
-class TextSource(tuple[str, ...]):
-    """The parts of documents whose texts are read: the source fields, and last the object of our own.
-
-    An engine may return a document as a `TextHit`.
-    """
-
-    @property
-    def fields(self) -> Sequence[str]:
-        """The source fields."""
-        return self[:-1]
-
-    @property
-    def prefix(self) -> str:
-        """The object of our own."""
-        return self[-1]
-
-
 @dataclass(frozen=True)
 class HitPage:
     """Some hits of a reader, each with ``_seq_no`` and ``_primary_term`` for conditional updates.
 
-    They are objects; if a `TextSource` is read, also `TextHit`. A server's objects also have a ``_version``, and its
-    ``_seq_no`` grows with each change. ``after`` marks where the next page of ``reader`` begins. ``length`` is that of
-    the whole reply in bytes, where it is known.
+    A server's hits also have a ``_version``, and its ``_seq_no`` grows with each change. ``after`` marks where the next
+    page of ``reader`` begins.
     """
 
     hits: list[Any]
     after: Any
     reader: Reader
-    length: int | None = None
 
 
 @dataclass(frozen=True)

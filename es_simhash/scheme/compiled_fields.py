@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from es_simhash._core.json_paths import Json
 from es_simhash._core.native import by_kernels, native
-from es_simhash._core.search_hits import are_made_when_asked_for
 from es_simhash.scheme.compiled import by_fingerprinter, reads_texts
 from es_simhash.scheme.fingerprint import STATUSES, Fingerprint, Fingerprints
 from es_simhash.scheme.fingerprinting import stripped
 
 if TYPE_CHECKING:
-    from es_simhash_native import Fields, Fingerprinter, SearchHits
+    from es_simhash_native import Fields, Fingerprinter
 
     from es_simhash._core.bit_codes import Codes
     from es_simhash.scheme.settings import Layout, MinHash, Settings, SimHash
@@ -66,16 +65,6 @@ def read(
         return None
     fields = _fields(settings.simhash, settings.minhash, settings.layout, scheme_id, names)
     return fields.read(objects if isinstance(objects, list) else list(objects), signature)
-
-
-def read_hits(
-    settings: Settings, scheme_id: str, names: tuple[str, ...], hits: Sequence[Json], prefix: str
-) -> Columns | None:
-    """Return the same of the objects of that name in hits, if the kernels read these: of usual ones only."""
-    if not are_made_when_asked_for(hits):
-        return None
-    fields = _fields(settings.simhash, settings.minhash, settings.layout, scheme_id, names)
-    return by_kernels(lambda _: fields.read_hits(cast("SearchHits", hits), prefix))
 
 
 @lru_cache(maxsize=16)

@@ -17,9 +17,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from es_simhash._core.json_paths import Json
-from es_simhash._core.search_hits import Name, names_of, parts_of, values_of
 from es_simhash.scheme import own_fields
-from es_simhash.scheme.folding_rule import Columns, FoldingRule, Leaders
+from es_simhash.scheme.folding_rule import Columns, FoldingRule, Leaders, Name
 from es_simhash.scheme.group_fields import CANONICAL, GROUP
 from es_simhash.scheme.own_fields import StoredFingerprints
 from es_simhash.scheme.rerank import Match
@@ -47,22 +46,16 @@ class GroupRule:
 class ShownHit:
     """A hit that is shown, its ``rank`` in the engine's list, from 0, and the near-duplicates folded under it.
 
-    It is given by its place among those that were read with it, and the name of its document. ``values`` are those in
-    the fields of a scope; ``group`` and canonical document are those of a hit that is folded by groups.
+    ``name`` is that of its document. ``values`` are those in the fields of a scope; ``group`` and canonical document
+    are those of a hit that is folded by groups.
     """
 
-    hits: Sequence[Json]
-    place: int
+    hit: Json
     name: Name
     rank: int
     values: ScopeValues | None
     similar: list[Match] = field(default_factory=list)
     group: _Group | None = None
-
-    @property
-    def hit(self) -> Json:
-        """The hit as the engine returned it."""
-        return self.hits[self.place]
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +69,7 @@ class _Ranked:
 
     def shown(self, place: int) -> ShownHit:
         """Return one of the hits as shown."""
-        return ShownHit(self.hits, place, self.names[place], self.first + place, self.values.get(place))
+        return ShownHit(self.hits[place], self.names[place], self.first + place, self.values.get(place))
 
 
 class Folding:
@@ -103,18 +96,17 @@ class Folding:
         Where more than ``enough`` are shown then, later ones are folded under those only, or left out; nothing can be
         added.
         """
-        names = names_of(hits)
+        names = [(hit["_index"], hit["_id"], hit.get("_routing")) for hit in hits]
         new = self._new(names)
         self.names += names
         ranked = _Ranked(hits, names, self.read, {})
         if self._scope:
-            parts = parts_of(hits, self._scope.paths)
-            ranked.values.update((place, self._scope.values_of(parts[place])) for place in new)
+            ranked.values.update((place, self._scope.values_of(_source_of(hits[place]))) for place in new)
         self.read += len(names)
         if self.rule is None:
             self.shown += map(ranked.shown, new)
         elif isinstance(self.rule, GroupRule):
-            self._fold_groups(values_of(hits, self.rule.prefix), ranked, new)
+            self._fold_groups(self.rule, ranked, new)
         elif new:
             self._fold(self.rule, ranked, new, enough)
 
@@ -138,13 +130,13 @@ class Folding:
         self.compared = [replace(each, rank=-1, similar=[]) for each in self.compared]
         self.shown = list(self.compared)
 
-    def _fold_groups(self, objects: Sequence[Any], ranked: _Ranked, places: Sequence[int]) -> None:
+    def _fold_groups(self, rule: GroupRule, ranked: _Ranked, places: Sequence[int]) -> None:
         leaders: dict[_Group | None, list[ShownHit]] = defaultdict(list)
         for each in self.compared:
             leaders[each.group].append(each)
         for place in places:
             one = ranked.shown(place)
-            one.group = _group_of(objects[place])
+            one.group = _group_of(_source_of(one.hit).get(rule.prefix))
             leader = next((each for each in leaders[one.group] if self._are_in_scope(each.values, one.values)), None)
             if leader is not None:
                 leader.similar.append(Match(one.name[0], one.name[1], None, None))
@@ -171,11 +163,10 @@ class Folding:
         hits: dict[int, ShownHit] = dict(enumerate(self.compared))
 
         def texts_of(rows: list[int]) -> list[str | None]:
-            if rule.texts_of is None:
+            if rule.text_of is None:
                 return [None] * len(rows)
-            leaders = [hits[row] for row in rows if row < first]
-            before = [text for each in leaders for text in rule.texts_of(each.hits, [each.place])]
-            return before + rule.texts_of(ranked.hits, [stored.places[row - first] for row in rows[len(leaders) :]])
+            asked = (hits[row].hit if row < first else ranked.hits[stored.places[row - first]] for row in rows)
+            return [rule.text_of(_source_of(hit)) for hit in asked]
 
         def are_in_scope(row: int, other: int) -> bool:
             return self._are_in_scope(
@@ -215,16 +206,15 @@ class Folding:
 
 def _read(rule: FoldingRule, hits: Sequence[Json]) -> tuple[StoredFingerprints, dict[int, Apart]]:
     """Return the fingerprints of hits, and why others have none that can be compared, as far as they say it."""
-    stored = own_fields.read_hits(rule.settings, rule.scheme_id, hits, rule.prefix)
-    if stored is not None:
-        others = sorted(set(range(len(hits))).difference(stored.places))
-        reasons = {place: _why_apart(rule, (hits[place].get("_source") or {}).get(rule.prefix)) for place in others}
-        if None not in reasons.values():
-            return stored, {place: reason for place, reason in reasons.items() if reason}
-    own = values_of(hits, rule.prefix)
+    own = [_source_of(hit).get(rule.prefix) for hit in hits]
     apart = {place: reason for place, each in enumerate(own) if (reason := _why_apart(rule, each))}
     objects = [None if place in apart else each for place, each in enumerate(own)]
     return own_fields.read_all(rule.settings, rule.scheme_id, objects), apart
+
+
+def _source_of(hit: Json) -> Json:
+    source: Json = hit.get("_source") or {}
+    return source
 
 
 def _group_of(own: Any) -> _Group | None:

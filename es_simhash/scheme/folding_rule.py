@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from es_simhash._core.arrays import Integers
 from es_simhash._core.bit_codes import Codes
 from es_simhash._core.json_paths import Json
 from es_simhash._core.native import by_kernels
-from es_simhash._core.search_hits import Name
 from es_simhash.scheme.own_fields import StoredFingerprints, estimated_by
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import Match
@@ -28,12 +27,15 @@ from es_simhash.sketches import hamming
 from es_simhash.sketches.minhash.common import Signatures
 from es_simhash.sketches.minhash.estimate import estimates, standard_error
 
+# The index, the id and the routing of a document.
+Name: TypeAlias = tuple[str, str, str | None]
+
 
 @dataclass(frozen=True)
 class FoldingRule:
     """When a hit is folded under another: by fingerprints; by texts where there is a ``verifier`` and both are known.
 
-    ``texts_of`` reads the texts of some hits, given by their places; empty ones are not known.
+    ``text_of`` reads the text of a document's source; None or an empty one is not known.
     """
 
     settings: Settings
@@ -42,7 +44,7 @@ class FoldingRule:
     by_fingerprints: Criteria
     by_texts: Criteria | None = None
     verifier: Verifier | None = None
-    texts_of: Callable[[Sequence[Json], Sequence[int]], list[str | None]] | None = None
+    text_of: Callable[[Json], str | None] | None = None
 
     @cached_property
     def estimated_by(self) -> tuple[int, int]:

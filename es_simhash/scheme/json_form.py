@@ -9,7 +9,7 @@ from dataclasses import asdict, fields
 from hashlib import sha256
 from typing import Any, TypeAlias
 
-from es_simhash._core.foreign_json import parse_json
+from es_simhash._core.json_codec import parse_json
 from es_simhash.errors import FormatError, SchemeError
 from es_simhash.scheme.settings import Layout, MinHash, Passages, Settings, SimHash
 from es_simhash.scheme.verdict.verification import LEVELS, Verification
@@ -27,6 +27,7 @@ SCHEMA = "urn:es-simhash:schema:scheme:1"
 LATER_PARTS = ("verification", "passages")
 """Settings that schemes of an index may be older than."""
 _ID_DIGITS = 12
+_IDENTITY = re.compile(f"[0-9a-f]{{{_ID_DIGITS}}}")
 # What schemes did before these settings were added to a verification, a layout and a normalisation; they are still
 # written without.
 _LATER: dict[str, Any] = {"features": "scheme"}
@@ -142,7 +143,7 @@ def identity(settings: Settings) -> str:
 
 def is_identity(text: object) -> bool:
     """Return whether a text has the form of an `identity`."""
-    return isinstance(text, str) and re.fullmatch(f"[0-9a-f]{{{_ID_DIGITS}}}", text) is not None
+    return isinstance(text, str) and _IDENTITY.fullmatch(text) is not None
 
 
 def _read(text: str) -> dict[str, Any]:

@@ -279,12 +279,6 @@ def read_all(
     return _read_all(settings, scheme_id, objects) if compiled is None else _of_columns(settings, compiled)
 
 
-def read_hits(settings: Settings, scheme_id: str, hits: Sequence[Json], prefix: str) -> StoredFingerprints | None:
-    """Read the fingerprints in hits, if the kernels read these: usual ones of the status ``ok``."""
-    compiled = compiled_fields.read_hits(settings, scheme_id, tuple(_properties(settings)), hits, prefix)
-    return None if compiled is None else _of_columns(settings, compiled)
-
-
 def _of_columns(settings: Settings, columns: compiled_fields.Columns) -> StoredFingerprints:
     places, contents, (simhashes, keyed, signatures), similarities = columns
     return StoredFingerprints(

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from es_simhash._core.arrays import distinct_numbers
 from es_simhash._core.bit_codes import Codes
-from es_simhash._core.foreign_json import parse_json
+from es_simhash._core.json_codec import parse_json
 from es_simhash.errors import FormatError, InputError
 from es_simhash.text.features import FeatureBatch, distinct
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from es_simhash._core.foreign_json import parse_json
+from es_simhash._core.json_codec import parse_json
 from es_simhash.documents.files import whole_file
 from es_simhash.errors import InputError, SchemeMismatchError
 from es_simhash.scheme.scheme import Scheme

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 from es_simhash._core.json_paths import Json, value_at
-from es_simhash.documents.files.records import FileDocument, JsonLine, Record, as_object, without_names
+from es_simhash.documents.files.records import FileDocument, without_names
 from es_simhash.documents.rejected import OnReject, Rejected, decoded_excerpt
 from es_simhash.documents.sources import as_id
 from es_simhash.errors import InputError
 
-Numbered: TypeAlias = "tuple[int, Record]"
+Numbered: TypeAlias = "tuple[int, Json]"
 
 
 class RecordError(Exception):
@@ -81,13 +81,9 @@ class DataFile:
         """Yield the documents of records; reject one without a usable id."""
         name, before, part = self.name, 0, 0
         id_field = self.options.id_field
-        for line, read in records:
+        for line, record in records:
             part, before = part + 1 if line == before else 0, line
             place = f"{line}.{part}" if part else str(line)
-            if not isinstance(read, dict) and (found := self._of_line(name, line, place, read)):
-                yield found
-                continue
-            record = as_object(read)
             if id_field is None and _BESIDE.isdisjoint(record) and not isinstance(record.get("id"), float):
                 # By far the most frequent case, so it is short.
                 id = as_id(record.get("id")) or self._made_id(place, record)
@@ -101,18 +97,6 @@ class DataFile:
                 self.reject(line, str(bad), record)
             else:
                 yield FileDocument(id, without_names(document), name, line, routing, f"{self.number}:{place}")
-
-    def _of_line(self, name: str, line: int, place: str, read: JsonLine) -> FileDocument | None:
-        """Return the document of a line that the compiled kernels have read; None if Python's way has to decide."""
-        try:
-            id, routing = read.names(self.options.id_field)
-        except ValueError:
-            return None
-        if id is None:
-            if not self._is_kept:
-                return None
-            id = self._made_id(place, {})
-        return FileDocument(id, read, name, line, routing, f"{self.number}:{place}")
 
     @cached_property
     def _is_kept(self) -> bool:

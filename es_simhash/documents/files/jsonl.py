@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
+from es_simhash._core.json_codec import loads
 from es_simhash._core.json_paths import Json
-from es_simhash._core.native import native
 from es_simhash.documents.files.compression import Stream
 from es_simhash.documents.files.data_file import DataFile, Numbered, ReadOptions, RecordError
 from es_simhash.documents.files.encodings import decoded
 from es_simhash.documents.files.json_values import parse_object
 from es_simhash.documents.files.lines import read_lines
-from es_simhash.documents.files.records import Record, as_object
 
 _ACTIONS = {"index", "create", "update", "delete"}
 _METADATA = {
@@ -29,18 +28,18 @@ def read_jsonl(file: DataFile, stream: Stream) -> Iterator[Numbered]:
     if first is None:
         return
     objects = chain([first], objects)
-    yield from sources_of_bulk(file, objects) if is_action(as_object(first[1])) else objects
+    yield from sources_of_bulk(file, objects) if is_action(first[1]) else objects
 
 
 def _objects(file: DataFile, stream: Stream) -> Iterator[Numbered]:
-    read = _reader(file.options)
+    options = file.options
     begun = False
     for number, line in read_lines(file, stream):
         raw = line.strip()
         if not raw:
             continue
         try:
-            record = read(raw)
+            record = read_line(raw, options)
         except RecordError as bad:
             if not begun and raw in {b"{", b"["}:
                 file.reject(number, "JSON over several lines begins here. Make it one line a document: jq -c .", raw)
@@ -51,24 +50,14 @@ def _objects(file: DataFile, stream: Stream) -> Iterator[Numbered]:
         begun = True
 
 
-def _reader(options: ReadOptions) -> Callable[[bytes], Record]:
-    """Return what reads a line: the compiled kernels, where it is sure that Python's reader takes it the same way."""
+def read_line(raw: bytes, options: ReadOptions) -> Json:
+    """Read a line as an object: what is not UTF-8, or no object, is read strictly, which says what is wrong."""
 
-    def by_python(raw: bytes) -> Record:
+    def strictly(_: object) -> Json:
         return parse_object(decoded(raw, options))
 
-    kernels = native()
-    if kernels is None or options.line_encoding != "utf-8":
-        return by_python
-    line, refused = kernels.JsonLine, kernels.Refused
-
-    def by_kernels(raw: bytes) -> Record:
-        try:
-            return line(raw)
-        except refused:
-            return by_python(raw)
-
-    return by_kernels
+    record = loads(raw, strictly) if options.line_encoding == "utf-8" else None
+    return record if type(record) is dict else strictly(raw)
 
 
 def is_action(record: Json) -> bool:
@@ -85,8 +74,7 @@ def sources_of_bulk(file: DataFile, objects: Iterable[Numbered]) -> Iterator[Num
     Updates and deletes are rejected, since they make no whole document.
     """
     pending: tuple[int, Json] | None = None
-    for number, read in objects:
-        record = as_object(read)
+    for number, record in objects:
         if is_action(record):
             _reject_incomplete(file, pending)
             pending = (number, record)

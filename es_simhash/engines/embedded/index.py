@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import tantivy
 
-from es_simhash._core.foreign_json import parse_json
+from es_simhash._core.json_codec import parse_json
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.source_filter import SourceFilter
 from es_simhash.engines.embedded.mapping.document_terms import encode, leaves, terms, version_of

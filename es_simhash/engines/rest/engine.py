@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Collection, Mapping
 from typing import Any, TypeVar
 
+from es_simhash._core.json_codec import dumps, json_lines, loads
 from es_simhash._core.json_paths import Json
-from es_simhash._core.native import native
 from es_simhash.engines.rest.operation_requests import conversation, lines_of
 from es_simhash.engines.rest.requests import Reply, Request, checked, doing, known
 from es_simhash.errors import InputError, UnsendableError
 from es_simhash.plans.operations import Bulk, Operation
 
 Result = TypeVar("Result")
-Dumps = Callable[[Any], "bytes | str"]
 
 
 class RestEngine(ABC):
@@ -32,7 +31,7 @@ class RestEngine(ABC):
             except StopIteration as end:
                 result: Result = end.value
                 return result
-            reply = self._send(request, encoded(operation, request.body, self._dumps))
+            reply = self._send(request, encoded(operation, request.body, self._writer))
             body = checked(operation, known(request, reply, self._distribution))
 
     @abstractmethod
@@ -44,7 +43,7 @@ class RestEngine(ABC):
 
     @property
     @abstractmethod
-    def _dumps(self) -> Dumps: ...
+    def _writer(self) -> Writer: ...
 
 
 class AsyncRestEngine(ABC):
@@ -62,7 +61,7 @@ class AsyncRestEngine(ABC):
             except StopIteration as end:
                 result: Result = end.value
                 return result
-            reply = await self._send(request, encoded(operation, request.body, self._dumps))
+            reply = await self._send(request, encoded(operation, request.body, self._writer))
             body = checked(operation, known(request, reply, self._distribution))
 
     @abstractmethod
@@ -74,7 +73,7 @@ class AsyncRestEngine(ABC):
 
     @property
     @abstractmethod
-    def _dumps(self) -> Dumps: ...
+    def _writer(self) -> Writer: ...
 
 
 def content_type(request: Request) -> str:
@@ -82,50 +81,66 @@ def content_type(request: Request) -> str:
     return "application/x-ndjson" if isinstance(request.body, list) else "application/json"
 
 
-def dumps_of(serializer: Any, standard: type) -> Dumps:
-    """Return what writes an object as a client's serializer does.
+class FastJson:
+    """A client's serializer, but JSON is read by msgspec; what that refuses is read by the client's own."""
 
-    If that is the client's ``standard`` one, the compiled kernels write the types that Python's json knows by itself.
-    """
-    by_client: Dumps = serializer.dumps
-    kernels = native()
-    if kernels is None or type(serializer) is not standard:
-        return by_client
-    by_kernels, refused = kernels.json_bytes, kernels.Refused
+    def __init__(self, serializer: Any) -> None:
+        self.mimetype, self.dumps = serializer.mimetype, serializer.dumps
+        self._by_client = serializer.loads
 
-    def dumps(value: Any) -> bytes | str:
-        try:
-            return by_kernels(value)
-        except refused:
-            return by_client(value)
-
-    return dumps
+    def loads(self, text: bytes | str) -> Any:
+        """Return the reply as an object."""
+        return loads(text, self._by_client)
 
 
-def encoded(operation: Operation[Any], body: Json | list[Json] | None, dumps: Dumps) -> bytes | None:
-    """Encode the body of a request, each line by the client's own serializer.
+def fast_serializers(serializers: Mapping[str, Any], standard: Collection[type]) -> dict[str, Any]:
+    """Return a client's serializers by their media types; those of the client's ``standard`` classes read faster."""
+    return {name: FastJson(each) if type(each) in standard else each for name, each in serializers.items()}
+
+
+class Writer:
+    """Writes as a client's serializer does; JSON is written by msgspec if that is the client's ``standard`` one."""
+
+    def __init__(self, serializer: Any, standard: type) -> None:
+        self._serializer = serializer
+        self._is_standard = type(serializer) is standard
+
+    def all(self, lines: list[Any]) -> bytes | None:
+        """Return lines of JSON; None if they have to be written one by one."""
+        return json_lines(lines) if self._is_standard else None
+
+    def one(self, line: Any) -> bytes:
+        """Return one line without its end."""
+        return dumps(line, self._by_client) if self._is_standard else self._by_client(line)
+
+    def _by_client(self, line: Any) -> bytes:
+        written: bytes | str = self._serializer.dumps(line)
+        if isinstance(written, str):
+            return written.encode()
+        written.decode()  # refused, unless it is UTF-8
+        return written
+
+
+def encoded(operation: Operation[Any], body: Json | list[Json] | None, writer: Writer) -> bytes | None:
+    """Encode the body of a request, each line as the client's own serializer does.
 
     What is not valid JSON or UTF-8 is refused here: a client would send half of a surrogate pair as broken UTF-8.
     """
     if body is None:
         return None
-    lines = []
-    for number, line in enumerate(body if isinstance(body, list) else [body]):
+    lines = body if isinstance(body, list) else [body]
+    if (written := writer.all(lines)) is not None:
+        return written
+    each = []
+    for number, line in enumerate(lines):
         try:
-            lines.append(_utf8(dumps(line)))
+            each.append(writer.one(line))
         except (ValueError, TypeError) as error:
             raise _unsendable(operation, number, error) from None
         except Exception as error:
             # The clients wrap the reason in their own error, whose text contains the whole document.
             raise _unsendable(operation, number, error.__context__ or error) from None
-    return b"\n".join([*lines, b""])
-
-
-def _utf8(text: bytes | str) -> bytes:
-    if isinstance(text, str):
-        return text.encode()
-    text.decode()
-    return text
+    return b"\n".join([*each, b""])
 
 
 def _unsendable(operation: Operation[Any], line: int, reason: BaseException) -> InputError:

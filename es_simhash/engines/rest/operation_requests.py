@@ -12,7 +12,6 @@ from http import HTTPStatus
 from typing import Any, TypeVar
 
 from es_simhash._core.json_paths import Json
-from es_simhash._core.search_hits import are_made_when_asked_for
 from es_simhash.engines.rest import point_in_time, settings_and_aliases
 from es_simhash.engines.rest.errors import refusal
 from es_simhash.engines.rest.reply_checks import as_many, document, hits_of, of_id, typed
@@ -174,19 +173,16 @@ def _search(operation: Search) -> Conversation[Json]:
     if operation.reader is None:
         path = path_of(operation.index, "_search")
         params = {**WHOLE_ANSWER, **_given(preference=operation.preference)}
-        reply = yield Request("POST", path, params, operation.body, lazy=operation.lazy)
+        reply = yield Request("POST", path, params, operation.body)
     else:
         body = point_in_time.at_point_in_time(operation.reader, operation.body)
         whole_answer = {"allow_partial_search_results": "false"}
-        reply = yield Request("POST", "/_search", whole_answer, body, lazy=operation.lazy)
+        reply = yield Request("POST", "/_search", whole_answer, body)
     return _searched(operation, reply)
 
 
 def _searched(operation: Search | MultiSearch, reply: Json) -> Json:
-    whole(operation, reply)
-    # The kernels have checked those.
-    if not are_made_when_asked_for(reply["hits"]["hits"]):
-        hits_of(reply)
+    hits_of(whole(operation, reply))
     return reply
 
 

@@ -16,7 +16,6 @@ from dataclasses import replace
 from typing import Any
 
 from es_simhash._core.json_paths import Json
-from es_simhash.engines.rest.kernel_replies import LENGTH
 from es_simhash.engines.rest.reply_checks import hits_of, typed
 from es_simhash.engines.rest.requests import (
     SOMETHING,
@@ -39,7 +38,6 @@ from es_simhash.plans.operations import (
     Reader,
     ReadPage,
     Slice,
-    TextSource,
     is_remote,
 )
 
@@ -107,7 +105,7 @@ def _behind(operation: ReadPage, place: int | None, part: Slice | None = None) -
     reply = yield from _in_order(operation, _body(operation, part), place, "asc")
     hits = hits_of(reply)
     reader = replace(operation.reader, id=_id_of(reply["pit_id"]))
-    return HitPage(hits, _place_of(hits[-1]) if hits else None, reader, reply.get(LENGTH))
+    return HitPage(hits, _place_of(hits[-1]) if hits else None, reader)
 
 
 def _between(operation: ReadPage, part: Slice) -> Conversation[HitPage]:
@@ -116,9 +114,6 @@ def _between(operation: ReadPage, part: Slice) -> Conversation[HitPage]:
     if place >= end:
         return HitPage([], None, operation.reader)
     page = yield from _behind(operation, place)
-    if page.after is not None and page.after > end and _texts(operation):
-        # Of texts, only the last shows its place.
-        page = yield from _behind(replace(operation, source=list(_texts(operation) or ())), place)
     if page.after is None or page.after <= end:
         return replace(page, after=(page.after, end))
     return replace(page, hits=[hit for hit in page.hits if _place_of(hit) <= end], after=(end, end))
@@ -143,7 +138,7 @@ def _in_order(operation: ReadPage, body: Json, place: int | None, order: str) ->
     if place is not None:
         body["search_after"] = [place]
     params = {"allow_partial_search_results": "false"}
-    return whole(operation, (yield Request("POST", "/_search", params, body, texts=_texts(operation))))
+    return whole(operation, (yield Request("POST", "/_search", params, body)))
 
 
 def _place_of(hit: Json) -> int:
@@ -157,18 +152,14 @@ def _scroll(operation: ReadPage) -> Conversation[HitPage]:
     if reader.id is None:
         path, params = path_of(reader.index, "_search"), {**WHOLE_ANSWER, "scroll": _KEPT}
         body = {**_body(operation, operation.slice), "sort": ["_doc"]}
-        reply = yield Request("POST", path, params, body, texts=_texts(operation))
+        reply = yield Request("POST", path, params, body)
     else:
         # Each request advances the scroll, so it must not be repeated.
         body = {"scroll": _KEPT, "scroll_id": reader.id}
-        reply = yield Request("POST", "/_search/scroll", body=body, repeatable=False, texts=_texts(operation))
+        reply = yield Request("POST", "/_search/scroll", body=body, repeatable=False)
     hits = hits_of(whole(operation, reply))
     reader = Reader("scroll", reader.index, _id_of(reply["_scroll_id"]))
-    return HitPage(hits, len(hits) or None, reader, reply.get(LENGTH))
-
-
-def _texts(operation: ReadPage) -> TextSource | None:
-    return operation.source if isinstance(operation.source, TextSource) else None
+    return HitPage(hits, len(hits) or None, reader)
 
 
 def _body(operation: ReadPage, part: Slice | None) -> Json:

@@ -35,8 +35,7 @@ def as_many(values: object, asked: Sized) -> list[Any]:
 
 def hits_of(reply: Json) -> list[Any]:
     """Return the hits of a search; raise unless each names a document."""
-    # Replies hold no tuples, so these were made of checked values (`es_simhash.engines.rest.kernel_replies`).
-    return [hit if type(hit) is tuple else document(hit) for hit in typed(reply["hits"]["hits"], list)]
+    return [document(hit) for hit in typed(reply["hits"]["hits"], list)]
 
 
 def document(found: Json) -> Json:

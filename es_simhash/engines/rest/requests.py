@@ -39,7 +39,6 @@ from es_simhash.plans.operations import (
     Refresh,
     Sample,
     Search,
-    TextSource,
     UpdateAliases,
     is_several,
 )
@@ -53,8 +52,7 @@ class Request:
     """One HTTP request; a list as the body stands for lines (NDJSON).
 
     A request that is not ``repeatable`` must be sent once only: a client's own retry could write a document twice, or
-    report its own change as a conflict. Hits of ``texts`` may be read as `TextHit`, and those that are ``lazy`` as
-    `es_simhash._core.search_hits` says.
+    report its own change as a conflict.
     """
 
     method: str
@@ -62,8 +60,6 @@ class Request:
     params: Mapping[str, str] = field(default_factory=dict)
     body: Json | list[Json] | None = None
     repeatable: bool = True
-    texts: TextSource | None = None
-    lazy: bool = False
 
 
 @dataclass(frozen=True)

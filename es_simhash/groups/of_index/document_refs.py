@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
-from es_simhash._core.foreign_json import parse_json
+from es_simhash._core.json_codec import parse_json
 from es_simhash._core.json_paths import Json
 from es_simhash.groups.pairs.encoded import encoded
 from es_simhash.groups.pairs.spool import Spools

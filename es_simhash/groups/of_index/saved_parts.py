@@ -14,7 +14,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from es_simhash._core.foreign_json import parse_json
+from es_simhash._core.json_codec import parse_json
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import InputError, StorageError
 from es_simhash.groups.of_index.document_refs import RefColumns

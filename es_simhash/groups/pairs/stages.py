@@ -23,7 +23,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from es_simhash._core.foreign_json import parse_json
+from es_simhash._core.json_codec import parse_json
 from es_simhash._core.json_paths import Json
 from es_simhash.engines.embedded.storage.writer_claim import Claim
 from es_simhash.errors import InputError, InUseError, StorageError

@@ -9,15 +9,15 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import DocumentError, InputError
 from es_simhash.live.learning import LowestContents
-from es_simhash.live.sweep.document_ref import DocumentRef
+from es_simhash.live.sweep.document_ref import DocumentRef, named_by
 from es_simhash.live.sweep.work import Prepared, Update, settle_by_reading_again
 from es_simhash.plans.foreign_values import REMEDY, foreign_in
-from es_simhash.plans.operations import Action, Plan, TextHit, TextSource
+from es_simhash.plans.operations import Action, Plan
 from es_simhash.scheme.group_fields import of_empty
 from es_simhash.scheme.own_fields import DEFERRED, content_hash
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class ReadDocument(DocumentRef):
     """A document as it was read: its text, or the problem with it, and our fields."""
 
@@ -26,13 +26,8 @@ class ReadDocument(DocumentRef):
     fields: Json
 
     @classmethod
-    def parse(cls, documents: Documents, hit: Json | TextHit) -> ReadDocument:
+    def parse(cls, documents: Documents, hit: Json) -> ReadDocument:
         """Parse a hit of a search, or of a reply to a multi-get."""
-        if isinstance(hit, tuple):
-            index, id_, routing, seq_no, primary_term, found_text, fields = hit
-            version = {"if_seq_no": seq_no, "if_primary_term": primary_term}
-            problem = _problem_of(documents, {documents.prefix: fields}) if fields else None
-            return cls(index, id_, routing, version, found_text, problem, fields or {})
         source = hit.get("_source") or {}
         text, problem = "", None
         try:
@@ -41,8 +36,7 @@ class ReadDocument(DocumentRef):
             problem = error.problem
         problem = _problem_of(documents, source) or problem
         own = source.get(documents.prefix)
-        ref = DocumentRef.of(hit)
-        return cls(ref.index, ref.id, ref.routing, ref.version, text, problem, own if isinstance(own, dict) else {})
+        return cls(*named_by(hit), text, problem, own if isinstance(own, dict) else {})
 
     def is_current(self, scheme_id: str) -> bool:
         """Return whether the fields are those of this text under a scheme."""
@@ -72,12 +66,12 @@ class Fingerprinting:
     lowest: LowestContents = field(default_factory=LowestContents)
 
     @property
-    def source(self) -> TextSource:
+    def source(self) -> Sequence[str]:
         """The source fields, and the object of our own."""
         # The whole object: where somebody else has a plain value, paths within it find nothing.
-        return TextSource((*self.documents.fields, self.documents.prefix))
+        return (*self.documents.fields, self.documents.prefix)
 
-    def prepare(self, hits: Sequence[Json | TextHit]) -> Prepared:
+    def prepare(self, hits: Sequence[Json]) -> Prepared:
         """Fingerprint the documents whose fields are not those of their texts."""
         documents, prepared = self.documents, Prepared()
         due: list[ReadDocument] = []

@@ -8,7 +8,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from es_simhash._core.foreign_json import parse_json
+from es_simhash._core.json_codec import parse_json
 from es_simhash.live.sweep.progress import Progress
 
 _SECONDS_BETWEEN_WRITES = 2.0

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from hashlib import sha256
 from typing import Any, Literal, TypeAlias
 
-from es_simhash._core.foreign_json import parse_json
+from es_simhash._core.json_codec import parse_json
 from es_simhash._core.json_paths import Json
 from es_simhash.errors import FormatError
 from es_simhash.live.erase.options import EraseOptions

@@ -8,7 +8,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash.documents.rejected import Rejected
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)  # frozen ones take longer to make, and there is one for each document
 class DocumentRef:
     """The index, id and routing of a document, and the version that was read."""
 
@@ -20,8 +20,7 @@ class DocumentRef:
     @classmethod
     def of(cls, hit: Json) -> DocumentRef:
         """Refer to the document of a hit of a search, or of a reply to a multi-get."""
-        version = {f"if{name}": hit[name] for name in ("_seq_no", "_primary_term") if name in hit}
-        return cls(hit["_index"], hit["_id"], hit.get("_routing"), version)
+        return cls(*named_by(hit))
 
     @property
     def metadata(self) -> Json | None:
@@ -36,3 +35,13 @@ class DocumentRef:
     def rejected(self, reason: str, *, may_pass: bool = False) -> Rejected:
         """Reject the document for a reason."""
         return Rejected(index=self.index, id=self.id, reason=f"Document {self.id!r} {reason}", may_pass=may_pass)
+
+
+def named_by(hit: Json) -> tuple[str, str, str | None, dict[str, int]]:
+    """Return the index, id and routing of a hit, and its version."""
+    version = {}
+    if "_seq_no" in hit:
+        version["if_seq_no"] = hit["_seq_no"]
+    if "_primary_term" in hit:
+        version["if_primary_term"] = hit["_primary_term"]
+    return hit["_index"], hit["_id"], hit.get("_routing"), version

@@ -20,7 +20,6 @@ from es_simhash.plans.operations import (
     Refresh,
     Search,
     Slice,
-    TextHit,
     Wait,
 )
 from es_simhash.plans.reply_size import FIRST_DOCUMENTS, REPLY_BYTES, ReplySize
@@ -122,7 +121,6 @@ class Reading:
     def _asked(self, reader: Reader) -> ReadPage:
         asked = ReadPage(reader, self._query, self._size, self._source, self._slice, self._after, bool(self._is_whole))
         if self._is_tried(reader):
-            # Not as texts, which would not show how long the documents are.
             return replace(asked, size=min(self._size, _FIRST_WHOLE), source=True)
         return asked
 
@@ -156,8 +154,6 @@ class Reading:
             return
         if not self._is_whole:
             self._wanted_length = length
-        if page.length is not None:
-            length = page.length / len(page.hits)
         if self._is_whole and length > _MOST_OF_WHOLE * max(self._wanted_length, _SHORT):
             # These documents are others than the first ones: try again.
             self._is_whole, self._wanted_length = None, 0.0
@@ -165,11 +161,10 @@ class Reading:
         self._size = max(1, min(int(REPLY_BYTES / length), 2 * self._size, _MOST))
 
 
-def _length(hits: Sequence[Json | TextHit]) -> float:
-    """Return the length of a document's source, or of its text, from a sample."""
+def _length(hits: Sequence[Json]) -> float:
+    """Return the length of a document's source, from a sample."""
     sample = hits[:: 1 + len(hits) // _SAMPLE]
-    sources = (hit[5:] if isinstance(hit, tuple) else hit.get("_source") for hit in sample)
-    return max(1.0, sum(map(json_length, sources)) / len(sample))
+    return max(1.0, sum(json_length(hit.get("_source")) for hit in sample) / len(sample))
 
 
 def common_reader(index: str, options: RunOptions) -> Plan[Reader | None]:

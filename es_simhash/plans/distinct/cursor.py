@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, cast
 
-from es_simhash._core.search_hits import Name
 from es_simhash.errors import FormatError, InputError
 from es_simhash.plans.operations import Reader
+from es_simhash.scheme.folding_rule import Name
 
 # A reader's id has about 130 characters for each shard.
 MOST_CHARACTERS = 1 << 20

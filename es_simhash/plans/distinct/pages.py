@@ -11,7 +11,7 @@ from typing import overload
 
 from es_simhash._core.json_length import json_length
 from es_simhash._core.json_paths import Json
-from es_simhash.documents.documents import texts_of_hits
+from es_simhash.documents.documents import readable_text
 from es_simhash.errors import EngineError, InputError, ReaderLostError, TooLargeError
 from es_simhash.plans.distinct.cursor import Cursor, invalid, order_of
 from es_simhash.plans.distinct.fixed_order import check_scripts
@@ -206,7 +206,7 @@ def _rule(terms: SearchTerms, asked: SearchBody, request: SearchOptions) -> Fold
                 "or use with_texts."
             )
         return FoldingRule(*given)
-    return FoldingRule(*given, terms.criteria, verifier, partial(texts_of_hits, documents))
+    return FoldingRule(*given, terms.criteria, verifier, partial(readable_text, documents))
 
 
 def _go_on(terms: SearchTerms, asked: SearchBody, folding: Folding, cursor: Cursor) -> Plan[Reader]:
@@ -216,7 +216,7 @@ def _go_on(terms: SearchTerms, asked: SearchBody, folding: Folding, cursor: Curs
         at_once = lengths.at_once() if asked.has_texts else max(asked.window, _PRINTS_AT_ONCE)
         size = min(cursor.rank - folding.read, at_once)
         try:
-            reply = yield Search(terms.index, asked.part_again(folding.read, size), reader, lazy=True)
+            reply = yield Search(terms.index, asked.part_again(folding.read, size), reader)
         except EngineError as error:
             if type(error) is EngineError and not folding.read:
                 # It read the same before, so it cannot read this reader's id.
@@ -270,7 +270,7 @@ def _read_on(
             size = min(size, lengths.at_once())
         try:
             body = asked.part(folding.read, size)
-            reply: Json = yield Search(terms.index, body, reader, lazy=True, preference=copies)
+            reply: Json = yield Search(terms.index, body, reader, preference=copies)
         except TooLargeError:
             # The index's owner may have set a smaller window than the engine's.
             most = size // 2

@@ -1,7 +1,6 @@
 //! `Fields`: what a document stores of a fingerprint.
 
 use es_simhash_kernels::scheme::fields::{Field, KeyForm, Layout};
-use es_simhash_kernels::scheme::stored_json;
 use es_simhash_kernels::sketches::bands::Bands;
 use es_simhash_kernels::sketches::blocks::Blocks;
 use es_simhash_kernels::sketches::codec::SignatureCodec;
@@ -13,7 +12,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
 use crate::fingerprinter::{Fingerprinter, One};
-use crate::json::SearchHits;
 use crate::stored;
 use crate::texts::refused;
 use crate::utf8::Utf8;
@@ -141,16 +139,6 @@ impl Fields {
     fn read<'py>(&self, objects: &Bound<'py, PyList>, signature: Option<&[u8]>) -> PyResult<stored::Read<'py>> {
         let names = stored::Names { fields: &self.names, scheme: &self.scheme_name };
         stored::read(&self.layout, &names, self.scheme.bind(objects.py()), objects, signature)
-    }
-
-    /// Return the same of the objects of that name in hits, but only where they are usual, and their status is the first.
-    fn read_hits<'py>(&self, py: Python<'py>, hits: &SearchHits, prefix: &str) -> PyResult<stored::Read<'py>> {
-        let names = self.names.iter().map(|name| name.bind(py).to_str()).collect::<PyResult<_>>()?;
-        let given = [
-            (self.scheme_name.bind(py).to_str()?, self.scheme.bind(py).to_str()?),
-            (self.status_name.bind(py).to_str()?, self.statuses[0].bind(py).to_str()?),
-        ];
-        stored::read_hits(py, &self.layout, &stored_json::Names { fields: names, given }, hits, prefix)
     }
 }
 

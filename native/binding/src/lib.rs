@@ -6,7 +6,6 @@ mod fingerprinter;
 mod folding;
 mod hashing;
 mod joins;
-mod json;
 mod self_join;
 mod settings;
 mod stored;
@@ -34,8 +33,6 @@ mod es_simhash_native {
     #[pymodule_export]
     use crate::joins::{Components, Linker, agreements, contents, entries, places, sorted_together, utf8_of};
     #[pymodule_export]
-    use crate::json::{JsonLine, SearchHits, json_bytes, search_hits, search_reply};
-    #[pymodule_export]
     use crate::self_join::{near_pairs, sharing};
     #[pymodule_export]
     use crate::text::{normalise, words};
@@ -53,7 +50,7 @@ mod es_simhash_native {
     /// The first digits of the SHA-256 of es_simhash_native.pyi, by which `es_simhash._core.native` knows old builds.
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
-    const __interface__: &str = "39495ec0d0bb";
+    const __interface__: &str = "df765cbbe0e8";
 
     /// Load numpy's interface with the module: in the first call of a kernel, an interruption would make that panic.
     #[pymodule_init]

@@ -2,13 +2,10 @@
 
 use es_simhash_kernels::scheme::fields::{KeyForm, Layout};
 use es_simhash_kernels::scheme::stored::{Rows, Stored};
-use es_simhash_kernels::scheme::stored_json;
-use es_simhash_kernels::stop;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
-use crate::json::SearchHits;
 use crate::work;
 
 /// SimHashes, of one or two words; values that keys hold; signatures that are stored apart.
@@ -46,33 +43,6 @@ pub fn read<'py>(
     let similarities = signature.and_then(|signature| rows.estimates(layout, &values(signature)));
     let columns = columns(py, layout, rows, whole.len())?;
     Ok((whole, contents, columns, similarities.map(|similarities| similarities.into_pyarray(py))))
-}
-
-/// Read the fingerprints in the objects of that name in hits, where these are usual.
-pub fn read_hits<'py>(
-    py: Python<'py>,
-    layout: &Layout,
-    names: &stored_json::Names<'_>,
-    hits: &SearchHits,
-    prefix: &str,
-) -> PyResult<Read<'py>> {
-    let (json, mut rows) = (hits.json(py), Rows::default());
-    let found = work::run(py, json.len(), || {
-        let (mut found, mut keys) = (Vec::new(), Vec::new());
-        for (place, hit) in hits.hits().iter().enumerate() {
-            stop::look();
-            if let Some(own) = hit.value(json, prefix)?.filter(|own| json[own.start] == b'{')
-                && let Some(content) = stored_json::append(layout, names, json, &own, &mut keys, &mut rows)?
-            {
-                found.push((place, content));
-            }
-        }
-        Ok(found)
-    })?;
-    let contents = found.iter().map(|(_, content)| PyString::from_bytes(py, content).map(Some));
-    let contents = contents.collect::<PyResult<_>>()?;
-    let columns = columns(py, layout, rows, found.len())?;
-    Ok((found.iter().map(|(place, _)| *place).collect(), contents, columns, None))
 }
 
 fn columns<'py>(py: Python<'py>, layout: &Layout, rows: Rows, count: usize) -> PyResult<Columns<'py>> {

@@ -4,7 +4,6 @@ mod bits;
 pub mod compare;
 pub mod cpu;
 pub mod joins;
-pub mod json;
 pub mod scheme;
 pub mod sketches;
 pub mod stop;

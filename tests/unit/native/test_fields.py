@@ -24,7 +24,6 @@ from es_simhash.scheme.settings import KeyForm, Layout, MinHash, Settings, SimHa
 from es_simhash.sketches.minhash.common import VALUE_BITS
 from es_simhash.sketches.minhash.estimate import estimates
 from tests import ROOT
-from tests.support.corpus import corpus
 from tests.support.texts import any_text
 
 kernels = pytest.importorskip("es_simhash_native")
@@ -192,49 +191,6 @@ def test_fingerprints_are_read_back_as_by_numpy(data: st.DataObject) -> None:
             assert one.dtype == other.dtype
             assert one.shape == other.shape
             assert one.tolist() == other.tolist()
-
-
-@given(st.data())
-def test_fingerprints_in_hits_are_read_as_those_of_objects_or_left_out(data: st.DataObject) -> None:
-    settings = data.draw(any_settings())
-    objects = data.draw(any_objects(settings))
-    spaced = data.draw(st.booleans())
-    hits = [{"_index": "i", "_id": str(i), "_source": {"own": own}} for i, own in enumerate(objects)]
-    reply = json.dumps({"hits": {"hits": hits}}, ensure_ascii=data.draw(st.booleans()), indent=1 if spaced else None)
-    try:
-        made = kernels.search_hits(reply.encode("utf-8", "surrogatepass"))["hits"]["hits"]
-    except kernels.Refused:
-        return  # of half a surrogate pair
-    found = own_fields.read_hits(settings, "id", made, "own")
-    assert found is not None
-    whole = own_fields.read_all(settings, "id", objects)
-    of_status_ok = [place for place in whole.places if objects[place].get("status") == "ok"]
-    assert set(found.places) <= set(of_status_ok)
-    if settings.layout.keys == "fields":
-        # What is left out has a value, or a hash of its content, that is no plain text.
-        for place in set(of_status_ok) - set(found.places):
-            texts = map(str, objects[place].values())
-            assert any("\\" in json.dumps(text) for text in texts) or not isinstance(objects[place].get("content"), str)
-    rows = [whole.places.index(place) for place in found.places]
-    assert found.contents == [whole.contents[row] for row in rows]
-    for name in ("simhashes", "keyed", "signatures"):
-        one, other = getattr(found, name), getattr(whole, name)
-        assert (one is None) == (other is None)
-        if one is not None:
-            assert one.dtype == other.dtype
-            assert one.tolist() == other[rows].tolist()
-
-
-@pytest.mark.parametrize("scheme", [Scheme(), *map(Scheme.preset, PRESETS)], ids=lambda scheme: scheme.id)
-def test_of_usual_hits_every_fingerprint_is_read(scheme: Scheme) -> None:
-    sources = Documents(scheme, ["title", "body"]).add_fields_to_all(corpus(5))
-    hits: list[Json] = [{"_index": "i", "_id": str(i), "_source": source} for i, source in enumerate(sources)]
-    made = kernels.search_hits(json.dumps({"hits": {"hits": hits}}).encode())["hits"]["hits"]
-    found = own_fields.read_hits(scheme, scheme.id, made, "dedup")
-    assert found is not None
-    ok = [i for i, hit in enumerate(hits) if hit["_source"]["dedup"]["status"] == "ok"]
-    assert found.places == ([] if scheme.layout.keys == "keyword" else ok)
-    assert own_fields.read_hits(scheme, scheme.id, hits, "dedup") is None
 
 
 @given(st.sampled_from([Scheme(), *map(Scheme.preset, PRESETS), Scheme(html=True)]), any_text(60))

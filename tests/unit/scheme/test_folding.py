@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import random
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -70,46 +68,6 @@ def test_how_many_hits_are_read_at_once_makes_no_difference(
     assert folded(rule, hits, 7) == at_once
 
 
-UNUSUAL: list[Any] = [
-    {"status": "short"},
-    {"scheme": "another"},
-    {"status": "deferred"},
-    {"bands": "none"},
-    {"bands": ["a", "b"]},
-    {"content": None},
-    "none",
-]
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, len(DOCUMENTS) - 1), st.none() | st.sampled_from(UNUSUAL))),
-    st.none() | st.just(2),
-    st.none() | st.just(Scope(("tenant.name",))),
-    st.lists(st.sampled_from([{}, {"tenant": None}, {"tenant": {"name": "a"}}, {"tenant.name": ["a"]}]), min_size=1),
-)
-def test_hits_that_the_kernels_read_are_folded_as_others_are(
-    given: list[tuple[int, Any]], enough: int | None, scope: Scope | None, tenants: list[Json]
-) -> None:
-    kernels = pytest.importorskip("es_simhash_native")
-    hits = hits_of(SCHEMES[0], [DOCUMENTS[place] for place, _ in given])
-    for hit, (place, changed) in zip(hits, given, strict=True):
-        # Some documents come again.
-        hit["_id"] = f"{place}{changed}"
-        hit["_source"] |= tenants[place % len(tenants)]
-        if isinstance(changed, dict):
-            hit["_source"]["dedup"] |= changed
-        elif changed == "none":
-            del hit["_source"]["dedup"]
-    rule, _ = by_texts(SCHEMES[0])
-    read = kernels.search_hits(json.dumps({"hits": {"hits": hits}}).encode())["hits"]["hits"]
-    found = []
-    for some in (hits, read):
-        folding = Folding(rule, scope)
-        folding.add(some, enough)
-        found.append(([(each.rank, each.hit, each.similar) for each in folding.shown], folding.apart, folding.read))
-    assert found[0] == found[1]
-
-
 class Counted(Verifier):
     """A verifier that keeps how many pairs of texts it compares."""
 
@@ -120,8 +78,9 @@ class Counted(Verifier):
         return super().measures(texts, pairs, least)
 
 
-def bodies_of(hits: Sequence[Json], places: Sequence[int]) -> list[str | None]:
-    return [hits[place]["_source"]["body"] for place in places]
+def body_of(source: Json) -> str:
+    body: str = source["body"]
+    return body
 
 
 def by_texts(scheme: Scheme) -> tuple[FoldingRule, Counted]:
@@ -129,7 +88,7 @@ def by_texts(scheme: Scheme) -> tuple[FoldingRule, Counted]:
     verification = replace(scheme.verification, measure="jaccard")
     verifier = Counted(scheme, verification)
     texts = Criteria.of(scheme, verification=verification)
-    return replace(rule_of(scheme), by_texts=texts, verifier=verifier, texts_of=bodies_of), verifier
+    return replace(rule_of(scheme), by_texts=texts, verifier=verifier, text_of=body_of), verifier
 
 
 def test_what_is_folded_is_compared_with_one_that_leads_and_with_no_other() -> None:
@@ -150,7 +109,7 @@ def test_where_enough_are_shown_the_rest_is_folded_under_those(has_texts: bool) 
 
     def fold(enough: int | None) -> tuple[list[Any], int]:
         rule, verifier = by_texts(Scheme())
-        folding = Folding(rule if has_texts else replace(rule, texts_of=lambda _, places: [None] * len(places)))
+        folding = Folding(rule if has_texts else replace(rule, text_of=lambda _: None))
         folding.add(hits, enough)
         return [(each.rank, each.similar) for each in folding.shown], verifier.pairs
 

@@ -9,10 +9,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
+from es_simhash._core.json_codec import dumps
 from es_simhash._core.json_paths import Json
-from es_simhash._core.native import by_kernels
 from es_simhash.engines.embedded.mapping import values
 from es_simhash.engines.embedded.mapping.analyzers import ANALYZERS
 from es_simhash.engines.embedded.mapping.index_mapping import Field, IndexMapping
@@ -31,15 +31,15 @@ class RejectedError(Exception):
 
 
 def encode(document: Json) -> bytes:
-    """Return the JSON of a document, by the compiled kernels where it has only types of JSON."""
-    encoded = by_kernels(lambda kernels: cast(bytes, kernels.json_bytes(document)))
-    if encoded is not None:
-        return encoded
+    """Return the JSON of a document."""
     try:
-        text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        return text.encode()
+        return dumps(document, _strictly)
     except (TypeError, ValueError) as error:
         raise RejectedError(400, f"The document is not JSON: {error}. Use JSON values only.") from None
+
+
+def _strictly(document: Json) -> bytes:
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
 def version_of(source: bytes) -> dict[str, int]:

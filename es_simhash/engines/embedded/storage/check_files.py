@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 from zlib import crc32
 
-from es_simhash._core.foreign_json import parse_json
+from es_simhash._core.json_codec import parse_json
 from es_simhash.engines.embedded.storage import mapping_file, seal
 from es_simhash.engines.embedded.storage.seal import Seal
 from es_simhash.engines.embedded.storage.tantivy_files import LIST, META, DamagedError, living_files, verify_footer

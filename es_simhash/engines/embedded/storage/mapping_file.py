@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeAlias
 from zlib import crc32
 
-from es_simhash._core.foreign_json import parse_json
+from es_simhash._core.json_codec import parse_json
 from es_simhash.engines.embedded.mapping.index_mapping import IndexMapping
 from es_simhash.engines.embedded.storage import durable_files
 from es_simhash.engines.embedded.storage.tantivy_files import DamagedError

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from zlib import crc32
 
-from es_simhash._core.foreign_json import parse_json
+from es_simhash._core.json_codec import parse_json
 from es_simhash.engines.embedded.storage import durable_files
 from es_simhash.engines.embedded.storage.tantivy_files import (
     LIST,

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from zlib import crc32
 
-from es_simhash._core.foreign_json import parse_json
+from es_simhash._core.json_codec import parse_json
 
 META = "meta.json"
 # The files that the library created, and so may remove.

@@ -8,4 +8,3 @@ pub mod fingerprinting;
 pub mod passages;
 pub mod settings;
 pub mod stored;
-pub mod stored_json;

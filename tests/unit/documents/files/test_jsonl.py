@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.support.fuzzing import examples
+from es_simhash.documents.files.data_file import ReadOptions, RecordError
+from es_simhash.documents.files.encodings import decoded
+from es_simhash.documents.files.json_values import parse_object
+from es_simhash.documents.files.jsonl import read_line
+from tests.support.fuzzing import damaged_bytes, examples
 from tests.support.reading import COMPRESS, read_bytes
+from tests.support.spelled_json import spelled_objects, values
 from tests.support.texts import any_text
 
 GOOD = b'{"id": "good", "text": "x"}'
@@ -106,6 +112,21 @@ def test_what_only_looks_wrong_is_read(tmp_path: Path, line: bytes) -> None:
     read, rejected = read_bytes(tmp_path, "a.jsonl", line)
     assert [found.document for found in read] == [json.loads(line)]
     assert not rejected
+
+
+@given(st.data())
+def test_a_line_is_taken_as_the_strict_reader_takes_it(data: st.DataObject) -> None:
+    line = data.draw(spelled_objects(values)).encode()
+    line = (data.draw(damaged_bytes(line)) if data.draw(st.booleans()) else line).strip()
+    options = ReadOptions(None, "utf-8", "utf-8", 10**6, print)
+    assert outcome(lambda: read_line(line, options)) == outcome(lambda: parse_object(decoded(line, options)))
+
+
+def outcome(read: Callable[[], Any]) -> str:
+    try:
+        return repr(read())
+    except RecordError as error:
+        return f"rejected: {error}"
 
 
 def test_of_a_key_that_is_there_twice_the_last_value_counts(tmp_path: Path) -> None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
+from elasticsearch import JsonSerializer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.engines.rest.engine import Dumps, RestEngine
+from es_simhash.engines.rest.engine import RestEngine, Writer
 from es_simhash.engines.rest.requests import Reply, Request
 from es_simhash.errors import EsSimhashError
 from es_simhash.plans.operations import (
@@ -50,8 +50,8 @@ class Answering(RestEngine):
         return self._replies.pop(0) if self._replies else Reply(200, {})
 
     @property
-    def _dumps(self) -> Dumps:
-        return json.dumps
+    def _writer(self) -> Writer:
+        return Writer(JsonSerializer(), JsonSerializer)
 
     def close(self) -> None:
         pass

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from es_simhash._core.json_paths import Json
-from es_simhash.plans.operations import Reader, ReadPage, Slice, TextSource
+from es_simhash.plans.operations import Reader, ReadPage, Slice
 from tests.unit.engines.rest.test_operation_requests import converse
 
 
@@ -21,7 +21,7 @@ def test_whole_documents_are_asked_for_without_leaving_parts_out() -> None:
     )
     assert isinstance(request.body, dict)
     assert (request.body["_source"], request.body["search_after"]) == (True, [3])
-    assert (page.after, page.reader.id, page.length) == (5, "next", None)
+    assert (page.after, page.reader.id) == (5, "next")
 
 
 def test_a_slice_of_opensearch_is_what_lies_between_two_places() -> None:
@@ -41,16 +41,6 @@ def test_a_slice_of_opensearch_is_what_lies_between_two_places() -> None:
     assert [hit["_id"] for hit in over.hits] == ["61", str(second - 1)]
     requests, nothing = converse(replace(asked, after=over.after))
     assert (requests, nothing.hits) == ([], [])
-
-
-def test_the_last_page_of_texts_of_a_slice_is_read_again_with_their_places() -> None:
-    source = TextSource(("a", "own"))
-    asked = ReadPage(Reader("opensearch", "index", "id"), {}, 10, source, Slice(0, 2), (3, 9))
-    texts = page_of(4, 12)
-    texts["hits"]["hits"][0] = ("index", "4", None, 0, 1, "text")
-    (first, again), page = converse(asked, texts, page_of(4, 12))
-    assert (first.texts, again.texts) == (source, None)
-    assert [hit["_id"] for hit in page.hits] == ["4"]
 
 
 def test_slices_of_an_empty_index_are_empty() -> None:

@@ -77,8 +77,7 @@ def test_a_document_that_cannot_be_read_is_rejected_and_the_others_are_done() ->
 
 
 def test_what_is_read_is_the_text_and_our_own_fields() -> None:
-    source = Fingerprinting(DOCUMENTS).source
-    assert (source, source.fields, source.prefix) == (("title", "body", "dedup"), ("title", "body"), "dedup")
+    assert Fingerprinting(DOCUMENTS).source == ("title", "body", "dedup")
 
 
 def test_what_somebody_else_has_in_the_place_of_our_fields_is_not_overwritten() -> None:

@@ -11,14 +11,14 @@ from es_simhash._core.json_paths import Json
 from es_simhash.engines.base import run
 from es_simhash.errors import TooLargeError
 from es_simhash.live.sweep.reading import Reading
-from es_simhash.plans.operations import HitPage, OpenReader, Operation, Reader, ReadPage, TextSource
+from es_simhash.plans.operations import HitPage, OpenReader, Operation, Reader, ReadPage
 
 
 class Pages:
     """A server with documents of one length; a part of each is wanted."""
 
-    def __init__(self, count: int, wanted: int, whole: int, kind: Any = "elasticsearch", known: bool = False) -> None:
-        self.count, self.kind, self.known = count, kind, known
+    def __init__(self, count: int, wanted: int, whole: int, kind: Any = "elasticsearch") -> None:
+        self.count, self.kind = count, kind
         self.wanted: Json = {"a": "x" * wanted}
         self.whole: Json = {**self.wanted, "b": "x" * (whole - wanted)}
         self.most = 10_000
@@ -38,7 +38,7 @@ class Pages:
         end = min(self.count, start + operation.size)
         source = self.whole if operation.whole or operation.source is True else self.wanted
         hits = [{"_id": str(i), "_source": source} for i in range(start, end)]
-        return HitPage(hits, end, operation.reader, 10_000 * len(hits) if self.known else None)
+        return HitPage(hits, end, operation.reader)
 
     def close(self) -> None: ...
 
@@ -93,12 +93,6 @@ def test_pages_grow_to_a_megabyte_or_two_thousand_documents() -> None:
         pages = Pages(150 + 6 * most, wanted, wanted)
         pages.read()
         assert most <= pages.asked[-1].size <= 1.02 * most
-
-
-def test_pages_have_the_length_of_the_replies_where_it_is_known() -> None:
-    pages = Pages(1_000, 3_000, 3_000, known=True)
-    pages.read(TextSource(("a", "own")))
-    assert pages.asked[-1].size == (1 << 20) // 10_000
 
 
 def test_where_fewer_documents_are_allowed_at_once_fewer_are_read() -> None:
