@@ -106,9 +106,9 @@ def prefetched(
         crew.dismiss()
 
 
-def each_made(make: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
+def each_made(make: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Generator[Result, None, None]:
     """Yield what ``make`` returns for each item, `prefetched` if there is more than one thread."""
-    return map(make, items) if threads == 1 else prefetched(make, items, threads)
+    yield from map(make, items) if threads == 1 else prefetched(make, items, threads)
 
 
 def in_a_moment(do: Callable[[], object], seconds: float = MOMENT) -> bool:

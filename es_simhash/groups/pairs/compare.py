@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
+from contextlib import closing
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -90,19 +91,19 @@ class Comparison:
         self.compared = self.verified = self.refused = 0
         self.sample = PairSample()
 
-    def measured(self, codes: Numbers, advance: OnProgress[int] = lambda _: None) -> Iterator[Pairs]:
+    def measured(self, codes: Numbers, advance: OnProgress[int] = lambda _: None) -> Generator[Pairs, None, None]:
         """Yield the pairs that may be near, in the order in which they come."""
         starts = range(0, len(codes), _COMPARED_AT_ONCE)
         parts = (codes[start : start + _COMPARED_AT_ONCE] for start in starts)
-        made = each_made(self._by_fingerprints, parts, self._threads)
-        for start, (pairs, are_near) in zip(starts, made, strict=True):
-            self._check()
-            advance(start)
-            self.compared += len(pairs)
-            counts = are_near
-            if self._criteria.similarity is not None:
-                counts = counts | self._are_similar(pairs, are_near)
-            yield pairs[counts]
+        with closing(each_made(self._by_fingerprints, parts, self._threads)) as made:
+            for start, (pairs, are_near) in zip(starts, made, strict=True):
+                self._check()
+                advance(start)
+                self.compared += len(pairs)
+                counts = are_near
+                if self._criteria.similarity is not None:
+                    counts = counts | self._are_similar(pairs, are_near)
+                yield pairs[counts]
 
     def note(self) -> Json:
         """Return what another comparison needs to go on after this one."""

@@ -14,6 +14,7 @@ Keys are sorted, a table at a time, within its stage alone. The links are in mem
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -178,8 +179,8 @@ class _Linking:
         if note:
             self._comparison.go_on(note["comparison"])
         for some, advance in self._search.read(candidates, note["next"] if note else 0):
-            for pairs in self._comparison.measured(some.codes, advance):
-                yield self._comparison.near(pairs)
+            with closing(self._comparison.measured(some.codes, advance)) as measured:
+                yield from map(self._comparison.near, measured)
             so_far = {"next": some.next, "comparison": self._comparison.note()}
             self._stages.end("compared", so_far)
 

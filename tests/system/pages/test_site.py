@@ -47,7 +47,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("mkdocs.yml", "README.md"):
         shutil.copy(ROOT / name, folder)
     shutil.copytree(ROOT / "docs", folder / "docs")
-    (folder / "es_simhash").symlink_to(ROOT / "es_simhash")
+    for name in ("es_simhash", "tools"):
+        (folder / name).symlink_to(ROOT / name)
     return build(folder)
 
 
