@@ -51,13 +51,13 @@ class _Commands(click.Group):
         return command
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List its own options and the commands, and then the options that verbs share."""
+        """List the options and the commands, and last the options that the help of a verb does not repeat."""
         common = [option for option in self.get_params(ctx) if isinstance(option, CommonOption)]
         with formatter.section("Options"):
             own = (each.get_help_record(ctx) for each in self.get_params(ctx) if each not in common)
             formatter.write_dl([record for record in own if record])
         self.format_commands(ctx, formatter)
-        with formatter.section("Options of verbs on an engine"):
+        with formatter.section("Options of connections and long jobs"):
             formatter.write_dl([record for each in common if (record := each.get_help_record(ctx))])
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from es_simhash.gate.gate import Gate
     from es_simhash.live.telemetry.metrics import Metrics
 
-_FOUND_BY = ("distance", "similarity", "numbers", "estimate")
-
 
 @click.command(name="gate", cls=EngineVerb)
 @index_argument
@@ -100,8 +98,7 @@ def command(
 
     if write and not by_lines:
         raise click.UsageError("--write is for --stdin. Over HTTP, /add and /bulk write. Leave it out.")
-    given = {name: found_by[name] for name in _FOUND_BY}
-    find = {name: value for name, value in given.items() if value is not None and value is not False}
+    find = {name: value for name, value in found_by.items() if value is not None and value is not False}
     options = GateOptions(mode, divert_to, remember, syncs=not no_sync, find=find)  # type: ignore[arg-type]
     with ExitStack() as opened:
         if not by_lines:

@@ -98,7 +98,7 @@ def near_options(command: Command) -> Command:
             "--distance",
             type=click.IntRange(0),
             metavar="BITS",
-            help="Maximum number of different bits; with --similarity, either makes near-duplicates.",
+            help="Maximum number of different bits; with --similarity, either is enough.",
         ),
         click.option(
             "--similarity", type=SIMILARITY, metavar="S|LEVEL", help="Minimum: up to 1, or copies, near, versions."

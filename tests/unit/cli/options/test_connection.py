@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -121,3 +122,22 @@ def test_what_asynchronous_clients_import_is_not_imported() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.stdout == "['elastic_transport']\n", done.stderr
+
+
+def test_a_shell_completes_verbs_and_the_options_that_they_take() -> None:
+    def proposed(*words: str) -> set[str]:
+        asked = {"COMP_WORDS": " ".join(("es-simhash", *words)), "COMP_CWORD": str(len(words))}
+        environment = {**os.environ, **asked, "_ES_SIMHASH_COMPLETE": "bash_complete"}
+        program = [sys.executable, "-m", "es_simhash"]
+        done = subprocess.run(program, env=environment, capture_output=True, text=True, check=True)
+        return set(done.stdout.replace("plain,", "").split())
+
+    assert proposed("ex") == {"explain"}
+    assert proposed("load", "--metrics") == {"--metrics-port", "--metrics-file"}
+    assert proposed("find", "--metrics") == set()
+
+
+def test_without_a_verb_there_is_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([]) in (0, 2)  # click changed its mind in 8.2
+    shown = capsys.readouterr()
+    assert "Commands:" in shown.out + shown.err
