@@ -33,9 +33,9 @@ test: lint
 # Tests in another order: make test SHUFFLED=7
 ORDER := $(if $(SHUFFLED),--shuffled $(SHUFFLED))
 
-# Tries everything on a small corpus of its own; needs no development tools.
+# Finds near-duplicates among the stories of examples/; needs no development tools.
 demo: $(DEMO_INSTALLED)
-	$(BIN)/es-simhash demo
+	$(BIN)/es-simhash dedup examples/news.jsonl
 
 $(DEMO_INSTALLED): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -209,11 +209,10 @@ soak-hours: $(INSTALLED)
 docs: $(INSTALLED)
 	$(BIN)/python -m tools.site
 
-# All pictures but those of measurements: of the README, the demo and the dashboards, in docs/pictures/, by a node of its
+# All pictures but those of measurements: of the README and the dashboards, in docs/pictures/, by a node of its
 # own; and of the site's pages, into build/pages/. Fails where a page does not fit the window or asks other hosts.
 docs-pictures: $(INSTALLED)
 	$(BIN)/python -m tools.overview_picture
-	$(BIN)/python -m tools.terminal_picture
 	$(BIN)/python -m tools.dashboard_pictures
 	$(BIN)/python -m tools.site_pictures
 

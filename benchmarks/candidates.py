@@ -2,7 +2,7 @@
 
 Per preset that decides by texts: the pairs of at least its own similarity, among all pairs with a plain Jaccard
 similarity of at least {least}; the share that shares enough bands, the share that shares enough bands or blocks
-(`find --by both`), and the share that `dedup` finds.
+(`find --distance 3 --similarity near`), and the share that `dedup` finds.
 """
 
 from __future__ import annotations

@@ -60,7 +60,8 @@ def _count(path: str) -> int:
 
 
 def _by_es_simhash(kind: str, path: str) -> list[int]:
-    from es_simhash import Chars, GroupOptions, Scheme, Words, dedup
+    from es_simhash import GroupOptions, Scheme, dedup
+    from es_simhash.text import Chars, Words
 
     # As the others compare: features that all weigh the same.
     scheme = Scheme(tokens=Words(1) if kind == "words" else Chars(5), verification=None)

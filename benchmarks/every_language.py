@@ -17,7 +17,8 @@ from multiprocessing import get_context
 from benchmarks.fingerprint_contenders import Contender, gaoya_minhash, gaoya_simhash, n_grams, ours, rensa
 from benchmarks.scripts import TEXTS
 from benchmarks.tables import Table
-from es_simhash import Chars, Scheme, Words
+from es_simhash import Scheme
+from es_simhash.text import Chars, Words
 
 ROUNDS, SECONDS = 7, 0.25
 __doc__ = __doc__.format(rounds=ROUNDS)

@@ -1,8 +1,8 @@
 """Families of copies: one page again and again, with another date, time and counter, and some words changed.
 
-Crawlers, news desks and shops have many. Texts are written by the grammar of the demo in English, Chinese and Japanese.
-Sizes, lengths and shares of changed words are those of `SIZES`, `LENGTHS` and `SHARES`; a family of each combination
-makes the labelled set ``families``, in which every family is a cluster.
+Crawlers, news desks and shops have many. Texts are written by the grammar of `make_corpus`, in English, Chinese and
+Japanese. Sizes, lengths and shares of changed words are those of `SIZES`, `LENGTHS` and `SHARES`; a family of each
+combination makes the labelled set ``families``, in which every family is a cluster.
 
 >>> family("en", characters=300, share=0.01, size=2, seed=3)[0].startswith("Published ")
 True
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from itertools import count
 
 from benchmarks.git_sets import Member
-from es_simhash.cli.demo.grammar import Language, Writer, language
+from es_simhash.quality.corpus import Language, Writer, language
 
 LANGUAGES = ("en", "zh", "ja")
 SIZES = (2, 5, 10, 30, 100)

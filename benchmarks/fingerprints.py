@@ -23,7 +23,8 @@ from benchmarks.fingerprint_contenders import (
     simhash_package,
 )
 from benchmarks.tables import Table, side_by_side
-from es_simhash import Chars, MinHash, Scheme, Words
+from es_simhash import MinHash, Scheme
+from es_simhash.text import Chars, Words
 
 ROUNDS = 7
 __doc__ = __doc__.format(rounds=ROUNDS)

@@ -33,12 +33,13 @@ from benchmarks.corpora import CORPORA_VARIABLE
 from benchmarks.labelled import labelled_sets
 from benchmarks.planted import edited
 from benchmarks.tables import Table
-from es_simhash import Chars, Layout, MinHash, Normalisation, Runs, Scheme
+from es_simhash import Layout, MinHash, Scheme
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.verdict.builtin import builtin
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import Verifier
 from es_simhash.sketches.bands import Bands
+from es_simhash.text import Chars, Normalisation, Runs
 from es_simhash.text.tokens.kinds import RunsAndNumbers
 
 LANGUAGES = ("reviews", "passages_ja", "passages_zh", "passages_ru", "passages_hi")

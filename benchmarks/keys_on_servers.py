@@ -26,9 +26,10 @@ from benchmarks.measuring import Latency, in_turns
 from benchmarks.nodes import SERVERS, SETTINGS, Json, Server, running
 from benchmarks.planted import edited
 from benchmarks.tables import Table
-from es_simhash import Chars, Index, MinHash, Normalisation, Runs, Scheme
+from es_simhash import Index, MinHash, Scheme
 from es_simhash._core import digits
 from es_simhash.sketches.bands import Bands
+from es_simhash.text import Chars, Normalisation, Runs
 
 QUERIES, ROUNDS, TOGETHER, LARGER = 200, 5, 50, (1_000_000,)
 RUNS = Runs(dense=3)

@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.labelled import Found, LabelledSet, Ranked
 from benchmarks.nodes import Json, Server
 from benchmarks.ways import MinHashShould, MoreLikeThis, Way
-from es_simhash import Chars, GroupOptions, Scheme, SimHash, Words, dedup
+from es_simhash import GroupOptions, Scheme, SimHash, dedup
 from es_simhash._core.arrays import Integers
 from es_simhash._core.bit_codes import Codes
 from es_simhash.groups.pairs.candidates import pair_codes
@@ -26,6 +26,7 @@ from es_simhash.quality.predictions import predict_pairs
 from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.verdict.verification import Level
 from es_simhash.sketches.hamming import distances
+from es_simhash.text import Chars, Words
 
 SHARE, PAGE, AT_ONCE = 0.8, 50, 20
 PERMUTATIONS, RECIPE = 128, 0.8

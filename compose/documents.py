@@ -1,4 +1,4 @@
-"""Print the demo's corpus as JSON lines, each with a site and a date added: ``python documents.py [SIZE]``.
+"""Print a generated corpus as JSON lines, each with a site and a date added: ``python documents.py [SIZE]``.
 
 Stories appear on sites that write, within a year; their copies some days later, mostly on sites that collect.
 """
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from datetime import date, timedelta
 
-from es_simhash.cli.demo.corpus import make_corpus
+from es_simhash.quality.corpus import make_corpus
 
 _BEGIN = date(2026, 1, 1)
 _DAYS = 330

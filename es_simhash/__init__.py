@@ -1,7 +1,8 @@
 """Near-duplicate detection for the Elasticsearch or OpenSearch index that you already have.
 
-Import what you need from here, or from `es_simhash.errors`, `es_simhash.gate`, `es_simhash.integrations` and
-`es_simhash.sketches`. Everything deeper is private and may move.
+Import what you need from here, or from `es_simhash.text` (tokens, weights and hashes), `es_simhash.quality` (evaluation
+and tuning), `es_simhash.errors`, `es_simhash.gate`, `es_simhash.integrations` and `es_simhash.sketches`. Everything
+deeper is private and may move.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from es_simhash._version import __version__
 
 TYPE_CHECKING = False  # loading `typing` for it takes longer than all else here
 if TYPE_CHECKING:
-    from es_simhash.cli.demo.corpus import make_corpus
     from es_simhash.documents.arrow.frame import Frame
     from es_simhash.documents.documents import Documents
     from es_simhash.documents.rejected import Rejected
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from es_simhash.live.sweep.options import UpdateOptions
     from es_simhash.plans.distinct.pages import DistinctHit, DistinctPage, SearchOptions
     from es_simhash.plans.find_options import FindOptions
-    from es_simhash.quality.evaluation import evaluate
-    from es_simhash.quality.labels import Labels
-    from es_simhash.quality.tuning import tune_by_labels, tune_by_similarity
     from es_simhash.scheme.fingerprint import Fingerprint, Fingerprints
     from es_simhash.scheme.policy import Policy
     from es_simhash.scheme.presets import PRESETS
@@ -41,14 +38,8 @@ if TYPE_CHECKING:
     from es_simhash.scheme.scope import Scope
     from es_simhash.scheme.settings import Layout, MinHash, Passages, SimHash
     from es_simhash.scheme.verdict.verification import Verification
-    from es_simhash.text.hashing.registry import HashFunction, custom_hash
-    from es_simhash.text.idf import IdfTable
-    from es_simhash.text.normalise import Normalisation
-    from es_simhash.text.stop_words import load_stop_words
-    from es_simhash.text.tokens.kinds import Chars, Chinese, Custom, Keywords, Runs, Words
 
 _NAMES = {
-    "cli.demo.corpus": "make_corpus",
     "documents.arrow.frame": "Frame",
     "documents.without_duplicates": "canonical_only collapsed",
     "documents.documents": "Documents",
@@ -67,9 +58,6 @@ _NAMES = {
     "live.sweep.options": "UpdateOptions",
     "plans.distinct.pages": "DistinctHit DistinctPage SearchOptions",
     "plans.find_options": "FindOptions",
-    "quality.evaluation": "evaluate",
-    "quality.labels": "Labels",
-    "quality.tuning": "tune_by_labels tune_by_similarity",
     "scheme.fingerprint": "Fingerprint Fingerprints",
     "scheme.policy": "Policy",
     "scheme.presets": "PRESETS",
@@ -78,11 +66,6 @@ _NAMES = {
     "scheme.scope": "Scope",
     "scheme.settings": "Layout MinHash Passages SimHash",
     "scheme.verdict.verification": "Verification",
-    "text.hashing.registry": "HashFunction custom_hash",
-    "text.idf": "IdfTable",
-    "text.normalise": "Normalisation",
-    "text.stop_words": "load_stop_words",
-    "text.tokens.kinds": "Chars Chinese Custom Keywords Runs Words",
 }
 
 __all__ = [
@@ -90,9 +73,6 @@ __all__ = [
     "AsyncIndex",
     "BackfillOptions",
     "Canonical",
-    "Chars",
-    "Chinese",
-    "Custom",
     "DistinctHit",
     "DistinctPage",
     "DocumentError",
@@ -106,22 +86,16 @@ __all__ = [
     "Frame",
     "GroupOptions",
     "Groups",
-    "HashFunction",
-    "IdfTable",
     "Index",
     "InputError",
-    "Keywords",
-    "Labels",
     "Layout",
     "Match",
     "Matches",
     "MinHash",
-    "Normalisation",
     "Passages",
     "Policy",
     "ReindexOptions",
     "Rejected",
-    "Runs",
     "Scheme",
     "SchemeError",
     "Scope",
@@ -129,20 +103,13 @@ __all__ = [
     "SimHash",
     "UpdateOptions",
     "Verification",
-    "Words",
     "WriteOptions",
     "__version__",
     "canonical_only",
     "collapsed",
     "connect",
     "connect_async",
-    "custom_hash",
     "dedup",
-    "evaluate",
-    "load_stop_words",
-    "make_corpus",
-    "tune_by_labels",
-    "tune_by_similarity",
 ]
 
 __getattr__, __dir__ = lazily(__name__, _NAMES)

@@ -10,7 +10,6 @@ from unittest.mock import patch
 
 import click
 
-from es_simhash.cli.commands.help import connection_help
 from es_simhash.cli.options.connection import Verb
 from es_simhash.cli.program import COMMANDS, app
 from tools import ROOT
@@ -33,7 +32,6 @@ def reference() -> str:
         _section("es-simhash", app.get_help(parent)),
         _section("Options of several commands", _definitions(shared, parent)),
         *(_section(context.info_name or "", _help(context, shared)) for context in contexts),
-        _section("help connection", connection_help(parent)),
     ]
     return "\n".join(sections)
 
@@ -55,7 +53,7 @@ def _help(context: click.Context, shared: list[Definition]) -> str:
     """Return the help of a verb, with no more than the names of shared options, and without those of all verbs."""
     command = context.command
     named = [option for option in _options(context) if option.get_help_record(context) in shared]
-    of_all: dict[str, Any] = {"shared": ()} if isinstance(command, Verb) else {}
+    of_all: dict[str, Any] = {"taken": ()} if isinstance(command, Verb) else {}
     with ExitStack() as stack:
         stack.enter_context(patch.multiple(command, add_help_option=False, **of_all))
         for option in named:

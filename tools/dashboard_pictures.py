@@ -87,7 +87,7 @@ def dashboard_picture(subject: Subject, ask: Ask, theme: str = "light") -> str:
 
 
 def main() -> None:
-    """Load the demo's documents into a server, group them, and draw the dashboard in each theme."""
+    """Load generated documents into a server, group them, and draw the dashboard in each theme."""
     documents = subprocess.run(
         [sys.executable, str(ROOT / "compose" / "documents.py")], capture_output=True, check=True, encoding="utf-8"
     ).stdout

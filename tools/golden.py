@@ -9,22 +9,10 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
-from es_simhash import (
-    PRESETS,
-    Chars,
-    Documents,
-    Keywords,
-    Layout,
-    MinHash,
-    Normalisation,
-    Passages,
-    Runs,
-    Scheme,
-    SimHash,
-    Words,
-)
+from es_simhash import PRESETS, Documents, Layout, MinHash, Passages, Scheme, SimHash
 from es_simhash._core.bit_codes import to_ints
 from es_simhash.sketches.minhash.codec import SignatureCodec
+from es_simhash.text import Chars, Keywords, Normalisation, Runs, Words
 from es_simhash.text.hashing.registry import HASH_FUNCTIONS, WIDTHS, HashFunction
 from es_simhash.text.tokens.runs import DENSE
 from tools import ROOT

@@ -60,8 +60,8 @@ class Criteria:
             raise SchemeError(f"A {given} means nothing to a search by {by}. Leave it out, or choose by='both'.")
         if by == "simhash" and numbers:
             raise SchemeError(
-                "Numbers are in texts, and a search by SimHash compares none. Leave out the numbers, or choose "
-                "by='minhash'."
+                "Numbers are in texts, and a search by SimHash compares none. Leave out the numbers, or search by a "
+                "similarity as well."
             )
         within = _distance(settings, distance) if by in ("simhash", "both") else None
         if by == "simhash":
@@ -111,7 +111,7 @@ def _implied(settings: Settings, distance: int | None, similarity: float | Level
 
 def _distance(settings: Settings, distance: int | None) -> int:
     if settings.simhash is None:
-        raise SchemeError("The scheme has no SimHash to find by. Search by='minhash', or use a scheme with SimHash.")
+        raise SchemeError("The scheme has no SimHash to find by. Search by a similarity, or use a scheme with SimHash.")
     distance = settings.simhash.distance if distance is None else distance
     settings.simhash.layout.min_shared(distance)
     return distance
@@ -119,7 +119,7 @@ def _distance(settings: Settings, distance: int | None) -> int:
 
 def _similarity(settings: Settings, similarity: float | Level | None, verification: Verification | None) -> float:
     if settings.minhash is None:
-        raise SchemeError("The scheme has no MinHash to find by. Search by='simhash', or use a scheme with MinHash.")
+        raise SchemeError("The scheme has no MinHash to find by. Search by a distance, or use a scheme with MinHash.")
     if similarity is None:
         return settings.minhash.similarity
     return similarity_of(similarity, verification.measure if verification else "jaccard")

@@ -1,1 +1,40 @@
-"""From texts to weighted features: HTML, normalisation, tokens, hashes, weights."""
+"""From texts to weighted features: HTML, normalisation, tokens, hashes, weights.
+
+Public names are imported from here: `from es_simhash.text import Words`.
+"""
+
+from __future__ import annotations
+
+from es_simhash._core.exports import lazily
+
+TYPE_CHECKING = False  # loading `typing` for it takes longer than all else here
+if TYPE_CHECKING:
+    from es_simhash.text.hashing.registry import HashFunction, custom_hash
+    from es_simhash.text.idf import IdfTable
+    from es_simhash.text.normalise import Normalisation
+    from es_simhash.text.stop_words import load_stop_words
+    from es_simhash.text.tokens.kinds import Chars, Chinese, Custom, Keywords, Runs, Words
+
+_NAMES = {
+    "text.hashing.registry": "HashFunction custom_hash",
+    "text.idf": "IdfTable",
+    "text.normalise": "Normalisation",
+    "text.stop_words": "load_stop_words",
+    "text.tokens.kinds": "Chars Chinese Custom Keywords Runs Words",
+}
+
+__all__ = [
+    "Chars",
+    "Chinese",
+    "Custom",
+    "HashFunction",
+    "IdfTable",
+    "Keywords",
+    "Normalisation",
+    "Runs",
+    "Words",
+    "custom_hash",
+    "load_stop_words",
+]
+
+__getattr__, __dir__ = lazily(__name__, _NAMES)

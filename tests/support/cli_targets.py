@@ -21,7 +21,7 @@ def target_of(*arguments: str, **variables: str) -> Target:
     """Return the target that options and variables name."""
 
     @click.command(cls=EngineVerb)
-    def command(target: Target, output: Output) -> Target:
+    def command(target: Target, prefix: str, output: Output) -> Target:
         return target
 
     with only(variables):

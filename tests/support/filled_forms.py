@@ -1,10 +1,10 @@
-"""Texts of one template, filled in: those of the demo."""
+"""Texts of one template, filled in: those of `make_corpus`."""
 
 from __future__ import annotations
 
 import random
 
-from es_simhash.cli.demo.grammar import Writer, language
+from es_simhash.quality.corpus import Writer, language
 
 
 def filled(code: str, template: int, count: int, seed: int = 1) -> list[str]:

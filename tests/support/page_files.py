@@ -10,17 +10,17 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-from es_simhash.cli.demo.corpus import CorpusDocument, make_corpus
+from es_simhash.quality.corpus import CorpusDocument, make_corpus
 from tests import ROOT
 
 _SITES = ("coast.example", "hills.example", "harbour.example")
 
 
 def content(name: str) -> bytes:
-    """Return what is in the file of this name; compressed, if it says so."""
+    """Return what is in the file of this name; compressed, if it says so. One in a folder is in the repository."""
     if name.endswith(".gz"):
         return gzip.compress(content(name.removesuffix(".gz")))
-    return _FILES[name]().encode()
+    return (ROOT / name).read_bytes() if "/" in name else _FILES[name]().encode()
 
 
 @cache

@@ -43,6 +43,7 @@ def run_page(page: Page, folder: Path, node: Node | None = None) -> dict[str, An
     names: dict[str, Any] = {"__name__": "page"}
     with _at_a_desk(folder, node), _alone(), _clean(page, node):
         for name in page.settings("files"):
+            Path(name).parent.mkdir(exist_ok=True)
             Path(name).write_bytes(content(name))
         for block in page.blocks:
             if block.title and not block.not_run:

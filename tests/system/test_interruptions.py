@@ -79,10 +79,9 @@ VERBS = {
     "evaluate": Verb("evaluate --index INDEX --labels labels.jsonl --report page.html"),
     "tune": Verb("tune --index INDEX --similarity 0.8 --output scheme.json"),
     "tune --histogram": Verb("tune --histogram --index INDEX"),
-    "demo": Verb("demo --size 100"),
 }
 # `make test` has time for these; a server refuses fewer.
-QUICK = ("backfill in slices", "reindex", "load", "group --write", "find", "demo")
+QUICK = ("backfill in slices", "reindex", "load", "group --write", "find")
 QUICK_REFUSED = ("backfill", "load", "check")
 DONE = {
     "filled": {"index": COUNT},
@@ -210,11 +209,14 @@ def test_an_interrupted_dedup_leaves_no_files_and_no_processes(
     (tmp_path / "news.jsonl").write_text("".join(lines), encoding="utf-8")
     names = ("output", "pairs", "canonical-only", "report")
     outputs = [word for name in names for word in (f"--{name}", f"{name}.out")]
-    line = ["dedup", "news.jsonl", "--field", "body", "--threads", str(threads), *outputs]
+    line = ["dedup", "news.jsonl", "--field", "body", *outputs]
     times = Random(f"{threads} {native} {moment}").randint(1, 20)
     monkeypatch.setenv("ES_SIMHASH_NATIVE", native)
     write = ("es_simhash.groups.pairs.spool", "Spool", "write")
-    first = "from es_simhash.groups.pairs import worker_pool; worker_pool._WORTHWHILE = 1e-9"
+    first = (
+        "from es_simhash.groups import corpus; from es_simhash.groups.pairs import worker_pool; "
+        f"worker_pool._WORTHWHILE = 1e-9; corpus.default_threads = lambda: {threads}"
+    )
     interrupting_itself(line, write, times, tmp_path, first).check()
     left = {each.name for each in tmp_path.iterdir()}
     assert left in ({"news.jsonl", "tmp"}, {"news.jsonl", "tmp", *outputs[1::2]})

@@ -11,7 +11,7 @@ from tools.release.commands import TOOLS, run
 from tools.release.sources import epoch
 from tools.release.version import ReleaseError
 
-_DEMO = ("demo", "--size", "200")
+_DEMO = ("dedup", str(ROOT / "examples" / "news.jsonl"))
 # Both ways make the same fingerprint, and the compiled one is taken.
 _KERNELS = """
 import os
@@ -31,7 +31,7 @@ def plain_python(folder: Path) -> Path:
 
 
 def by_uvx(dist: Path, version: str, folder: Path) -> None:
-    """uvx --from dist/*.whl es-simhash demo"""
+    """uvx --from dist/*.whl es-simhash dedup examples/news.jsonl"""
     run("uv", "tool", "run", "--isolated", "--from", _wheel(dist), "es-simhash", *_DEMO, cwd=folder)
 
 

@@ -11,9 +11,8 @@ import click
 
 from es_simhash._core.environment import STATE_HOME
 from es_simhash._core.humanize import counted
-from es_simhash.cli.options.connection import EngineVerb
+from es_simhash.cli.options.connection import JOB, EngineVerb
 from es_simhash.cli.options.index import filter_option, index_argument, index_options, wanted_documents
-from es_simhash.cli.options.metrics import metrics_options
 from es_simhash.cli.options.places import is_server
 from es_simhash.cli.options.run import accept_option, run_options, shard_option
 from es_simhash.cli.options.target import Target
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from es_simhash.live.sweep.survey import Survey
 
 
-@click.command(name="backfill", cls=EngineVerb)
+@click.command(name="backfill", cls=EngineVerb, more=JOB)
 @index_argument
 @filter_option("Only documents that this query, as JSON, selects.")
 @click.option("--since", metavar="FIELD:TIME", help="Only documents with this date or a later one in the field.")
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
 @click.option("--no-replicas", is_flag=True, help="Drop replicas during the run: faster, but with a single copy.")
 @run_options
 @accept_option
-@metrics_options
 @index_options
 def command(
     index: str,

@@ -11,7 +11,7 @@ from es_simhash._core.humanize import counted
 from es_simhash.cli.commands.find import match_as_json, similarity_of
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import Files, input_options
-from es_simhash.cli.options.index import find_options, index_argument, index_options, warn_of_indices_without_fields
+from es_simhash.cli.options.index import find_options, index_argument, warn_of_indices_without_fields
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import after, saying_if_interrupted
 from es_simhash.cli.show.output import Output
@@ -30,14 +30,13 @@ if TYPE_CHECKING:
 @click.option("--new", "new_only", is_flag=True, help="Print only new documents, which have no near-duplicates.")
 @click.option("--write", is_flag=True, help="Write the documents that are printed to INDEX, once all are checked.")
 @find_options
-@index_options
 def command(
     index: str,
     files: Files,
     new_only: bool,
     write: bool,
     wanted: dict[str, Any],
-    known: dict[str, Any],
+    prefix: str,
     target: Target,
     output: Output,
 ) -> int:
@@ -69,7 +68,7 @@ def command(
         target.opened(output) as engine,
         files.opened(output, "Checking") as (found, rejects, advance),
     ):
-        opened = Index(index, engine, **known)
+        opened = Index(index, engine, prefix=prefix)
         warn_of_indices_without_fields(output, opened)
         if write:
             opened.add([])  # raises, before anything is read, if nothing can be written there

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from es_simhash.cli.options.connection import ConnectionVerb
-from es_simhash.cli.options.index import index_argument, prefix_option
+from es_simhash.cli.options.index import index_argument
 from es_simhash.cli.options.kibana import KibanaTarget, kibana_options
 from es_simhash.cli.options.places import is_server
 from es_simhash.cli.options.target import Target
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 @click.command(name="dashboard", cls=ConnectionVerb)
 @index_argument
-@prefix_option
 @click.option("--date", "date_field", metavar="FIELD", help="Field with a document's date, for charts over time.")
 @click.option("--breakdown", "by_field", metavar="FIELD", help="Keyword field, such as a site, to count duplicates by.")
 @click.option(

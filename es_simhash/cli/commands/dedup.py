@@ -11,11 +11,10 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from es_simhash.cli.options.connection import Verb
+from es_simhash.cli.options.connection import METRICS, Verb
 from es_simhash.cli.options.files import Files, input_options, output_file, rarity_option
 from es_simhash.cli.options.group import check_outputs, group_options, groups_file_options, state_option
 from es_simhash.cli.options.index import scheme_option, scheme_or_default, texts_option
-from es_simhash.cli.options.metrics import metrics_options
 from es_simhash.cli.process import take_little_memory
 from es_simhash.cli.show.exits import after, saying_if_interrupted
 from es_simhash.cli.show.groups import show_groups
@@ -30,28 +29,20 @@ if TYPE_CHECKING:
     from es_simhash.scheme.scope import Scope
 
 
-@click.command(name="dedup", cls=Verb)
+@click.command(name="dedup", cls=Verb, more=METRICS)
 @input_options
 @texts_option
 @scheme_option
 @group_options("in the files")
-@click.option(
-    "--threads",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Number of threads.  [default: all cores]",
-)
 @rarity_option
 @state_option
 @groups_file_options
-@metrics_options
 @output_file("--canonical-only", "canonical_file", help="Write the documents without their duplicates to this file.")
 def command(
     files: Files,
     fields: tuple[str, ...],
     scheme: str | None,
     output: Output,
-    threads: int | None,
     rarity_file: str | None,
     canonical: str,
     strip: tuple[str, ...],
@@ -83,7 +74,7 @@ def command(
         raise click.UsageError("The longest text is that of certain fields. Name them with --field.")
     ids, chosen, dates = FileIds(files.paths), scheme_or_default(scheme), list[Any]()
     rarity, order = rarity_in(rarity_file, chosen), canonical_named(canonical, fields)
-    options = GroupOptions(canonical=order, rarity=rarity, threads=threads, scope=scope, **asked)
+    options = GroupOptions(canonical=order, rarity=rarity, scope=scope, **asked)
     if rarity_file and not options.weighs_rarity(chosen):
         raise click.UsageError("These criteria do not ask how rare features are. Leave --rarity out.")
     wanted = NamedFields(fields, scope, order, date_field)

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash._core.humanize import counted
-from es_simhash.cli.options.connection import EngineVerb
+from es_simhash.cli.options.connection import JOB, EngineVerb
 from es_simhash.cli.options.files import output_file, text_file_option, text_in
-from es_simhash.cli.options.index import index_argument, index_options
-from es_simhash.cli.options.metrics import metrics_options
-from es_simhash.cli.options.run import patience_option
+from es_simhash.cli.options.index import index_argument
 from es_simhash.cli.options.scope import scope_value_option
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.erased import show_copies, show_erased, write_list, write_report
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 _SHARE = click.FloatRange(0, 1, min_open=True)
 
 
-@click.command(name="erase", cls=EngineVerb)
+@click.command(name="erase", cls=EngineVerb, more=JOB)
 @index_argument
 @click.option("--id", "ids", multiple=True, metavar="ID", help="Document to erase with its copies; repeatable.")
 @click.option("--text", "texts", multiple=True, help="Text to erase, of a document deleted already; repeatable.")
@@ -42,7 +40,6 @@ _SHARE = click.FloatRange(0, 1, min_open=True)
     show_default=True,
     help="Or minimum share of one text that is in the other.",
 )
-@click.option("--keep-original", is_flag=True, help="Keep the documents themselves.")
 @click.option("--scan", is_flag=True, help="Compare every document of the index, beside those that searches find.")
 @output_file("--output", "list_file", help="Write the copies to this file, to be edited, and delete nothing.")
 @click.option(
@@ -52,9 +49,6 @@ _SHARE = click.FloatRange(0, 1, min_open=True)
 )
 @click.option("--yes", is_flag=True, help="Delete all copies, without asking.")
 @output_file("--report", "report_file", help="Write what was deleted to this file; as JSON if it is named so.")
-@patience_option
-@metrics_options
-@index_options
 def command(
     index: str,
     ids: tuple[str, ...],
@@ -64,7 +58,7 @@ def command(
     confirmed: str | None,
     yes: bool,
     report_file: str | None,
-    known: dict[str, Any],
+    prefix: str,
     target: Target,
     output: Output,
     **given: Any,
@@ -86,7 +80,7 @@ def command(
     if not ids and not texts:
         raise click.UsageError("Name what to erase by --id, --text or --file.")
     with target.opened(output) as engine:
-        opened = Index(index, engine, **known)
+        opened = Index(index, engine, prefix=prefix)
         copies = opened.copies(ids, texts=texts, options=EraseOptions(**given))
         if confirmed is not None:
             copies = copies.confirmed_by(text_in(confirmed).split("\n"))

@@ -11,8 +11,12 @@ import click
 from es_simhash._core.environment import PATIENCE
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import output_file, rarity_option
-from es_simhash.cli.options.group import group_options
-from es_simhash.cli.options.index import scheme_or_default, warn_of_indices_without_fields
+from es_simhash.cli.options.index import (
+    estimate_option,
+    near_options,
+    scheme_or_default,
+    warn_of_indices_without_fields,
+)
 from es_simhash.cli.options.scope import scope_options
 from es_simhash.cli.options.source import Source, source_options
 from es_simhash.cli.options.target import Target
@@ -36,21 +40,8 @@ if TYPE_CHECKING:
     type=click.Path(exists=True, dir_okay=False),
     help="File with the labels, as JSON lines or CSV: clusters, or pairs.",
 )
-@group_options("in the files, or by the index")
-@click.option(
-    "--samples",
-    type=click.IntRange(0),
-    default=200,
-    show_default=True,
-    metavar="N",
-    help="Number of bootstrap samples for intervals.",
-)
-@click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Random seed of the samples."
-)
-@click.option(
-    "--examples", type=click.IntRange(0), default=10, show_default=True, metavar="N", help="Number of errors to show."
-)
+@near_options
+@estimate_option
 @scope_options
 @rarity_option
 @output_file("--report", "report_file", help="Write an HTML report to this file.")
@@ -58,18 +49,13 @@ if TYPE_CHECKING:
 def command(
     source: Source,
     labels: str,
-    canonical: str,
-    strip: tuple[str, ...],
-    samples: int,
-    seed: int,
-    examples: int,
     rarity_file: str | None,
     report_file: str | None,
     pairs_file: str | None,
     scope: Scope | None,
     target: Target,
     output: Output,
-    asked: dict[str, Any],
+    **near: Any,
 ) -> int:
     """Measure by labels how well near-duplicates are found among the documents of FILEs, or of an index.
 
@@ -81,7 +67,6 @@ def command(
     from es_simhash.cli.jobs.rarity_file import rarity_in
     from es_simhash.documents.files import RejectFile, whole_file
     from es_simhash.groups.options import GroupOptions
-    from es_simhash.quality.bootstrap import Bootstrap
     from es_simhash.quality.evaluation import EvaluationOptions, evaluate
     from es_simhash.quality.evaluation_json import write_pairs
     from es_simhash.quality.labels import read_labels
@@ -97,11 +82,11 @@ def command(
         rejects = stack.enter_context(RejectFile(source.files.rejects))
         read = read_labels(labels, rejects)
         gather = _gather_index if source.index else _gather_files
-        documents = stack.enter_context(StoredDocuments(asked["memory"], scope))
-        settings, kept = gather(source, documents, target, output, canonical, strip, rejects)
-        options = EvaluationOptions(Bootstrap(samples, seed), examples, rejects, lambda step: output.note(f"{step} …"))
+        documents = stack.enter_context(StoredDocuments(scope=scope))
+        settings, kept = gather(source, documents, target, output, rejects)
+        options = EvaluationOptions(on_reject=rejects, on_step=lambda step: output.note(f"{step} …"))
         rarity = kept if source.index else rarity_in(rarity_file, settings)
-        grouping = GroupOptions(canonical=documents.canonical, scope=documents.scope, rarity=rarity, **asked)
+        grouping = GroupOptions(scope=documents.scope, rarity=rarity, **near)
         evaluation = evaluate(documents, read, settings, grouping, options)
         if report_out:
             from es_simhash.cli.reports.html.evaluation import evaluation_page
@@ -120,22 +105,17 @@ def _gather_files(
     documents: StoredDocuments,
     _target: Target,
     output: Output,
-    canonical: str,
-    strip: tuple[str, ...],
     rejects: OnReject,
     /,
 ) -> tuple[Scheme, Rarity | None]:
     from es_simhash.cli.jobs.file_texts import NamedFields, read_texts
     from es_simhash.cli.jobs.labelled_documents import gather_files
     from es_simhash.documents.files import total_bytes
-    from es_simhash.documents.sources import patterns
-    from es_simhash.groups.canonical import canonical_named
 
     scheme, files = scheme_or_default(source.scheme), source.files
-    documents.canonical = canonical_named(canonical, source.fields)
-    named = NamedFields(source.fields, documents.scope, documents.canonical)
+    named = NamedFields(source.fields, documents.scope)
     with output.progress("Reading", total_bytes(files.paths)) as advance:
-        found = named.checked(read_texts(files.read(rejects), source.fields, rejects, named, patterns(strip)))
+        found = named.checked(read_texts(files.read(rejects), source.fields, rejects, named))
         gather_files(found, documents, rejects, lambda done: advance(done, 0, files.bytes_read))
     output.warn(named.warning)
     if named.without_text.count:
@@ -148,15 +128,11 @@ def _gather_index(
     documents: StoredDocuments,
     target: Target,
     output: Output,
-    canonical: str,
-    strip: tuple[str, ...],
     rejects: OnReject,
     /,
 ) -> tuple[Scheme, Rarity | None]:
     from es_simhash.cli.jobs.labelled_documents import gather_index
-    from es_simhash.documents.sources import patterns
     from es_simhash.engines.base import run
-    from es_simhash.groups.canonical import canonical_named
     from es_simhash.index import Index
     from es_simhash.plans.fingerprints_there import check_fingerprints
     from es_simhash.scheme.scope import combined
@@ -166,8 +142,7 @@ def _gather_index(
         opened = Index(source.index, engine, prefix=source.prefix)
         warn_of_indices_without_fields(output, opened)
         documents.scope = combined(opened.documents.policy.scope, documents.scope)
-        documents.canonical = canonical_named(canonical, opened.documents.fields)
-        rarity = gather_index(opened, documents, source.filter, patterns(strip), rejects, advance, PATIENCE)
+        rarity = gather_index(opened, documents, source.filter, rejects, advance, PATIENCE)
         if not len(documents):
             run(check_fingerprints(source.index, opened.documents), engine)
         return opened.scheme, rarity

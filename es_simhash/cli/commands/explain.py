@@ -8,8 +8,7 @@ import click
 
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import output_file, rarity_option, text_in
-from es_simhash.cli.options.index import index_options, near_options
-from es_simhash.cli.options.scope import scope_options
+from es_simhash.cli.options.index import near_options, scheme_option, scheme_or_default
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.explanation import show
 from es_simhash.cli.show.output import Output
@@ -17,6 +16,7 @@ from es_simhash.cli.show.output import Output
 if TYPE_CHECKING:
     from es_simhash.plans.explain.explanation import Explanation
     from es_simhash.plans.explain.field_states import ComparedDocument
+    from es_simhash.scheme.scheme import Scheme
 
 _PAIR = 2
 
@@ -32,66 +32,79 @@ _PAIR = 2
     help="File with one of the texts; - for standard input.",
 )
 @click.option("--text", "texts", multiple=True, help="One of the texts.")
+@scheme_option
 @near_options
-@scope_options
 @rarity_option
 @output_file("--report", "report_file", help="Write an HTML report to this file.")
-@index_options
 def command(
     index: str | None,
     ids: tuple[str, ...],
     files: tuple[str, ...],
     texts: tuple[str, ...],
+    scheme: str | None,
     rarity_file: str | None,
     report_file: str | None,
-    known: dict[str, Any],
+    prefix: str,
     target: Target,
     output: Output,
     **criteria: Any,
 ) -> None:
     """Explain why the documents A and B of INDEX are near-duplicates or not.
 
-    Without INDEX, compare two texts: give two of --file and --text.
+    Without INDEX, compare two texts: give two of --file and --text. Of one text, show the fingerprint, and the keys by
+    which an index finds it.
 
     Example: es-simhash explain articles 42 43 --report why.html
     """
+    if index and scheme:
+        raise click.UsageError("An index has its own scheme. Drop --scheme, or give two texts.")
     if index and rarity_file:
         raise click.UsageError("An index has its own table of rarity. Drop --rarity, or give two texts.")
-    if index and len(ids) == _PAIR and not files and not texts:
+    given = len(files) + len(texts)
+    if index is None and given == 1:
+        if rarity_file or report_file or any(value is not None for value in criteria.values()):
+            raise click.UsageError("One text is compared with nothing. Give another, or only --scheme with this one.")
+        _show_fingerprint(output, scheme_or_default(scheme), _given_texts(files, texts)[0].text)
+        return
+    if index and len(ids) == _PAIR and not given:
         with target.opened(output) as engine:
-            explanation = _of_documents(index, engine, ids, known, criteria)
-    elif criteria.pop("scope"):
-        raise click.UsageError("Texts have no values for a scope. Leave it out, or name documents of an index.")
-    elif index is None and len(files) + len(texts) == _PAIR:
-        explanation = _of_texts(_given_texts(files, texts), known, rarity_file, criteria)
+            explanation = _of_documents(index, engine, ids, prefix, criteria)
+    elif index is None and given == _PAIR:
+        explanation = _of_texts(_given_texts(files, texts), scheme_or_default(scheme), rarity_file, criteria)
     else:
-        raise click.UsageError("Give an index and two ids, or without an index two texts by --file and --text.")
+        raise click.UsageError("Give an index and two ids, or without an index one or two texts by --file and --text.")
     if report_file:
         _write_report(report_file, explanation)
         output.note(f"The report is in {report_file}.")
     show(output, explanation)
 
 
-def _of_documents(
-    index: str, engine: Any, ids: tuple[str, ...], known: dict[str, Any], criteria: dict[str, Any]
-) -> Explanation:
+def _show_fingerprint(output: Output, scheme: Scheme, text: str) -> None:
+    """Show what is stored of a text."""
+    from es_simhash.scheme import own_fields
+
+    [batch] = scheme.fingerprint_batches([text])
+    [stored] = own_fields.write(scheme, scheme.id, [text], batch)
+    output.result(stored)
+    output.table(["field", "value"], list(stored.items()))
+
+
+def _of_documents(index: str, engine: Any, ids: tuple[str, ...], prefix: str, criteria: dict[str, Any]) -> Explanation:
     from es_simhash.index import Index
 
     first, second = ids
-    return Index(index, engine, **known).explain(first, second, **criteria)
+    return Index(index, engine, prefix=prefix).explain(first, second, **criteria)
 
 
 def _of_texts(
-    documents: list[ComparedDocument], known: dict[str, Any], rarity_file: str | None, criteria: dict[str, Any]
+    documents: list[ComparedDocument], scheme: Scheme, rarity_file: str | None, criteria: dict[str, Any]
 ) -> Explanation:
     from es_simhash.cli.jobs.rarity_file import rarity_in
     from es_simhash.plans.explain.explanation import explain
     from es_simhash.plans.explain.field_states import examine
     from es_simhash.plans.find_options import FindOptions
-    from es_simhash.scheme.scheme import Scheme
     from es_simhash.scheme.verdict.verifier import Verifier, table_for
 
-    scheme = known["scheme"] or Scheme.preset("default")
     first, second = (examine(scheme, each) for each in documents)
     wanted = FindOptions(**criteria).criteria(scheme)
     table = table_for(scheme, wanted.verification, rarity_in(rarity_file, scheme))

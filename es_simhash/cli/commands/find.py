@@ -10,7 +10,12 @@ import click
 from es_simhash._core.humanize import counted, with_error
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import text_file_option, text_in
-from es_simhash.cli.options.index import find_options, index_argument, index_options, warn_of_indices_without_fields
+from es_simhash.cli.options.index import (
+    fields_option,
+    find_options,
+    index_argument,
+    warn_of_indices_without_fields,
+)
 from es_simhash.cli.options.scope import scope_value_option
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.output import Output
@@ -33,7 +38,7 @@ _SHOWN = 60
 @find_options
 @scope_value_option
 @click.option("--source", multiple=True, metavar="PATH", help="Field of the matches to show; repeatable.")
-@index_options
+@fields_option("With --preview: text field of documents; repeatable.")
 def command(
     index: str,
     text: str | None,
@@ -45,7 +50,8 @@ def command(
     scope_values: dict[str, list[str]],
     source: tuple[str, ...],
     wanted: dict[str, Any],
-    known: dict[str, Any],
+    fields: tuple[str, ...],
+    prefix: str,
     target: Target,
     output: Output,
 ) -> None:
@@ -63,6 +69,8 @@ def command(
         raise click.UsageError("Give one of --text, --id and --file.")
     if file is not None:
         text = text_in(file)
+    if fields and not preview:
+        raise click.UsageError("An index with fingerprints has its own fields. Drop --field, or add --preview.")
     if containing and contained:
         raise click.UsageError("--containing and --contained are two searches. Give one of them.")
     wanted["relation"] = "containing" if containing else "contained" if contained else None
@@ -70,7 +78,7 @@ def command(
     wanted["scope_values"] = scope_values
     wanted["candidates"] = "more_like_this" if preview else "keys"
     with target.opened(output) as engine:
-        opened = Index(index, engine, **known)
+        opened = Index(index, engine, fields=fields or None, prefix=prefix)
         matches = opened.find(text, id=id_, **wanted)
         if not preview:
             warn_of_indices_without_fields(output, opened)

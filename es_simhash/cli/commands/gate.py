@@ -12,9 +12,8 @@ import click
 from es_simhash._core.environment import GATE_TOKEN
 from es_simhash._core.humanize import counted
 from es_simhash.cli.options.connection import EngineVerb
-from es_simhash.cli.options.index import documents_of, estimate_option, index_argument, index_options, near_options
+from es_simhash.cli.options.index import estimate_option, index_argument, near_options
 from es_simhash.cli.options.logins import secret_in
-from es_simhash.cli.options.scope import scope_options
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import FINE
 from es_simhash.cli.show.output import Output
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 
     from es_simhash.gate.gate import Gate
     from es_simhash.live.telemetry.metrics import Metrics
-
-_FOUND_BY = ("by", "distance", "similarity", "numbers", "estimate", "scope")
 
 
 @click.command(name="gate", cls=EngineVerb)
@@ -72,8 +69,6 @@ _FOUND_BY = ("by", "distance", "similarity", "numbers", "estimate", "scope")
 )
 @near_options
 @estimate_option
-@scope_options
-@index_options
 def command(
     index: str,
     by_lines: bool,
@@ -88,16 +83,14 @@ def command(
     port: int,
     token_file: str | None,
     max_body: int,
-    known: dict[str, Any],
+    prefix: str,
     target: Target,
     output: Output,
     **found_by: Any,
 ) -> int:
     """Decide of documents, as they come, whether INDEX has them already, or accepted them just now.
 
-    With --field, the index first gets the fields, as by init.
-
-    Example: es-simhash gate articles --field title --field body
+    Example: es-simhash gate articles --url https://localhost:9200
     """
     from es_simhash._core.garbage import rarely_collected
     from es_simhash.gate.gate import Gate
@@ -105,8 +98,7 @@ def command(
 
     if write and not by_lines:
         raise click.UsageError("--write is for --stdin. Over HTTP, /add and /bulk write. Leave it out.")
-    given = {name: found_by[name] for name in _FOUND_BY}
-    find = {name: value for name, value in given.items() if value is not None and value is not False}
+    find = {name: value for name, value in found_by.items() if value is not None and value is not False}
     options = GateOptions(mode, divert_to, remember, syncs=not no_sync, find=find)  # type: ignore[arg-type]
     with ExitStack() as opened:
         if not by_lines:
@@ -115,8 +107,7 @@ def command(
             at = opened.enter_context(_listening(host, port, token is not None))
             metrics = _metrics(index, output)
         engine = opened.enter_context(target.opened(output))
-        documents_of(engine, index, known, dry_run=False)
-        gate = opened.enter_context(Gate(index, engine, state=Path(state), options=options, prefix=known["prefix"]))
+        gate = opened.enter_context(Gate(index, engine, state=Path(state), options=options, prefix=prefix))
         # What is remembered lives for long, and is in no cycle.
         opened.enter_context(rarely_collected())
         if gate.set_aside:

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from es_simhash.cli.options.connection import EngineVerb
+from es_simhash.cli.options.connection import JOB, EngineVerb
 from es_simhash.cli.options.files import output_file
 from es_simhash.cli.options.group import check_outputs, group_options, groups_file_options, state_option
-from es_simhash.cli.options.index import filter_option, index_argument, prefix_option
+from es_simhash.cli.options.index import filter_option, index_argument
 from es_simhash.cli.options.kibana import kibana_url_option
-from es_simhash.cli.options.metrics import metrics_options
-from es_simhash.cli.options.run import accept_option, max_rate_option, patience_option, shard_option
+from es_simhash.cli.options.run import accept_option, max_rate_option, shard_option
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import after, saying_if_interrupted
 from es_simhash.cli.show.groups import show_groups, were_written
@@ -34,21 +33,18 @@ if TYPE_CHECKING:
     from es_simhash.scheme.scope import Scope
 
 
-@click.command(name="group", cls=EngineVerb)
+@click.command(name="group", cls=EngineVerb, more=JOB)
 @index_argument
-@prefix_option
 @group_options("by id")
 @filter_option("Only documents that this query, as JSON, selects.")
 @click.option("--incremental", is_flag=True, help="Read and compare only what is new since groups were written.")
 @state_option
 @shard_option("Only read shard I of N into --state, on one of N machines.")
-@patience_option
 @click.option("--write", is_flag=True, help="Store the groups on the documents.")
 @click.option("--singles", is_flag=True, help="With --write: give each document without duplicates its own group.")
 @max_rate_option
 @accept_option
 @groups_file_options
-@metrics_options
 @kibana_url_option
 @output_file("--delete-script", help="Write a bulk request that deletes the duplicates.")
 def command(

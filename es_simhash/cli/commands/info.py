@@ -10,7 +10,7 @@ import click
 from es_simhash._core.humanize import counted
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import output_file
-from es_simhash.cli.options.index import index_argument, prefix_option
+from es_simhash.cli.options.index import index_argument
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.learning import learnt_as_json, sample
 from es_simhash.cli.show.output import Output
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 @click.command(name="info", cls=EngineVerb)
 @index_argument
-@prefix_option
 @click.option("--check", is_flag=True, help="First verify the checksums of all files of an embedded index.")
 @output_file("--rarity", "rarity_file", help="Write how rare features are to this file, for dedup and evaluate.")
 def command(index: str, prefix: str, check: bool, rarity_file: str | None, target: Target, output: Output) -> None:

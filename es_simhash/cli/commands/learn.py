@@ -10,7 +10,7 @@ import click
 
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import Files, input_options, output_file
-from es_simhash.cli.options.index import prefix_option, scheme_option, scheme_or_default, texts_option
+from es_simhash.cli.options.index import scheme_option, scheme_or_default, texts_option
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import FINE, after
 from es_simhash.cli.show.learning import show_learnt, table_json
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 @partial(input_options, metavar="INDEX|FILE...")
 @texts_option
 @scheme_option
-@prefix_option
 @output_file("--output", "-o", "rarity_file", help="Read files, and write the table to this one.")
 def command(
     files: Files,

@@ -12,12 +12,11 @@ import click
 
 from es_simhash._core.humanize import counted
 from es_simhash._core.stages import stage
-from es_simhash.cli.options.connection import EngineVerb
+from es_simhash.cli.options.connection import JOB, EngineVerb
 from es_simhash.cli.options.files import Files, input_options
 from es_simhash.cli.options.index import documents_of, index_argument, index_options
-from es_simhash.cli.options.metrics import metrics_options
 from es_simhash.cli.options.places import is_server
-from es_simhash.cli.options.run import dry_run_option, patience_option
+from es_simhash.cli.options.run import dry_run_option
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show import log
 from es_simhash.cli.show.exits import Interrupted, after, saying_if_interrupted
@@ -32,13 +31,11 @@ if TYPE_CHECKING:
     from es_simhash.plans.add import Written
 
 
-@click.command(name="load", cls=EngineVerb)
+@click.command(name="load", cls=EngineVerb, more=JOB)
 @index_argument
 @input_options
 @click.option("--create-only", is_flag=True, help="Reject documents whose id exists already.")
-@patience_option
 @dry_run_option
-@metrics_options
 @index_options
 def command(
     index: str,

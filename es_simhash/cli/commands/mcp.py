@@ -6,12 +6,11 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import click
 
 from es_simhash.cli.options.connection import EngineVerb, show_end
-from es_simhash.cli.options.index import index_argument, index_options, warn_of_indices_without_fields
+from es_simhash.cli.options.index import index_argument, warn_of_indices_without_fields
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show import log
 from es_simhash.cli.show.exits import INTERRUPTED
@@ -21,8 +20,7 @@ from es_simhash.cli.show.output import Output
 @click.command(name="mcp", cls=EngineVerb)
 @index_argument
 @click.option("--allow-write", is_flag=True, help="Add the tool that writes new documents.")
-@index_options
-def command(index: str, allow_write: bool, known: dict[str, Any], target: Target, output: Output) -> None:
+def command(index: str, allow_write: bool, prefix: str, target: Target, output: Output) -> None:
     """Serve the tools find, check, explain, groups and sample on INDEX to an agent.
 
     A client of the Model Context Protocol starts it, and talks to it by standard input and output. It reads only,
@@ -34,7 +32,7 @@ def command(index: str, allow_write: bool, known: dict[str, Any], target: Target
     from es_simhash.integrations.mcp.server import serve
 
     with target.opened(output) as engine:
-        opened = Index(index, engine, **known)
+        opened = Index(index, engine, prefix=prefix)
         warn_of_indices_without_fields(output, opened)
         with _ended_by_interruption(output), _ended_by_the_client():
             serve(opened, allow_write)

@@ -9,9 +9,8 @@ import click
 
 from es_simhash._core.harmless import json_text
 from es_simhash._core.humanize import counted
-from es_simhash.cli.options.connection import EngineVerb
+from es_simhash.cli.options.connection import JOB, EngineVerb
 from es_simhash.cli.options.index import index_options
-from es_simhash.cli.options.metrics import metrics_options
 from es_simhash.cli.options.run import run_options
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, after, saying_if_interrupted
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 _PLANNED = ("source", "destination", "documents", "due", "create", "mapping", "meanwhile", "left_out", "aliases")
 
 
-@click.command(name="reindex", cls=EngineVerb)
+@click.command(name="reindex", cls=EngineVerb, more=JOB)
 @click.argument("source")
 @click.argument("destination")
 @click.option(
@@ -40,16 +39,7 @@ _PLANNED = ("source", "destination", "documents", "due", "create", "mapping", "m
 )
 @click.option("--fast", is_flag=True, help="Turn refreshes and replicas of DESTINATION off until it is complete.")
 @click.option("--into-existing", is_flag=True, help="Accept a DESTINATION that exists, if it is empty.")
-@click.option(
-    "--sample",
-    type=click.IntRange(0),
-    default=1000,
-    show_default=True,
-    metavar="N",
-    help="Number of documents to compare afterwards.",
-)
 @run_options
-@metrics_options
 @index_options
 def command(
     source: str,

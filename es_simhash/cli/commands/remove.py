@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash._core.humanize import counted
-from es_simhash.cli.options.connection import EngineVerb
-from es_simhash.cli.options.index import index_argument, prefix_option
-from es_simhash.cli.options.metrics import metrics_options
+from es_simhash.cli.options.connection import JOB, EngineVerb
+from es_simhash.cli.options.index import index_argument
 from es_simhash.cli.options.run import accept_option, run_options
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, after, saying_if_interrupted
@@ -29,12 +28,10 @@ if TYPE_CHECKING:
     from es_simhash.live.removal import RemovalSurvey, Removed
 
 
-@click.command(name="remove", cls=EngineVerb)
+@click.command(name="remove", cls=EngineVerb, more=JOB)
 @index_argument
-@prefix_option
 @run_options
 @accept_option
-@metrics_options
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def command(
     index: str,

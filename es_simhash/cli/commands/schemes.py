@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash._core.harmless import json_text
-from es_simhash.cli.options.connection import Verb
-from es_simhash.cli.options.index import field_option, prefix_option, read_scheme
+from es_simhash.cli.options.connection import INDEX, Verb
+from es_simhash.cli.options.index import field_option, read_scheme
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
@@ -24,12 +24,11 @@ bytes: what the fields add to a document's JSON; keys of passages add about 0.8 
 docs/benchmarks.md has what they add to an index."""
 
 
-@click.command(name="schemes", cls=Verb)
+@click.command(name="schemes", cls=Verb, more=INDEX)
 @click.option(
     "--mapping", "scheme", metavar="PRESET|FILE", help="Print the mapping of this scheme, for PUT INDEX/_mapping."
 )
 @field_option
-@prefix_option
 @click.option("--template", is_flag=True, help="Print a component template, for PUT _component_template/NAME.")
 def command(scheme: str | None, fields: tuple[str, ...], prefix: str, template: bool, output: Output) -> None:
     """List the presets with their use, recall and cost, or print the mapping of a scheme.

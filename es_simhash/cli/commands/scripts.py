@@ -10,7 +10,7 @@ import click
 
 from es_simhash._core.harmless import json_text
 from es_simhash.cli.options.connection import EngineVerb
-from es_simhash.cli.options.index import index_argument, prefix_option
+from es_simhash.cli.options.index import index_argument
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import saying_if_interrupted
 from es_simhash.cli.show.output import Output
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 @click.command(name="scripts", cls=EngineVerb)
 @index_argument
-@prefix_option
 @click.option("--pipeline", is_flag=True, help="Work on the ingest pipeline of INDEX, in place of the search scripts.")
 @click.option(
     "--name", metavar="NAME", help="Prefix of the scripts' names.  [default: es-simhash, and --prefix unless dedup]"

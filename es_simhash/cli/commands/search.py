@@ -13,11 +13,9 @@ from es_simhash.cli.options.files import json_object, text_file_option, text_in
 from es_simhash.cli.options.index import (
     estimate_option,
     index_argument,
-    index_options,
     near_options,
     warn_of_indices_without_fields,
 )
-from es_simhash.cli.options.scope import scope_options
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.output import Output
 
@@ -35,17 +33,13 @@ if TYPE_CHECKING:
 @estimate_option
 @click.option("--size", type=click.IntRange(1), metavar="N", help="Number of hits.  [default: of the request, or 10]")
 @click.option("--source", multiple=True, metavar="PATH", help="Field of the hits to show; repeatable.")
-@scope_options
-@click.option("--paged", is_flag=True, help="Print a cursor for the next page, which is good for five minutes.")
-@click.option("--cursor", metavar="TEXT", help="Show the page that this cursor leads to.")
-@index_options
 def command(
     index: str,
     query: str | None,
     file: str | None,
     size: int | None,
     source: tuple[str, ...],
-    known: dict[str, Any],
+    prefix: str,
     target: Target,
     output: Output,
     **wanted: Any,
@@ -61,7 +55,7 @@ def command(
     if (query is None) == (file is None):
         raise click.UsageError("Give one of --query and --file.")
     with target.opened(output) as engine:
-        opened = Index(index, engine, **known)
+        opened = Index(index, engine, prefix=prefix)
         if file is not None:
             body = json_object(text_in(file), "--file", '{"query": {"match_all": {}}}')
         else:
@@ -106,8 +100,6 @@ def _show(output: Output, page: DistinctPage) -> None:
     output.note(f"{len(page)} shown of {page.read} hits read.{more}")
     for reason, count in page.apart.items():
         output.note(f"{count} not compared with others: {reason}.")
-    if page.cursor:
-        output.note(f"Next page: --cursor {page.cursor}")
 
 
 def _rows(page: DistinctPage) -> Iterator[list[Any]]:

@@ -44,17 +44,9 @@ if TYPE_CHECKING:
 )
 @click.option("--histogram", is_flag=True, help="Show how similar the texts are, to choose --similarity by eye.")
 @click.option(
-    "--examples",
-    type=click.IntRange(0),
-    default=2,
-    show_default=True,
-    metavar="N",
-    help="With --histogram: number of pairs to show of each level.",
-)
-@click.option(
     "--labels",
     type=click.Path(exists=True, dir_okay=False),
-    help="Choose the minimum similarity that best separates the labels in this file (see: es-simhash help evaluate).",
+    help="Choose the minimum similarity that best separates the labels in this file (see: es-simhash evaluate --help).",
 )
 @click.option(
     "--similarity", type=SIMILARITY, metavar="S|LEVEL", help="Minimum similarity (see --histogram), or a level."
@@ -81,20 +73,20 @@ def command(source: Source, target: Target, output: Output, histogram: bool, **g
     with RejectFile(source.files.rejects) as rejects:
         if histogram:
             read = _read(source, target, output, rejects, given["sample"], given["scope"])
-            _histogram(output, *read, given["examples"])
+            _histogram(output, *read)
         else:
             _tune(source, target, output, rejects, **given)
     output.rejected(rejects.count, source.files.rejects)
     return after(rejects.count, rejects.may_pass)
 
 
-def _histogram(output: Output, scheme: Scheme | None, sampled: Sampled, examples: int) -> None:
+def _histogram(output: Output, scheme: Scheme | None, sampled: Sampled) -> None:
     from es_simhash.quality.similarity_histogram import histogram
     from es_simhash.quality.tuning_json import histogram_json
     from es_simhash.scheme.scheme import Scheme
 
     output.note(f"Comparing {len(sampled.documents):,} of {sampled.total:,} documents …")
-    found = histogram(scheme or Scheme.preset("default"), sampled.documents, examples, sampled.in_scope)
+    found = histogram(scheme or Scheme.preset("default"), sampled.documents, in_scope=sampled.in_scope)
     output.result(histogram_json(found))
     if not output.as_json:
         show_histogram(output, found)
@@ -110,7 +102,6 @@ def _tune(
     similarity: float | Level | None,
     scheme_file: str | None,
     sample: int,
-    examples: int,
     scope: Scope | None,
 ) -> None:
     from es_simhash.documents.files import whole_file

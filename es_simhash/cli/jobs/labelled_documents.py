@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
@@ -15,7 +14,6 @@ from es_simhash.documents.rejected import OnReject
 from es_simhash.documents.sources import text_of
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import DocumentError, InputError
-from es_simhash.groups.canonical import Canonical
 from es_simhash.index import Index
 from es_simhash.live.sweep.document_ref import DocumentRef
 from es_simhash.live.sweep.reading import Reading
@@ -53,7 +51,6 @@ def gather_index(
     index: Index,
     documents: StoredDocuments,
     filter: Json | None,
-    strip: Sequence[re.Pattern[str]],
     on_reject: OnReject,
     on_progress: OnProgress[int],
     patience: float,
@@ -65,11 +62,8 @@ def gather_index(
     If several indices behind the name have the same id, the first document counts.
     """
     learnt = noted_rarity(index.engine.perform(GetMappings(index.name)), index.documents)
-    hits = _hits(index, documents.canonical, filter, documents.scope, patience)
-    for hit, whole in with_texts(hits, index.documents.fields, on_reject):
-        text = whole
-        for pattern in strip:
-            text = pattern.sub("", text)
+    hits = _hits(index, filter, documents.scope, patience)
+    for hit, text in with_texts(hits, index.documents.fields, on_reject):
         documents.add(hit["_id"], text, hit.get("_source") or {})
         on_progress(len(documents))
     return learnt.rarity if learnt else None
@@ -84,15 +78,12 @@ def with_texts(hits: Iterable[Json], fields: Sequence[str], on_reject: OnReject)
             on_reject(DocumentRef.of(hit).rejected(error.problem))
 
 
-def _hits(
-    index: Index, canonical: Canonical, filter: Json | None, scope: Scope | None, patience: float
-) -> Iterator[Json]:
+def _hits(index: Index, filter: Json | None, scope: Scope | None, patience: float) -> Iterator[Json]:
     documents = index.documents
     scheme: Json = {"term": {f"{documents.prefix}.scheme": documents.scheme.id}}
     wanted: Json = {"bool": {"filter": [scheme, *([filter] if filter else [])]}}
     paths = scope.paths if scope else ()
-    source = True if canonical.fields is True else [*documents.fields, *(canonical.fields or ()), *paths]
-    return hits_of(index.engine, index.name, wanted, source, patience)
+    return hits_of(index.engine, index.name, wanted, [*documents.fields, *paths], patience)
 
 
 def hits_of(engine: Engine, name: str, wanted: Json, source: Sequence[str] | bool, patience: float) -> Iterator[Json]:

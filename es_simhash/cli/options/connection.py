@@ -1,15 +1,18 @@
-"""The options that verbs share, before or after the verb; the one after it wins."""
+"""The options that verbs share: they stand before the verb or after it, and the one after it wins."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import click
 
+from es_simhash._core.environment import PATIENCE
 from es_simhash._core.stages import counts_shown
 from es_simhash._version import __version__
+from es_simhash.cli.options.metrics import published
 from es_simhash.cli.options.profiles import DISTRIBUTIONS
 from es_simhash.cli.options.setting_origins import Given
 from es_simhash.cli.options.target import target_of
@@ -19,15 +22,12 @@ from es_simhash.live.telemetry import spans
 from es_simhash.live.telemetry.run import Run
 
 
-class ConnectionOption(click.Option):
-    """An option that only ``es-simhash help connection`` lists."""
+class CommonOption(click.Option):
+    """An option that ``es-simhash --help`` lists, and the help of each verb does not."""
 
-    def get_help_record(self, ctx: click.Context) -> None:
-        """Keep it out of each verb's help."""
-
-    def record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return what help says of it."""
-        return super().get_help_record(ctx)
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Keep it out of the help of verbs."""
+        return None if isinstance(ctx.command, Verb) else super().get_help_record(ctx)
 
 
 _FILE = click.Path(exists=True, dir_okay=False)
@@ -35,27 +35,53 @@ CONNECTION = (
     click.Option(
         ["--url"],
         metavar="URL|DIR",
-        help="URL of the server, or directory of an embedded index (see: es-simhash help connection).",
+        help="URL of the server, or directory of an embedded index.",
     ),
     click.Option(["--profile"], metavar="NAME", help="Settings in config.toml (or set ES_SIMHASH_PROFILE)."),
-    ConnectionOption(["--cloud-id"], metavar="ID", help="A deployment in Elastic Cloud, instead of a URL."),
-    ConnectionOption(
+    CommonOption(["--cloud-id"], metavar="ID", help="A deployment in Elastic Cloud, instead of a URL."),
+    CommonOption(
         ["--user"],
         metavar="NAME",
         help="User to log in as; the password is asked for, or read from a file or ES_SIMHASH_PASSWORD.",
     ),
-    ConnectionOption(["--password-file"], type=_FILE, help="A file with the password."),
-    ConnectionOption(["--api-key"], metavar="KEY", help="Log in with this API key (or set ES_SIMHASH_API_KEY)."),
-    ConnectionOption(["--api-key-file"], type=_FILE, help="A file with the API key."),
-    ConnectionOption(
+    CommonOption(["--password-file"], type=_FILE, help="A file with the password."),
+    CommonOption(["--api-key"], metavar="KEY", help="Log in with this API key (or set ES_SIMHASH_API_KEY)."),
+    CommonOption(["--api-key-file"], type=_FILE, help="A file with the API key."),
+    CommonOption(
         ["--aws-sigv4"], metavar="REGION", help="Sign requests for this region of AWS, with boto3's credentials."
     ),
-    ConnectionOption(["--ca-certs"], type=_FILE, help="Certificate authorities to trust, as a PEM file."),
-    ConnectionOption(["--insecure"], is_flag=True, help="Accept any certificate: nothing is secret then."),
-    ConnectionOption(
+    CommonOption(["--ca-certs"], type=_FILE, help="Certificate authorities to trust, as a PEM file."),
+    CommonOption(["--insecure"], is_flag=True, help="Accept any certificate: nothing is secret then."),
+    CommonOption(
         ["--distribution"], type=click.Choice(DISTRIBUTIONS), help="Distribution of a server that does not report it."
     ),
 )
+INDEX = (
+    click.Option(["--prefix"], metavar="NAME", help="Object that holds the fingerprint fields.  [default: dedup]"),
+)
+WAITING = (
+    CommonOption(
+        ["--patience"],
+        type=float,
+        metavar="SECONDS",
+        help=f"Time for which a long job waits for a busy engine.  [default: {PATIENCE}]",
+    ),
+)
+METRICS = (
+    CommonOption(
+        ["--metrics-port"],
+        type=click.IntRange(0, 65535),
+        metavar="PORT",
+        help="Show Prometheus metrics of a long job on this port of this machine while it runs.",
+    ),
+    CommonOption(
+        ["--metrics-file"],
+        type=click.Path(dir_okay=False, writable=True),
+        help="Write Prometheus metrics of a long job to this file, as for the textfile collector.",
+    ),
+)
+# What a long job on an index takes.
+JOB = (*WAITING, *METRICS)
 OUTPUT = (
     click.Option(["--json", "as_json"], is_flag=True, help="Print JSON, one object per line."),
     click.Option(["--quiet", "-q"], is_flag=True, help="Print only results and errors."),
@@ -67,20 +93,35 @@ OUTPUT = (
 )
 
 
+SHARED = (*CONNECTION, *INDEX, *JOB, *OUTPUT)
+_DEFAULTS = {"prefix": "dedup", "patience": PATIENCE}
+
+
 class Verb(click.Command):
-    """A command that prints; it gets its `Output` as ``output``."""
+    """A command that prints; it gets its `Output` as ``output``. ``more`` shared options are those it takes as well."""
 
     shared: ClassVar[tuple[click.Option, ...]] = OUTPUT
+
+    def __init__(self, *given: Any, more: Sequence[click.Option] = (), **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.taken = (*self.shared, *more)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return its own parameters, the shared ones, and ``--help``."""
         own = super().get_params(ctx)
-        return [*self.params, *self.shared, *own[len(self.params) :]]
+        return [*self.params, *self.taken, *own[len(self.params) :]]
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Say where the other shared options are listed."""
+        if CONNECTION[0] in self.taken:
+            formatter.write_paragraph()
+            with formatter.indentation():
+                formatter.write_text("es-simhash --help lists all connection options, and those of long jobs.")
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run it with the objects that the shared options describe."""
         given = dict(ctx.parent.params) if ctx.parent else {}
-        given = {str(option.name): given.get(str(option.name)) for option in (*CONNECTION, *OUTPUT)}
+        given = {str(option.name): given.get(str(option.name)) for option in SHARED}
         after = {name: ctx.params.pop(name) for name in given if name in ctx.params}
         given |= {name: value for name, value in after.items() if value is not None and value is not False}
         format: log.Format = given.pop("log_format") or "text"
@@ -88,15 +129,18 @@ class Verb(click.Command):
         with log.written(format, output.run.id):
             return self._observed(ctx, output, Given.of(given, lambda name: f"--{name.replace('_', '-')}"))
 
-    def _observed(self, ctx: click.Context, output: Output, connection: Given) -> Any:
+    def _observed(self, ctx: click.Context, output: Output, given: Given) -> Any:
         """Run it, and show operators how it ends."""
         run, code = output.run, exits.FINE
         run.on_stage = output.stage
         output.note("", event="started", verb=run.verb, version=__version__)
         try:
             with run.going_on(), counts_shown(output.progress):
-                ctx.params.update(self.connected(connection), output=output)
-                result = super().invoke(ctx)
+                self._check(given)
+                ctx.params.update(self._values(given), **self.connected(given), output=output)
+                index = ctx.params.get("index") or ctx.params.get("source") or ""
+                with published(output, index, given.values.get("metrics_port"), given.values.get("metrics_file")):
+                    result = super().invoke(ctx)
             code = result if isinstance(result, int) else exits.FINE
             return result
         except BaseException as error:
@@ -108,10 +152,21 @@ class Verb(click.Command):
         finally:
             show_end(output, code)
 
-    def connected(self, connection: Given) -> Mapping[str, Any]:
-        """Refuse connection options before the verb."""
-        if idle := connection.names(connection.values):
-            raise click.UsageError(f"{self.name} works without an engine. Drop {' and '.join(idle)}.")
+    def _check(self, given: Given) -> None:
+        """Refuse shared options, before the verb, that it does not take."""
+        taken = {option.name for option in self.taken}
+        if idle := given.names(name for name in given.values if name not in taken):
+            raise click.UsageError(
+                f"{self.name} does not use {' and '.join(idle)}. Drop {'it' if len(idle) == 1 else 'them'}."
+            )
+
+    def _values(self, given: Given) -> dict[str, Any]:
+        """Return the values of the shared options that are passed on as they are."""
+        taken = {option.name for option in self.taken}
+        return {name: given.values.get(name, default) for name, default in _DEFAULTS.items() if name in taken}
+
+    def connected(self, given: Given) -> Mapping[str, Any]:
+        """Return what the connection options stand for."""
         return {}
 
 
@@ -126,16 +181,21 @@ def show_end(output: Output, code: int) -> None:
 class ConnectionVerb(Verb):
     """A verb that takes connection options, and gets them as ``connection``."""
 
-    shared = (*CONNECTION, *OUTPUT)
+    shared = (*CONNECTION, *INDEX, *OUTPUT)
 
-    def connected(self, connection: Given) -> Mapping[str, Any]:
+    def connected(self, given: Given) -> Mapping[str, Any]:
         """Pass the options on."""
-        return {"connection": connection}
+        return {"connection": _connection(given)}
 
 
 class EngineVerb(ConnectionVerb):
     """A verb that works on an engine, and gets its `Target` as ``target``."""
 
-    def connected(self, connection: Given) -> Mapping[str, Any]:
+    def connected(self, given: Given) -> Mapping[str, Any]:
         """Resolve the options to a target."""
-        return {"target": target_of(connection, os.environ)}
+        return {"target": target_of(_connection(given), os.environ)}
+
+
+def _connection(given: Given) -> Given:
+    names = {option.name for option in CONNECTION}
+    return replace(given, values={name: value for name, value in given.values.items() if name in names})

@@ -43,7 +43,7 @@ def group_options(first: str) -> Callable[[Command], Command]:
 
     The command gets them as ``asked``, the keywords of `GroupOptions`, but for the order by its name, ``canonical``.
     """
-    names = ("by", "distance", "similarity", "numbers", "estimate", "max_bucket", "memory", "state")
+    names = ("distance", "similarity", "numbers", "estimate", "max_bucket", "memory", "state")
     options = (
         click.option(
             "--canonical",

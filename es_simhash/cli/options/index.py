@@ -1,4 +1,4 @@
-"""The options that name an index, its scheme and fields, and define near-duplicates."""
+"""The options that name an index, the scheme and fields of a new one, and define near-duplicates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from es_simhash.cli.options.files import json_object, text_in
-from es_simhash.cli.options.scope import scope_options
 from es_simhash.scheme.verdict.verification import NAMES, Level
 
 if TYPE_CHECKING:
@@ -48,9 +47,6 @@ def _is_text(name: str) -> bool:
 scheme_option = click.option(
     "--scheme", metavar="PRESET|FILE", help="A preset (see: es-simhash schemes), or a file with a scheme's JSON."
 )
-prefix_option = click.option(
-    "--prefix", default="dedup", show_default=True, metavar="NAME", help="Object that holds the fingerprint fields."
-)
 
 
 def fields_option(help: str) -> Callable[[Command], Command]:
@@ -63,14 +59,14 @@ texts_option = fields_option("Text field, as a dotted path; repeatable.  [defaul
 
 
 def index_options(command: Command) -> Command:
-    """Add the scheme, fields and prefix of an index; the command gets the keywords of `Index` as ``known``."""
+    """Add the scheme and fields of a new index; the command gets the keywords of `Index` as ``known``."""
 
     @wraps(command)
     def with_known(fields: tuple[str, ...], prefix: str, scheme: str | None, **given: Any) -> Any:
         known = {"scheme": scheme_named(scheme), "fields": fields or None, "prefix": prefix}
         return command(known=known, **given)
 
-    return scheme_option(field_option(prefix_option(with_known)))  # type: ignore[return-value]
+    return scheme_option(field_option(with_known))  # type: ignore[return-value]
 
 
 class Similarity(click.ParamType):  # type: ignore[type-arg] # generic only since click 8.2
@@ -96,10 +92,14 @@ estimate_option = click.option("--estimate", is_flag=True, help="Decide by finge
 
 
 def near_options(command: Command) -> Command:
-    """Add what makes documents near-duplicates: ``by``, ``distance``, ``similarity`` and ``numbers``."""
+    """Add what makes documents near-duplicates: ``distance``, ``similarity`` and ``numbers``."""
     options = (
-        click.option("--by", type=click.Choice(["simhash", "minhash", "both"]), help="Fingerprint to compare."),
-        click.option("--distance", type=click.IntRange(0), metavar="BITS", help="Maximum number of different bits."),
+        click.option(
+            "--distance",
+            type=click.IntRange(0),
+            metavar="BITS",
+            help="Maximum number of different bits; with --similarity, either is enough.",
+        ),
         click.option(
             "--similarity", type=SIMILARITY, metavar="S|LEVEL", help="Minimum: up to 1, or copies, near, versions."
         ),
@@ -126,7 +126,7 @@ def _query(_context: click.Context, _parameter: click.Parameter, text: str | Non
 
 def find_options(command: Command) -> Command:
     """Add how near-duplicates are found; the command gets the keywords of `Index.find` as ``wanted``."""
-    names = ("by", "distance", "similarity", "numbers", "size", "estimate", "filter", "scope")
+    names = ("distance", "similarity", "numbers", "size", "estimate", "filter")
 
     @wraps(command)
     def with_wanted(**given: Any) -> Any:
@@ -142,7 +142,7 @@ def find_options(command: Command) -> Command:
     )
     for option in reversed(options):
         option(with_wanted)
-    return near_options(scope_options(with_wanted))  # type: ignore[return-value]
+    return near_options(with_wanted)  # type: ignore[return-value]
 
 
 def scheme_named(name: str | None) -> Scheme | None:

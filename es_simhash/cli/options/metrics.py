@@ -1,49 +1,22 @@
-"""The options of long jobs that publish metrics."""
+"""The metrics of a job, published while it runs."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING
 
-import click
-
-from es_simhash.cli.options.files import output_file
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.live.telemetry.publish import MetricsFile
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-def metrics_options(command: Command) -> Command:
-    """Add where the command publishes its metrics, and publish them while it runs."""
-
-    @wraps(command)
-    def with_metrics(metrics_port: int | None, metrics_file: str | None, output: Output, **given: Any) -> Any:
-        index = given.get("index") or given.get("source") or ""
-        with _published(output, index, metrics_port, metrics_file):
-            return command(output=output, **given)
-
-    options = (
-        click.option(
-            "--metrics-port",
-            type=click.IntRange(0, 65535),
-            metavar="PORT",
-            help="Show Prometheus metrics on this port of this machine while it runs.",
-        ),
-        output_file("--metrics-file", help="Write Prometheus metrics to this file, as for the textfile collector."),
-    )
-    for option in reversed(options):
-        option(with_metrics)
-    return with_metrics  # type: ignore[return-value]
-
 
 @contextmanager
-def _published(output: Output, index: str, port: int | None, path: str | None) -> Iterator[None]:
+def published(output: Output, index: str, port: int | None, path: str | None) -> Iterator[None]:
+    """Publish the metrics of a run at a port and in a file, if they are named."""
     if port is None and path is None:
         yield
         return

@@ -8,21 +8,12 @@ from typing import Any, TypeVar
 
 import click
 
-from es_simhash._core.environment import PATIENCE
 from es_simhash.cli.options.files import rejects_option
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 accept_option = click.option(
     "--accept", multiple=True, metavar="CODE", help="Continue despite doctor findings with this code; repeatable."
-)
-patience_option = click.option(
-    "--patience",
-    type=float,
-    default=PATIENCE,
-    show_default=True,
-    metavar="SECONDS",
-    help="Time to wait for a busy engine.",
 )
 max_rate_option = click.option("--max-rate", type=float, metavar="N", help="Write at most N documents per second.")
 dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would be done, without doing it.")
@@ -51,7 +42,7 @@ def shard_option(help: str) -> Callable[[Command], Command]:
 
 
 def run_options(command: Command) -> Command:
-    """Add the keywords of `RunOptions`, ``rejects`` and ``dry_run``."""
+    """Add the keywords of `RunOptions` but for ``patience``, ``rejects`` and ``dry_run``."""
     options = (
         click.option(
             "--parallel",
@@ -62,7 +53,6 @@ def run_options(command: Command) -> Command:
             help="Number of parallel slices.",
         ),
         max_rate_option,
-        patience_option,
         rejects_option,
         dry_run_option,
     )

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from es_simhash.cli.options.files import Files, input_options
-from es_simhash.cli.options.index import filter_option, prefix_option, scheme_option, texts_option
+from es_simhash.cli.options.index import filter_option, scheme_option, texts_option
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -50,7 +50,6 @@ def source_options(command: Command) -> Command:
 
     options = (
         click.option("--index", metavar="INDEX", help="Read the documents of this index, instead of files."),
-        prefix_option,
         filter_option("With --index: only documents that this query, as JSON, selects."),
         texts_option,
         scheme_option,

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 from es_simhash._core.harmless import json_text, printable
@@ -60,8 +61,7 @@ def is_json() -> bool:
 
 def format_in(arguments: Sequence[str]) -> Format:
     """Find the format in a command line, which may have mistakes that the log is to name."""
-    pairs = zip(arguments, [*arguments[1:], ""], strict=True)
-    return "json" if ("--log-format", "json") in pairs or "--log-format=json" in arguments else "text"
+    return "json" if ("--log-format", "json") in pairwise(arguments) or "--log-format=json" in arguments else "text"
 
 
 def write(level: Level, event: Event, message: str = "", **fields: Any) -> None:

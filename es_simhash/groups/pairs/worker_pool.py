@@ -171,5 +171,5 @@ def _ended(process: subprocess.Popen[bytes]) -> WorkerError:
     process.kill()
     return WorkerError(
         f"A worker process ended with the code {process.wait()} before its work was done. "
-        "If memory ran out, allow less of it, or let one process do all (threads=1; --threads 1)."
+        "If memory ran out, allow less of it, or let one process do all (threads=1 in Python)."
     )

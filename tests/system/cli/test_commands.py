@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from es_simhash.cli.demo.outcome import Missed
 from es_simhash.cli.program import COMMANDS
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import AccessError
@@ -81,15 +80,6 @@ def test_search_shows_each_hit_without_its_near_duplicates(loaded: Path) -> None
     assert "No hits." in run("search", "news", "--query", "nowhere", cwd=loaded).out
 
 
-def test_search_goes_page_by_page_where_the_engine_stays(loaded: Path) -> None:
-    every = ("search", "news", "--query", '{"match_all": {}}', "--distinct", "--size", "4")
-    [page] = lines(run(*every, "--paged", "--json", cwd=loaded))
-    assert not page["at_end"]
-    assert "Next page: --cursor 2." in run(*every, "--paged", cwd=loaded).err
-    # A snapshot of the embedded engine ends with its process.
-    assert "Begin again there" in run(*every, "--cursor", page["cursor"], cwd=loaded, code=None).err
-
-
 def test_search_takes_one_request(loaded: Path) -> None:
     for given in ((), ("--query", "x", "--file", "news.jsonl"), ("--query", "{")):
         assert "Give" in run("search", "news", *given, cwd=loaded, code=2).err
@@ -141,7 +131,7 @@ def preview(cwd: Path, index: str, **environment: Any) -> None:
     options = ("--field", "title", "--field", "body")
     [found] = lines(run("find", index, "--id", "4", "--preview", "--json", *options, cwd=cwd, **environment))
     assert [match["id"] for match in found["matches"]] == ["copy"]
-    done = run("find", index, "--id", "4", *options, cwd=cwd, code=4, **environment)
+    done = run("find", index, "--id", "4", cwd=cwd, code=4, **environment)
     assert "init" in done.err
 
 
@@ -309,9 +299,9 @@ def test_the_documents_that_check_prints_are_written_on_request(loaded: Path, ne
 
 
 def test_commands_without_an_index(tmp_path: Path) -> None:
-    [stored] = lines(run("fingerprint", "some text of a certain length", "--json", cwd=tmp_path))
+    [stored] = lines(run("explain", "--text", "some text of a certain length", "--json", cwd=tmp_path))
     assert set(stored) == {"simhash", "blocks", "bands", "content", "scheme", "status"}
-    assert lines(run("fingerprint", "--file", "-", "--json", cwd=tmp_path, stdin="some text of a certain length")) == [
+    assert lines(run("explain", "--file", "-", "--json", cwd=tmp_path, stdin="some text of a certain length")) == [
         stored
     ]
     mapping = json.loads(run("schemes", "--mapping", "default", "--field", "title", cwd=tmp_path).out)
@@ -320,7 +310,6 @@ def test_commands_without_an_index(tmp_path: Path) -> None:
     kept = (ROOT / "mappings" / "dedup-strict.json").read_text(encoding="utf-8")
     assert template["template"] == json.loads(kept)["template"]
     assert lines(run("schemes", "--json", cwd=tmp_path))[0]["name"] == "default"
-    assert "_ES_SIMHASH_COMPLETE" in run("help", "completion", "bash", cwd=tmp_path).out
 
 
 def test_a_scheme_of_a_file_is_taken(tmp_path: Path) -> None:
@@ -329,7 +318,7 @@ def test_a_scheme_of_a_file_is_taken(tmp_path: Path) -> None:
 
     scheme = Scheme(simhash=SimHash(64, 8, 5), minhash=None)
     (tmp_path / "scheme.json").write_text(scheme.to_json(), encoding="utf-8")
-    [stored] = lines(run("fingerprint", "some text", "--scheme", "scheme.json", "--json", cwd=tmp_path))
+    [stored] = lines(run("explain", "--text", "some text", "--scheme", "scheme.json", "--json", cwd=tmp_path))
     assert stored["scheme"] == scheme.id
 
 
@@ -344,16 +333,18 @@ def test_a_scheme_of_a_file_is_taken(tmp_path: Path) -> None:
         (["find", "nowhere", "--text", "some text"], 4, "nowhere"),
         (["find", "news", "--id", "nobody"], 4, "Check the id."),
         (["find", "news", "--text", "x", "--url", "http://127.0.0.1:9"], 3, "127.0.0.1:9"),
-        (["find", "news", "--text", "x", "--scheme", "nothing"], 2, "neither a preset"),
+        (["explain", "--text", "x", "--scheme", "nothing"], 2, "neither a preset"),
+        (["explain", "news", "1", "2", "--scheme", "short"], 2, "An index has its own scheme"),
+        (["explain", "--text", "x", "--distance", "3"], 2, "One text is compared with nothing."),
+        (["find", "news", "--text", "x", "--field", "body"], 2, "Drop --field, or add --preview."),
         (["load", "news", "missing.jsonl"], 2, "missing.jsonl"),
         (["init", "news", "--field", "other"], 4, "choose another prefix"),
         (["find", "", "--text", "x"], 2, "Give the name of an index."),
         (["find", "news", "--file", "bad"], 2, "bad is not UTF-8."),
         (["init", "more", "--create", "bad"], 2, "bad is not UTF-8."),
         (["init", "more", "--create", "news.jsonl"], 2, "news.jsonl is not a JSON object."),
-        (["fingerprint", "--file", "bad"], 2, "bad is not UTF-8."),
-        (["fingerprint", "x", "--scheme", "bad"], 2, "bad is not UTF-8."),
-        (["fingerprint"], 2, "Give the text, or --file."),
+        (["explain", "--file", "bad"], 2, "bad is not UTF-8."),
+        (["explain", "--text", "x", "--scheme", "bad"], 2, "bad is not UTF-8."),
         (["nothing"], 2, "No such command 'nothing'"),
     ],
 )
@@ -399,33 +390,34 @@ def test_the_documented_keys_of_json_are_those_printed_by_every_command(loaded: 
         "find": ["find", "news", "--id", "4"],
         "search": ["search", "news", "--query", '{"match_all": {}}', "--distinct"],
         "scripts": ["scripts", "news"],
-        "explain": ["explain", "news", "4", "copy", "--within", "title", "--numbers", "1"],
+        "explain": ["explain", "news", "4", "copy", "--numbers", "1"],
+        "explain --text": ["explain", "--text", "some text of a certain length"],
         "check": ["check", "news", str(news)],
         "learn": ["learn", "news"],
         "group": ["group", "news", "--write"],
-        "erase": ["erase", "copy", "--id", "copy", "--field", "title", "--field", "body", "--yes"],
+        "erase": ["erase", "news", "--id", "copy", "--yes"],
         "dashboard": ["dashboard", "news", "--output", "news.ndjson"],
         "info": ["info", "news", "--check"],
         "tune --histogram": ["tune", "--histogram", str(news), "--field", "body"],
         "tune": ["tune", str(news), "--similarity", "0.8"],
-        "evaluate": ["evaluate", str(news), "--labels", "labels.jsonl", "--samples", "5"],
+        "evaluate": ["evaluate", str(news), "--labels", "labels.jsonl"],
         "dedup": ["dedup", str(news)],
-        "fingerprint": ["fingerprint", "some text of a certain length"],
         "schemes --mapping": ["schemes", "--mapping", "default"],
         "schemes": ["schemes"],
-        "demo": ["demo", "--size", "100"],
     }
     (loaded / "labels.jsonl").write_text('{"ids": ["4", "copy"]}\n{"ids": ["0", "3"]}\n', encoding="utf-8")
     # Agents read what mcp prints, and clients what a gate answers.
-    assert {name.split()[0] for name in (*runs, *ON_SERVERS, "gate", "help", "mcp")} == set(COMMANDS)
+    assert {name.split()[0] for name in (*runs, *ON_SERVERS, "gate", "mcp")} == set(COMMANDS)
     printed = [(name, line) for name, given in runs.items() for line in lines(run(*given, "--json", cwd=loaded))]
     shapes = list(dict.fromkeys((f"`{name}`", tuple(line)) for name, line in printed))
     servers_only = {f"`{name}`" for name in ON_SERVERS}
     assert shapes == [(name, tuple(keys)) for name, keys in documented("json") if name not in servers_only]
     # And what lies within them.
     last = dict(printed)
-    demo, explanation = last["demo"], last["explain"]
+    explanation = last["explain"]
     grouped = next(line for name, line in printed if name == "group")
+    run("init", "news", "--field", "title", "--field", "body", "--within", "title", cwd=loaded)
+    [scoped] = lines(run("explain", "news", "0", "3", "--json", cwd=loaded))
     objects = [
         next(line for _, line in printed if line.get("event") == "plan")["indices"][0],
         lines(run("backfill", "news", "--field", "body", "--prefix", "more", "--dry-run", "--json", cwd=loaded))[0][
@@ -435,7 +427,7 @@ def test_the_documented_keys_of_json_are_those_printed_by_every_command(loaded: 
         last["search"]["hits"][0],
         last["find"]["matches"][0],
         explanation["verdict"],
-        explanation["scope"][0],
+        scoped["scope"][0],
         explanation["criteria"],
         explanation["documents"][0],
         explanation["simhash"],
@@ -474,14 +466,8 @@ def test_the_documented_keys_of_json_are_those_printed_by_every_command(loaded: 
         last["evaluate"]["exact_jaccard"],
         last["evaluate"]["false_negatives"][0],
         last["evaluate"]["false_negatives"][0]["first"],
-        demo["loading"],
-        demo["ways"][0],
-        Missed.__dataclass_fields__,  # So small a demo misses nothing.
-        demo["examples"][0],
-        demo["largest"][0],
     ]
     assert [list(each) for each in objects] == [keys for _, keys in documented("objects")]
-    assert list(demo["ways"][0]["searches"]) == list(demo["loading"])
     assert list(explanation["blocks"]) == list(explanation["bands"])
     copy = next(line for name, line in printed if name == "check" and line["id"] == "copy")
     assert list(copy["in_index"][0]) == list(copy["earlier"][0]) == list(last["find"]["matches"][0])

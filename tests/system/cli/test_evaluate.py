@@ -25,23 +25,23 @@ def folder(tmp_path: Path) -> Path:
 
 
 def evaluated(folder: Path, *arguments: str, code: int = 0, **environment: str) -> Any:
-    done = run("evaluate", *arguments, "--samples", "5", "--json", cwd=folder, code=code, **environment)
+    done = run("evaluate", *arguments, "--json", cwd=folder, code=code, **environment)
     [found] = lines(done)
     return found
 
 
 def test_a_walk(folder: Path) -> None:
     given = ("news.jsonl", "--labels", "clusters.jsonl", "--field", "body")
-    found = evaluated(folder, *given, "--report", "quality.html", "--pairs", "pairs.jsonl", "--examples", "2")
+    found = evaluated(folder, *given, "--report", "quality.html", "--pairs", "pairs.jsonl")
     assert found["documents"] == 41
     assert found["labels"]["duplicates"] == 55
     pairs = [json.loads(line) for line in (folder / "pairs.jsonl").read_text(encoding="utf-8").splitlines()]
     assert sum(pair["is_right"] for pair in pairs) == found["pairs"]["right"]
     assert found["pairs"]["recall"]["value"] == pytest.approx(found["pairs"]["right"] / 55)
-    assert len(found["false_negatives"]) == 2
+    assert 0 < len(found["false_negatives"]) <= 10
     page = (folder / "quality.html").read_text(encoding="utf-8")
     assert f"recall {found['pairs']['recall']['value']:.3f}" in page
-    assert evaluated(folder, *given, "--by", "simhash")["near"]["distance"] == 3
+    assert evaluated(folder, *given, "--distance", "3")["near"]["distance"] == 3
     assert not (folder / "rejected.jsonl").exists()
 
 
@@ -50,7 +50,7 @@ def test_pairs_out_of_scope_are_missed_and_said_of_files_and_of_indices(folder: 
     tenants = [{**row, "tenant": "ab"[row["id"].endswith("same")]} for row in rows]
     text = "".join(json.dumps(row) + "\n" for row in tenants)
     (folder / "news.jsonl").write_text(text, encoding="utf-8")
-    given = ("--labels", "clusters.jsonl", "--examples", "0")
+    given = ("--labels", "clusters.jsonl")
     plain = evaluated(folder, "news.jsonl", *given, "--field", "body")
     found = evaluated(folder, "news.jsonl", *given, "--field", "body", "--within", "tenant")
     equal = found["labels"]["out_of_scope"]
@@ -67,7 +67,7 @@ def test_pairs_out_of_scope_are_missed_and_said_of_files_and_of_indices(folder: 
 
 
 def test_people_read_tables_and_notes(folder: Path) -> None:
-    done = run("evaluate", "news.jsonl", "--labels", "clusters.jsonl", "--samples", "5", cwd=folder)
+    done = run("evaluate", "news.jsonl", "--labels", "clusters.jsonl", cwd=folder)
     for part in (
         "recall of pairs\t0.",
         "F1 of pairs in groups\t0.",
@@ -110,15 +110,13 @@ def test_an_index_is_evaluated_as_its_documents_in_a_file_are(folder: Path, plac
     with Index(name, place, fields=["body"]) as index:
         index.init()
         index.add([{"_id": id_, "body": text} for id_, text in documents()], refresh=True)
-    given = ("--labels", "clusters.jsonl", "--strip", "^The")
+    given = ("--labels", "clusters.jsonl")
     of_index = evaluated(folder, "--index", name, *given, ES_SIMHASH_URL=place)
     of_file = evaluated(folder, "news.jsonl", *given)
     for part in ("documents", "labels", "near", "pairs", "clusters", "buckets", "thresholds", "exact_jaccard"):
         assert of_index[part] == of_file[part]
     query = json.dumps({"ids": {"values": ["1", "1 near", "1 same"]}})
-    some = evaluated(
-        folder, "--index", name, "--filter", query, *given, "--canonical", "longest", code=1, ES_SIMHASH_URL=place
-    )
+    some = evaluated(folder, "--index", name, "--filter", query, *given, code=1, ES_SIMHASH_URL=place)
     assert (some["documents"], some["pairs"]["right"], some["pairs"]["missed"]) == (3, 3, 0)
     assert some["labels"]["unknown_ids"]["count"] == 35
 

@@ -123,7 +123,7 @@ def test_each_stage_of_measuring_quality_is_counted(recorded: Recorded, folder: 
     if "--index" in source:
         run("load", "news", "news.jsonl", "--field", "body", cwd=folder)
         recorded.clear()
-    run("evaluate", *source, "--labels", "labels.jsonl", "--samples", "5", cwd=folder)
+    run("evaluate", *source, "--labels", "labels.jsonl", cwd=folder)
     exact = ("Reading features", "Comparing all", "Making keys", "Sampling")
     check(recorded, "Reading", "Sorting keys", "Comparing", *exact)
     run("tune", *source, "--labels", "labels.jsonl", cwd=folder)

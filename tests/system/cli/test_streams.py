@@ -16,7 +16,7 @@ from tests.support.commands import environment
 _LIMIT_SECONDS = 60
 _DEDUP = "dedup news.jsonl --field body"
 # With how many modules each loads at least.
-_COMMANDS = {"--help": 40, "schemes": 40, "fingerprint hello": 120, _DEDUP: 200, "find news --text hello": 150}
+_COMMANDS = {"--help": 40, "schemes": 40, "explain --text hello": 120, _DEDUP: 200, "find news --text hello": 150}
 # What interrupts a process as it begins to load the module of that number, from when the command line has begun.
 _INTERRUPTING = """
 import os, signal, sys
@@ -72,7 +72,7 @@ def test_nothing_is_done_where_standard_output_is_closed(command: str, folder: P
 
 
 def test_what_reads_standard_input_says_that_it_is_closed(folder: Path) -> None:
-    for command in ("dedup - --field body", "fingerprint --file -", "load news - --field body", "find news --file -"):
+    for command in ("dedup - --field body", "explain --file -", "load news - --field body", "find news --file -"):
         code, shown, said = in_shell(f"es-simhash {command} <&-", folder)
         assert (code, shown) == (2, "")
         assert "Error: Standard input: It is closed. Open it, or name a file." in said
@@ -97,7 +97,7 @@ def test_a_command_that_can_show_and_say_nothing_still_ends_with_its_code(folder
 
 
 @pytest.mark.parametrize("lines", [1, 2, 700])
-@pytest.mark.parametrize("command", ["--help", "schemes", "fingerprint hello", _DEDUP, f"{_DEDUP} --json"])
+@pytest.mark.parametrize("command", ["--help", "schemes", "explain --text hello", _DEDUP, f"{_DEDUP} --json"])
 def test_a_reader_that_has_seen_enough_is_no_error(command: str, lines: int, folder: Path) -> None:
     code, shown, _ = in_shell(f"es-simhash {command} | head -{lines}", folder)
     assert code == 0

@@ -46,7 +46,7 @@ def test_a_walk_from_labels_to_an_index(folder: Path) -> None:
     run("load", "news", "news.jsonl", "--field", "body", "--scheme", "scheme.json", cwd=folder)
     [copies] = lines(run("find", "news", "--id", "1", "--json", cwd=folder))
     assert {"1 near", "1 same"} <= {match["id"] for match in copies["matches"]}
-    run("evaluate", *given, "--scheme", "scheme.json", "--samples", "0", cwd=folder)
+    run("evaluate", *given, "--scheme", "scheme.json", cwd=folder)
     assert not (folder / "rejected.jsonl").exists()
 
 
@@ -58,7 +58,7 @@ def test_a_walk_from_labels_to_an_index(folder: Path) -> None:
         ("dedup", "news.jsonl", "--field", "body"),
         ("tune", "--histogram", "news.jsonl", "--field", "body"),
         ("tune", "news.jsonl", "--field", "body", "--similarity", "0.6"),
-        ("evaluate", "news.jsonl", "--field", "body", "--labels", "clusters.jsonl", "--samples", "0"),
+        ("evaluate", "news.jsonl", "--field", "body", "--labels", "clusters.jsonl"),
     ],
     ids=lambda arguments: arguments[0],
 )
@@ -89,7 +89,7 @@ def test_each_command_names_a_document_of_an_index_that_it_cannot_read_and_goes_
     fields = index.documents.add_fields({"body": "some text"})["dedup"]
     bad = Action("index", "bad", {"body": {"an": "object"}, "dedup": fields})
     assert engine.perform(Bulk(name, [bad], refresh=True))[0].error is None
-    given = {"tune": ["--labels", "clusters.jsonl"], "evaluate": ["--labels", "clusters.jsonl", "--samples", "0"]}
+    given = {"tune": ["--labels", "clusters.jsonl"], "evaluate": ["--labels", "clusters.jsonl"]}
     engine.close()
     run(*command.split(), "--index", name, *given.get(command, []), cwd=folder, code=1, ES_SIMHASH_URL=place)
     [rejected] = [json.loads(line) for line in (folder / "rejected.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -126,7 +126,7 @@ def test_unusable_labels_are_rejected_and_set_the_exit_code(folder: Path) -> Non
 
 
 def test_a_sample_is_shown_by_levels_with_differences(folder: Path) -> None:
-    found = result(folder, "tune", "--histogram", "news.jsonl", "--field", "body", "--examples", "1")
+    found = result(folder, "tune", "--histogram", "news.jsonl", "--field", "body")
     assert (found["documents"], found["threshold"]) == (41, 0.63)
     from_each = [(level["least"], level["pairs"]) for level in found["levels"]]
     above, reaching = (sum(pairs for least, pairs in from_each if least > bound) for bound in (0.63, 0.58))

@@ -42,8 +42,9 @@ def service(tmp_path: Path) -> Iterator[GateProcess]:
 
 
 def test_lines_are_answered_by_lines(tmp_path: Path) -> None:
+    run("init", "news", *FIELDS, cwd=tmp_path)
     sent = as_lines(document("a", 0), {"id": "b", **edited(TEXTS[0], 2)}, document("c", 1)) + "{\n\n" + as_lines(5)
-    done = run_alone("gate", "news", "--stdin", *FIELDS, cwd=tmp_path, stdin=sent)
+    done = run_alone("gate", "news", "--stdin", cwd=tmp_path, stdin=sent)
     found = lines(done)
     assert [each["verdict"] for each in found] == ["new", "near-duplicate", "new", "rejected", "rejected"]
     assert [each["id"] for each in found[:3]] == ["a", "b", "c"]
@@ -59,7 +60,8 @@ def test_lines_are_answered_by_lines(tmp_path: Path) -> None:
 
 
 def test_each_line_is_answered_as_it_comes_and_sigterm_ends_in_between(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "es_simhash", "gate", "news", "--stdin", *FIELDS, "--quiet"]
+    run("init", "news", *FIELDS, cwd=tmp_path)
+    command = [sys.executable, "-m", "es_simhash", "gate", "news", "--stdin", "--quiet"]
     with subprocess.Popen(
         command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment({})
     ) as process:
@@ -148,7 +150,7 @@ def test_the_token_comes_from_a_file_or_the_environment(tmp_path: Path) -> None:
 
 
 def test_other_machines_are_not_answered_without_a_token(tmp_path: Path) -> None:
-    done = run("gate", "news", *FIELDS, "--host", "0.0.0.0", cwd=tmp_path, code=2)
+    done = run("gate", "news", "--host", "0.0.0.0", cwd=tmp_path, code=2)
     assert list(tmp_path.iterdir()) == []
     assert "needs a token there" in done.err
     assert "--token-file" in done.err
@@ -163,7 +165,6 @@ def test_a_port_that_is_taken_is_named(tmp_path: Path, service: GateProcess) -> 
 
 
 def test_options_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
-    run("init", "news", *FIELDS, cwd=tmp_path)
     assert "--write is for --stdin" in run("gate", "news", "--write", cwd=tmp_path, code=2).err
     assert "Give both or neither" in run("gate", "news", "--mode", "divert", cwd=tmp_path, code=2).err
 
@@ -173,16 +174,18 @@ def test_a_missing_package_names_its_command_and_nothing_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    done = run("gate", "news", *FIELDS, cwd=tmp_path, code=2)
+    done = run("gate", "news", cwd=tmp_path, code=2)
     assert "pip install 'es-simhash[gate]'" in done.err
     assert list(tmp_path.iterdir()) == []
     # Lines need no package.
+    run("init", "news", *FIELDS, cwd=tmp_path)
     sent = as_lines(document("a", 0))
-    assert lines(run("gate", "news", "--stdin", *FIELDS, cwd=tmp_path, stdin=sent))[0]["verdict"] == "new"
+    assert lines(run("gate", "news", "--stdin", cwd=tmp_path, stdin=sent))[0]["verdict"] == "new"
 
 
 def test_a_line_that_is_too_long_ends_the_lines(tmp_path: Path) -> None:
+    run("init", "news", *FIELDS, cwd=tmp_path)
     sent = as_lines(document("a", 0)) + "x" * 3000
-    done = run_alone("gate", "news", "--stdin", *FIELDS, "--max-body", "2000", cwd=tmp_path, stdin=sent, code=2)
+    done = run_alone("gate", "news", "--stdin", "--max-body", "2000", cwd=tmp_path, stdin=sent, code=2)
     assert [each["verdict"] for each in lines(done)] == ["new"]
     assert "A line has at most 2,000 bytes" in done.err

@@ -74,7 +74,7 @@ def test_files_go_by_the_table_of_an_index(
     labels = tmp_path / "labels.jsonl"
     labels.write_text("\n".join(json.dumps({"cluster": name[1:], "ids": [name]}) for name in PART))
     some = json.dumps({"ids": {"values": list(PART)}})
-    given = ("--labels", str(labels), "--filter", some, "--samples", "0", "--pairs", str(pairs))
+    given = ("--labels", str(labels), "--filter", some, "--pairs", str(pairs))
     run("evaluate", "--index", index.name, *given, cwd=tmp_path)
     assert shown_in(pairs) == by_table
 
@@ -124,14 +124,14 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
     assert "for the scheme" in run("dedup", part, "--rarity", str(kept), cwd=tmp_path, code=2).err
     kept.write_text("{")
     assert "cannot be read" in run("dedup", part, "--rarity", str(kept), cwd=tmp_path, code=2).err
-    done = run("dedup", part, "--rarity", str(kept), "--by", "simhash", cwd=tmp_path, code=2)
+    done = run("dedup", part, "--rarity", str(kept), "--distance", "3", cwd=tmp_path, code=2)
     assert "cannot be read" in done.err
 
 
 def test_a_table_is_refused_where_nothing_asks_for_it(tmp_path: Path) -> None:
     part, kept = write(tmp_path / "part.jsonl", PART), tmp_path / "rarity.json"
     run("learn", part, "--output", str(kept), cwd=tmp_path)
-    by_bits = ("--rarity", str(kept), "--by", "simhash")
+    by_bits = ("--rarity", str(kept), "--distance", "3")
     assert "Leave --rarity out." in run("dedup", part, *by_bits, cwd=tmp_path, code=2).err
     run("load", "articles", part, "--field", "body", cwd=tmp_path)
     labels = write(tmp_path / "labels.jsonl", {})

@@ -15,12 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from es_simhash import GroupOptions, Labels, Scheme, Verification, dedup, evaluate
+from es_simhash import GroupOptions, Scheme, Verification, dedup
 from es_simhash.engines.base import Engine
 from es_simhash.groups.pairs import choose_keys
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.index import Index
 from es_simhash.plans.find_options import FindOptions
+from es_simhash.quality import Labels, evaluate
 from es_simhash.quality.labels import Member
 from es_simhash.scheme import own_fields, query
 from es_simhash.scheme.rerank import Match

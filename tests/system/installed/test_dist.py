@@ -82,10 +82,11 @@ def test_the_command_prints_its_version(installed: Path, tmp_path: Path) -> None
     assert run(installed / "es-simhash", "--version", cwd=tmp_path) == f"es-simhash, version {__version__}\n"
 
 
-def test_the_demo_works(installed: Path, tmp_path: Path) -> None:
-    report = json.loads(run(installed / "es-simhash", "demo", "--size", "200", "--json", cwd=tmp_path))
-    assert set(report["languages"]) == {"en", "zh", "ja"}
-    assert report["groups"] > 0
+def test_near_duplicates_among_the_stories_of_the_example_are_found(installed: Path, tmp_path: Path) -> None:
+    *groups, last = run(
+        installed / "es-simhash", "dedup", str(ROOT / "examples" / "news.jsonl"), "--json", cwd=tmp_path
+    ).splitlines()
+    assert json.loads(last)["summary"]["groups"] == len(groups) == 9
     assert list(tmp_path.iterdir()) == []
 
 
@@ -121,6 +122,7 @@ def test_what_needs_an_extra_names_the_command_that_installs_it(
     program = (
         "import importlib\n"
         "from es_simhash import *\n"
+        "from es_simhash.text import *\n"
         "from es_simhash.errors import MissingExtraError\n"
         "from es_simhash.documents.files import read_documents\n"
         f"try: {USES[extra]}\n"

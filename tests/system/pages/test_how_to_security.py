@@ -27,7 +27,7 @@ STORM = "The storm has left many houses along the coast without power since Mond
 LINES = {
     "find --preview": f"find {INDEX} --id 1 --field body --preview",
     "find": f"find {INDEX} --id 1",
-    "search": f"search {INDEX} --query storm --distinct --paged",
+    "search": f"search {INDEX} --query storm --distinct",
     "check": f"check {INDEX} new.jsonl",
     "check --write": f"check {INDEX} new.jsonl --new --write",
     "gate": f"gate {INDEX} --stdin --write --state gate",

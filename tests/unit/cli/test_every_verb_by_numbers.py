@@ -111,7 +111,7 @@ def dedup(shelf: Shelf, *more: str) -> Put:
 
 def evaluate(shelf: Shelf, *more: str) -> Put:
     (shelf.folder / "labels.jsonl").write_text('{"cluster": 1, "ids": ["first", "copy"]}', encoding="utf-8")
-    shelf.run("evaluate", FILE, "--labels", "labels.jsonl", "--samples", "0", "--pairs", "pairs.jsonl", *more)
+    shelf.run("evaluate", FILE, "--labels", "labels.jsonl", "--pairs", "pairs.jsonl", *more)
     read = (shelf.folder / "pairs.jsonl").read_text(encoding="utf-8").splitlines()
     return [{pair["first"], pair["second"]} for pair in map(json.loads, read)], None
 
@@ -202,14 +202,14 @@ def test_an_explanation_has_the_share_of_numbers_in_all_its_forms(shelf: Shelf) 
 
 
 def test_thresholds_of_bits_are_evaluated_without_the_numbers(shelf: Shelf) -> None:
-    together, _ = evaluate(shelf, "--by", "both", "--distance", "0", *NUMBERS)
+    together, _ = evaluate(shelf, "--distance", "0", "--similarity", "near", *NUMBERS)
     assert together == [{"first", "copy"}]
 
 
 @pytest.mark.parametrize("verb", [("find", INDEX, "--id", "first"), ("group", INDEX), ("dedup", FILE)], ids=str)
 def test_numbers_where_fingerprints_decide_are_refused(shelf: Shelf, verb: tuple[str, ...]) -> None:
     assert "Leave" in shelf.run(*verb, "--estimate", *NUMBERS, code=2).err
-    assert "Numbers are in texts" in shelf.run(*verb, "--by", "simhash", *NUMBERS, code=2).err
+    assert "Numbers are in texts" in shelf.run(*verb, "--distance", "3", *NUMBERS, code=2).err
 
 
 @pytest.mark.parametrize("verb", ["find", "explain", "check", "search", "gate", "group", "mcp"])

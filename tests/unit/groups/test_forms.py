@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from benchmarks.families import LANGUAGES, LENGTHS, SHARES, family
 from es_simhash import GroupOptions, Scheme, dedup
-from es_simhash.cli.demo.copies import COPIERS
-from es_simhash.cli.demo.grammar import Writer, language
 from es_simhash.groups.forms import is_form
+from es_simhash.quality.corpus import COPIERS, Writer, language
 from tests.support.filled_forms import filled
 from tests.support.texts import any_text
 

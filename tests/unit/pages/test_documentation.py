@@ -88,8 +88,8 @@ def test_a_console_block_is_read_as_commands_with_their_output(path: Path) -> No
 
 
 def test_a_crontab_is_read_as_its_commands(path: Path) -> None:
-    path.write_text("```cron\n7 * * * * es-simhash demo\n```\n", encoding="utf-8")
-    assert commands(read(path).blocks[0]) == [Command("es-simhash demo", "", 0)]
+    path.write_text("```cron\n7 * * * * es-simhash schemes\n```\n", encoding="utf-8")
+    assert commands(read(path).blocks[0]) == [Command("es-simhash schemes", "", 0)]
 
 
 def test_shown_lines_must_be_printed_in_their_order() -> None:

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 import es_simhash
-from es_simhash import gate, sketches
+from es_simhash import gate, quality, sketches, text
 from es_simhash._core import environment
 from tests import ROOT
 from tests.support.documentation import PAGES, read
@@ -25,7 +25,8 @@ def documented(page: str) -> set[str]:
 
 
 def test_the_page_about_python_has_the_public_names_and_no_others() -> None:
-    assert documented("python.md") == {f"es_simhash.{name}" for name in es_simhash.__all__}
+    packages = (es_simhash, quality, text)
+    assert documented("python.md") == {f"{each.__name__}.{name}" for each in packages for name in each.__all__}
 
 
 @pytest.mark.parametrize("package", [gate, sketches], ids=lambda package: package.__name__)
@@ -34,7 +35,7 @@ def test_the_page_about_modules_has_the_other_public_names(package: ModuleType) 
 
 
 def test_pages_import_public_names_only() -> None:
-    public = re.compile(r"es_simhash(\.(errors|gate|sketches(\.minhash)?|integrations\.\w+))?")
+    public = re.compile(r"es_simhash(\.(errors|gate|quality|text|sketches(\.minhash)?|integrations\.\w+))?")
     deep = {
         (path.name, node.module)
         for path in PAGES
@@ -53,7 +54,7 @@ def examples() -> list[ast.AST]:
     return [node for block in run for node in ast.walk(ast.parse(block.text))]
 
 
-@pytest.mark.parametrize("kind", [es_simhash.Scheme, es_simhash.Documents, es_simhash.IdfTable])
+@pytest.mark.parametrize("kind", [es_simhash.Scheme, es_simhash.Documents, text.IdfTable])
 def test_every_method_has_an_example_that_is_run(kind: type) -> None:
     named = {node.attr for node in examples() if isinstance(node, ast.Attribute)}
     public = {name for name in vars(kind) if not name.startswith("_")}

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from es_simhash import Custom, Documents, Scheme, Verification
+from es_simhash import Documents, Scheme, Verification
 from es_simhash._core.json_paths import Json
 from es_simhash.plans.index_rarity import note_rarity, noted_rarity
 from es_simhash.plans.operations import PutMapping
 from es_simhash.scheme.verdict.learnt import LearntRarity
 from es_simhash.scheme.verdict.verifier import rarity_of
+from es_simhash.text import Custom
 
 BY_RUNS = Scheme()
 BY_TOKENS = replace(BY_RUNS, verification=Verification(features="scheme"))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from es_simhash import Chars, Scheme, Words
+from es_simhash import Scheme
 from es_simhash._core.arrays import Integers
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.quality.measures import MEASURES, Flags, measure_pairs
@@ -17,6 +17,7 @@ from es_simhash.quality.tuning_json import histogram_json, marked
 from es_simhash.scheme.verdict.builtin import builtin
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import Verifier
+from es_simhash.text import Chars, Words
 from tests.support.labelled import documents
 
 TEXTS = [text for _, text in documents()]

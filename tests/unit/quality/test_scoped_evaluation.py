@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash import DocumentError, GroupOptions, Labels, Scheme, Scope, dedup, evaluate
+from es_simhash import DocumentError, GroupOptions, Scheme, Scope, dedup
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.sorting import Numbers
+from es_simhash.quality import Labels, evaluate
 from es_simhash.quality.bootstrap import Bootstrap
 from es_simhash.quality.evaluation import EvaluationOptions
 from es_simhash.quality.evaluation_json import evaluation_json

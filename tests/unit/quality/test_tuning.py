@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from es_simhash import MinHash, Scheme, Scope, Words
+from es_simhash import MinHash, Scheme, Scope
 from es_simhash.errors import InputError, SchemeError
 from es_simhash.groups.options import GroupOptions
 from es_simhash.quality.bootstrap import Bootstrap
@@ -17,6 +17,7 @@ from es_simhash.quality.stored_documents import StoredDocuments
 from es_simhash.quality.tuning import Tuned, preset_for, tune_by_labels, tune_by_similarity
 from es_simhash.quality.tuning_json import tuning_json
 from es_simhash.scheme.verdict.verification import Verification
+from es_simhash.text import Words
 from tests.support.corpus import corpus, edited
 
 WORDS = [f"{a}{b}{c}" for a in "bdfgklm" for b in "aeiou" for c in "nrst"]

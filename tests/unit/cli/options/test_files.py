@@ -23,7 +23,7 @@ def test_a_file_without_an_end_is_refused() -> None:
 
 def test_standard_input_stays_open() -> None:
     for _ in range(2):
-        assert "bands" in run("fingerprint", "--file", "-", stdin="a text of some words").out
+        assert "bands" in run("explain", "--file", "-", stdin="a text of some words").out
 
 
 @pytest.mark.parametrize("content", ["", "[]", "[" * 100_000, "1" * 5_000])

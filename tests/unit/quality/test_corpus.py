@@ -14,12 +14,11 @@ from statistics import median
 
 import pytest
 
-from es_simhash.cli.demo.corpus import KINDS, LANGUAGES, CorpusDocument, make_corpus
-from es_simhash.cli.demo.grammar import language
+from es_simhash.quality.corpus import KINDS, LANGUAGES, CorpusDocument, language, make_corpus
 
 DIGEST = """
 import hashlib
-from es_simhash.cli.demo.corpus import make_corpus
+from es_simhash.quality.corpus import make_corpus
 print(hashlib.sha256(repr(make_corpus(90)).encode()).hexdigest())
 """
 
