@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash._core.humanize import counted
-from es_simhash.cli.commands.find import match_as_json, similarity_of
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import Files, input_options
 from es_simhash.cli.options.index import find_options, index_argument, index_options, warn_of_indices_without_fields
@@ -137,19 +136,9 @@ def _is_refused(document: FileDocument, checked: Checked, ids: DistinctIds, reje
 
 
 def _show(output: Output, checked: Checked) -> None:
-    form = {
-        "id": checked.id,
-        "status": checked.status,
-        "is_new": checked.is_new,
-        "in_index": [match_as_json(match) for match in checked.in_index],
-        "earlier": [match_as_json(match) for match in checked.earlier],
-        "complete": checked.in_index.complete,
-        "refused": checked.refused,
-        "missing": list(checked.missing),
-    }
-    output.result(form)
+    output.result(checked)
     if checked.status != "near-duplicate":
         output.row(checked.id, checked.status)
     for where, matches in (("in the index", checked.in_index), ("earlier", checked.earlier)):
         for match in matches:
-            output.row(checked.id, where, match.id, similarity_of(match))
+            output.row(checked.id, where, match.id, match.nearness)

@@ -22,10 +22,8 @@ _EXCERPT = 60
 
 def show(output: Output, evaluation: Evaluation) -> None:
     """Print an evaluation."""
-    from es_simhash.quality.evaluation_json import evaluation_json
-
     if output.as_json:
-        output.result(evaluation_json(evaluation))
+        output.result(evaluation)
         return
     _scores(output, evaluation)
     _buckets(output, evaluation)
@@ -38,10 +36,8 @@ def show(output: Output, evaluation: Evaluation) -> None:
 
 
 def _scores(output: Output, evaluation: Evaluation) -> None:
-    from es_simhash.quality.evaluation_table import named_scores
-
-    rows = [[name, each.value, each.low, each.high] for name, each in named_scores(evaluation).items()]
-    output.table(["score", "value", "from", "to"], rows, "Scores, with intervals of 95%")
+    shown = evaluation.shown()
+    output.table(shown.columns, list(shown.rows), "Scores, with intervals of 95%")
 
 
 def _buckets(output: Output, evaluation: Evaluation) -> None:

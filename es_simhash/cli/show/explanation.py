@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from es_simhash._core.humanize import with_error
 from es_simhash.cli.show.output import Output
@@ -36,45 +35,10 @@ class Piece(NamedTuple):
     style: str = ""
 
 
-def as_json(explanation: Explanation) -> dict[str, Any]:
-    """Return the whole explanation as commands print it."""
-    evidence = explanation.evidence
-    documents = [
-        {
-            "name": each.name,
-            "index": each.document.index,
-            "state": each.state,
-            "is_seen": each.document.is_seen,
-            "status": each.made["status"],
-            "scheme": (each.document.stored or each.made).get("scheme"),
-            "characters": len(each.document.text),
-        }
-        for each in explanation.pair
-    ]
-    return {
-        "verdict": asdict(explanation.verdict),
-        "scope": [asdict(each) for each in explanation.scope],
-        "criteria": {"distance": evidence.criteria.distance, "similarity": evidence.criteria.similarity},
-        "documents": documents,
-        "simhash": evidence.bits and asdict(evidence.bits),
-        "blocks": evidence.blocks and asdict(evidence.blocks),
-        "bands": evidence.bands and asdict(evidence.bands),
-        "similarity": asdict(evidence.similarity),
-        "table": evidence.table,
-        "before": explanation.before and asdict(explanation.before),
-        "clause": evidence.clause,
-        "changes": evidence.changes and asdict(evidence.changes),
-        "numbers": evidence.numbers and asdict(evidence.numbers),
-        "features": asdict(explanation.features),
-        "passages": asdict(explanation.passages),
-        "difference": [asdict(part) for part in explanation.parts],
-    }
-
-
 def show(output: Output, explanation: Explanation) -> None:
     """Print an explanation."""
     if output.as_json:
-        output.result(as_json(explanation))
+        output.result(explanation)
         return
     verdict = explanation.verdict
     _line(Piece(verdict.sentence, f"bold {_GOOD if verdict.are_duplicates else _BAD}"))
@@ -93,10 +57,7 @@ def show(output: Output, explanation: Explanation) -> None:
 
 
 def _show_documents(output: Output, explanation: Explanation) -> None:
-    rows = [
-        [each.name, each.document.index, each.state, each.made["status"], f"{len(each.document.text):,}"]
-        for each in explanation.pair
-    ]
+    rows = [[each.name, each.index, each.state, each.status, f"{each.characters:,}"] for each in explanation.pair]
     output.table(["document", "index", "fields", "status", "characters"], rows)
 
 

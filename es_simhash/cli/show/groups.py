@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from es_simhash._core.humanize import counted
 from es_simhash._core.json_paths import Json
-from es_simhash.cli.show.forms import forms_json, forms_sentences
+from es_simhash._core.rows import as_json
+from es_simhash.cli.show.forms import forms_sentences
 from es_simhash.cli.show.output import Output
 from es_simhash.cli.show.refused import note_refused
 
@@ -59,9 +59,9 @@ def show_groups(
         output.note(said)
     if written:
         _show_written(output, written)
-    numbers = {**asdict(counts), "decided_by": groups.criteria.decided_by, "table": table, "ids": ids}
-    numbers |= {"forms": forms_json(groups.forms), "hot_keys": hot, "unread": corpus.unread}
-    output.result({"summary": {**numbers, "written": asdict(written) if written else None}})
+    numbers = {"decided_by": groups.criteria.decided_by, "table": table, "ids": ids, "forms": groups.forms}
+    known = {"hot_keys": hot, "unread": corpus.unread, "written": written}
+    output.result({"summary": {**as_json(counts), **numbers, **known}})
 
 
 def _show_empty(output: Output, groups: Groups[Corpus], without_text: WithoutText | None) -> None:

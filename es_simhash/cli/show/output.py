@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
-from es_simhash._core.harmless import json_text, printable
+from es_simhash._core.harmless import printable
+from es_simhash._core.rows import Result, cell, json_line
 from es_simhash.cli.show import log
 from es_simhash.live.telemetry.run import Run
 
@@ -43,10 +44,23 @@ class Output:
     run: Run = field(default_factory=Run, compare=False)
     _bars: list[Progress] = field(default_factory=list, repr=False, compare=False)
 
-    def result(self, form: dict[str, Any]) -> None:
-        """Print a result as JSON, with --json only."""
+    def result(self, *values: Any) -> None:
+        """Print a result as a line of JSON, with --json only; several values are joined to one object."""
         if self.as_json:
-            print(json_text(form, default=str), flush=True)
+            print(json_line(*values), end="", flush=True)
+
+    def show(self, result: Result) -> None:
+        """Print a result: as JSON, or else its table or heading; and its notes."""
+        self.result(result)
+        shown = result.shown()
+        rows = list(shown.rows)
+        if rows:
+            self.table(shown.columns, rows)
+            self.note(f"{shown.heading}.")
+        else:
+            self.line(f"{shown.heading}.")
+        for note in shown.notes:
+            self.note(note)
 
     def line(self, text: str = "") -> None:
         """Print a line of a result for people."""
@@ -162,8 +176,5 @@ def _state(done: int, failed: int, seconds: float, unit: str) -> str:
 
 
 def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    text = f"{value:.3f}" if isinstance(value, float) else str(value)
     # Documents must not control the terminal.
-    return "".join(character if character.isprintable() else " " for character in text)
+    return "".join(character if character.isprintable() else " " for character in cell(value))

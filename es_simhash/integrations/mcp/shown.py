@@ -6,15 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from es_simhash.integrations.mcp.answers import Found, Near
-from es_simhash.plans.explain.excerpts import Piece, changes
+from es_simhash.plans.explain.excerpts import changes, marked
 from es_simhash.scheme.rerank import Match, Matches
 from es_simhash.scheme.settings import Settings
 
 # Maximum number of characters of a value, and of values of a list.
 _CHARACTERS = 500
 _VALUES = 20
-
-_MARKS = {"both": "{}", "removed": "[-{}-]", "added": "{{+{}+}}"}
 
 
 def shortened(value: Any) -> Any:
@@ -57,8 +55,4 @@ def found(matches: Matches) -> Found:
 
 def differences(settings: Settings, a: str, b: str) -> str:
     """Return the changed parts of two texts with some context; nothing if the scheme sees none."""
-    return "".join(map(_marked, changes(settings, a, b)))
-
-
-def _marked(piece: Piece) -> str:
-    return _MARKS[piece.kind].format(piece.text) if piece.text else f" … {piece.left_out:,} characters … "
+    return marked(changes(settings, a, b))

@@ -27,6 +27,27 @@ class Progress:
     changes after the last look. ``learnt`` is how rare features are, if the job has learnt that, or why it could not.
     """
 
+    JSON = (
+        "index",
+        "total",
+        "done",
+        "written",
+        "current",
+        "gone",
+        "rejected",
+        "unfit",
+        "unsettled",
+        "conflicts",
+        "resent",
+        "refusals",
+        "left_out",
+        "learnt",
+        "seconds",
+        "seconds_left",
+        "documents_per_second",
+        "megabytes_per_second",
+    )
+
     index: str
     total: int
     written: int = 0
@@ -56,7 +77,23 @@ class Progress:
     @property
     def seconds(self) -> float:
         """The seconds since the job began."""
-        return time.monotonic() - self.started
+        return round(time.monotonic() - self.started, 3)
+
+    @property
+    def documents_per_second(self) -> float:
+        """The documents done per second."""
+        return round(self.done / self.seconds, 1) if self.seconds else 0.0
+
+    @property
+    def megabytes_per_second(self) -> float:
+        """Millions of characters of text per second: a little less than bytes."""
+        return round(self.characters / 1e6 / self.seconds, 3) if self.seconds else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """The seconds that the rest takes at this speed; None if nothing is done yet."""
+        left = max(0, self.total - self.done)
+        return round(left * self.seconds / self.done, 1) if self.done else None
 
 
 class Tally:

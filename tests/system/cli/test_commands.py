@@ -179,7 +179,7 @@ def test_people_read_tables_and_notes(loaded: Path) -> None:
     done = run("find", "news", "--id", "4", cwd=loaded)
     assert re.search(r"news\tcopy\t0\.\d{3}\t\d+", done.out)
     assert "Using the embedded engine in .es-simhash (the default)." in done.err
-    assert run("find", "news", "--id", "0", cwd=loaded).out == "No near-duplicates.\n"
+    assert run("find", "news", "--id", "0", cwd=loaded).out.startswith("0 near-duplicates among ")
     assert run("find", "news", "--id", "0", "--quiet", cwd=loaded).err == ""
 
 

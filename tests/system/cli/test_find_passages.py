@@ -44,9 +44,11 @@ def test_by_id_and_by_text_as_json_and_as_a_table(place: str, index: str, tmp_pa
     assert (match["id"], match["containment"], match["similarity"], match["clause"]) == ("long", 1.0, None, None)
     assert (found["candidates"], found["complete"]) == (1, True)
     table = find("--text", TEXTS["long"], "--contained", "--source", "body").out.splitlines()
-    assert table[1:] == [f"{index}\t{id_}\t1.000\t{TEXTS[id_][:60]}" for id_ in ("long", "part")]
+    assert table[1:] == [
+        f"{index}\t{id_}\t1.000 contained\t\t{equal}\t{TEXTS[id_]}" for id_, equal in (("long", ""), ("part", ""))
+    ]
     few = find("--text", "only a few words", "--containing")
-    assert (few.out, "too few words" in few.err) == ("None found.\n", True)
+    assert (few.out, "The text is short" in few.err) == ("0 near-duplicates among 0 candidates.\n", True)
 
 
 def test_info_and_explain_show_passages(place: str, index: str, tmp_path: Path) -> None:

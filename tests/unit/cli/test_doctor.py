@@ -84,7 +84,7 @@ def mapping() -> list[str]:
 
 def test_nothing_is_written_where_something_stops(capsys: pytest.CaptureFixture[str]) -> None:
     code, [plan], err = backfill(capsys, "bad", *FIELDS)
-    assert (code, plan["indices"], plan["left_out"]) == (4, [], ["bad"])
+    assert (code, plan["parts"], plan["left_out"]) == (4, [], ["bad"])
     assert "Stop (mapping-conflict): The index 'bad' has" in err
     assert "Error: 'bad' cannot be updated. mapping-conflict: " in err
 
