@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from es_simhash.cli.demo.outcome import Missed
 from es_simhash.cli.program import COMMANDS
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import AccessError
@@ -25,7 +24,9 @@ from tests import ROOT
 from tests.support.commands import lines, run, run_alone
 from tests.support.corpus import corpus, edited
 from tests.support.meddling import Meddler, Overloaded
+from tests.support.outputs import check_output
 from tools.nodes import Node
+from tools.output_schemas import LINES, keys_of
 
 # Commands that the embedded engine has nothing for; each has a test of its own.
 ON_SERVERS = {"scripts --pipeline"}
@@ -379,16 +380,7 @@ def test_a_reader_that_goes_away_is_no_error(loaded: Path, news: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def documented(part: str) -> list[tuple[str, list[str]]]:
-    """The first cell of each row of a table of the page, and the keys in the last."""
-    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
-    [progress] = re.findall(r"\*progress\* stands for ([^.]+)\.", page)
-    table = page.split(f"<!-- {part} -->")[1].split(f"<!-- end of {part} -->")[0]
-    rows = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("| ")][1:]
-    return [(row[0], re.findall(r"`(\w+)`", row[-1].replace("*progress*", progress))) for row in rows]
-
-
-def test_the_documented_keys_of_json_are_those_printed_by_every_command(loaded: Path, news: Path) -> None:
+def test_what_every_command_prints_as_json_is_what_the_schema_says(loaded: Path, news: Path) -> None:
     runs = {
         "init": ["init", "other", "--field", "title"],
         "load": ["load", "news", str(news)],
@@ -396,7 +388,7 @@ def test_the_documented_keys_of_json_are_those_printed_by_every_command(loaded: 
         "backfill": ["backfill", "news", "--field", "title", "--prefix", "titles"],
         "reindex": ["reindex", "news", "copy"],
         "remove": ["remove", "copy", "--yes"],
-        "find": ["find", "news", "--id", "4"],
+        "find": ["find", "news", "--id", "4", "--source", "title"],
         "search": ["search", "news", "--query", '{"match_all": {}}', "--distinct"],
         "scripts": ["scripts", "news"],
         "explain": ["explain", "news", "4", "copy", "--within", "title", "--numbers", "1"],
@@ -410,81 +402,22 @@ def test_the_documented_keys_of_json_are_those_printed_by_every_command(loaded: 
         "tune": ["tune", str(news), "--similarity", "0.8"],
         "evaluate": ["evaluate", str(news), "--labels", "labels.jsonl", "--samples", "5"],
         "dedup": ["dedup", str(news)],
-        "fingerprint": ["fingerprint", "some text of a certain length"],
         "schemes --mapping": ["schemes", "--mapping", "default"],
         "schemes": ["schemes"],
-        "demo": ["demo", "--size", "100"],
     }
     (loaded / "labels.jsonl").write_text('{"ids": ["4", "copy"]}\n{"ids": ["0", "3"]}\n', encoding="utf-8")
     # Agents read what mcp prints, and clients what a gate answers.
-    assert {name.split()[0] for name in (*runs, *ON_SERVERS, "gate", "help", "mcp")} == set(COMMANDS)
-    printed = [(name, line) for name, given in runs.items() for line in lines(run(*given, "--json", cwd=loaded))]
-    shapes = list(dict.fromkeys((f"`{name}`", tuple(line)) for name, line in printed))
-    servers_only = {f"`{name}`" for name in ON_SERVERS}
-    assert shapes == [(name, tuple(keys)) for name, keys in documented("json") if name not in servers_only]
-    # And what lies within them.
-    last = dict(printed)
-    demo, explanation = last["demo"], last["explain"]
-    grouped = next(line for name, line in printed if name == "group")
-    objects = [
-        next(line for _, line in printed if line.get("event") == "plan")["indices"][0],
-        lines(run("backfill", "news", "--field", "body", "--prefix", "more", "--dry-run", "--json", cwd=loaded))[0][
-            "trial"
-        ],
-        last["backfill"]["all_runs"],
-        last["search"]["hits"][0],
-        last["find"]["matches"][0],
-        explanation["verdict"],
-        explanation["scope"][0],
-        explanation["criteria"],
-        explanation["documents"][0],
-        explanation["simhash"],
-        explanation["bands"],
-        explanation["similarity"],
-        explanation["changes"],
-        explanation["numbers"],
-        explanation["features"],
-        explanation["features"]["only_a"],
-        explanation["features"]["only_a"]["heaviest"][0],
-        explanation["passages"],
-        explanation["difference"][0],
-        last["reindex"]["verified"],
-        grouped["members"][0],
-        last["group"]["summary"],
-        last["group"]["summary"]["written"],
-        next(line for name, line in printed if name == "erase")["copies"][0],
-        last["erase"]["sources"][0],
-        last["erase"]["criteria"],
-        last["erase"]["deleted"][0],
-        last["info"]["keys"],
-        last["info"]["files"],
-        next(level for level in last["tune --histogram"]["levels"] if level["pairs"]),
-        next(level for level in last["tune --histogram"]["levels"] if level["pairs"])["examples"][0],
-        last["evaluate"]["labels"],
-        last["evaluate"]["labels"]["unknown_ids"],
-        last["evaluate"]["near"],
-        last["evaluate"]["intervals"],
-        last["evaluate"]["pairs"],
-        last["evaluate"]["pairs"]["recall"],
-        last["evaluate"]["clusters"],
-        last["evaluate"]["buckets"],
-        last["evaluate"]["buckets"]["script"]["Latin"],
-        last["evaluate"]["thresholds"][0],
-        last["evaluate"]["thresholds"][0]["points"][0],
-        last["evaluate"]["exact_jaccard"],
-        last["evaluate"]["false_negatives"][0],
-        last["evaluate"]["false_negatives"][0]["first"],
-        demo["loading"],
-        demo["ways"][0],
-        Missed.__dataclass_fields__,  # So small a demo misses nothing.
-        demo["examples"][0],
-        demo["largest"][0],
-    ]
-    assert [list(each) for each in objects] == [keys for _, keys in documented("objects")]
-    assert list(demo["ways"][0]["searches"]) == list(demo["loading"])
-    assert list(explanation["blocks"]) == list(explanation["bands"])
-    copy = next(line for name, line in printed if name == "check" and line["id"] == "copy")
-    assert list(copy["in_index"][0]) == list(copy["earlier"][0]) == list(last["find"]["matches"][0])
+    assert {name.split()[0] for name in (*runs, "gate", "mcp")} == set(COMMANDS) - {"demo", "fingerprint", "help"}
+    assert {*runs, *ON_SERVERS} == {command for command, _ in LINES}
+    printed = {name: lines(run(*given, "--json", cwd=loaded)) for name, given in runs.items()}
+    check_output(printed)
+    dry = lines(run("backfill", "news", "--field", "body", "--prefix", "more", "--dry-run", "--json", cwd=loaded))
+    check_output({"backfill": dry})
+    # Every kind of line was printed.
+    shapes = {(name, tuple(line)) for name, of_one in printed.items() for line in of_one}
+    assert shapes == {(name, tuple(keys_of(parts))) for (name, _), parts in LINES.items() if name not in ON_SERVERS}
+    assert printed["find"][0]["matches"][0]["source"]
+    assert any(line["in_index"]["matches"] for line in printed["check"])
 
 
 # ---- files that are bad
