@@ -36,7 +36,6 @@ from es_simhash.plans.operations import FilesChecked
 from es_simhash.quality.evaluation import Evaluation
 from es_simhash.quality.similarity_histogram import Histogram
 from es_simhash.quality.tuning import Tuned
-from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.verdict.learnt import LearntRarity
 
@@ -51,7 +50,7 @@ _GROUP: list[Part] = [Group, {"link": str | None}]
 _SUMMARY: list[Part] = [
     Counts,
     {
-        "decided_by": get_type_hints(Criteria.decided_by.fget)["return"],
+        "decided_by": Literal["texts", "fingerprints"],
         "table": str | None,
         "ids": str,
         "forms": list[str],

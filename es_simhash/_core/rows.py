@@ -1,8 +1,8 @@
 """Results of verbs: each declares its values once; JSON, CSV, Arrow, terminals and notebooks have them from there.
 
 The JSON of a value is an object with the names of its attributes in Python: those that ``JSON`` of its class names, or
-else all fields of its dataclass. A class with a stored form has ``to_json`` instead. What is unknown or was not
-compared is null, and no key is ever missing.
+else the fields of its dataclass that its ``repr`` has. A class with a stored form has ``to_json`` instead. What is
+unknown or was not compared is null, and no key is ever missing.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def json_names(kind: type) -> tuple[str, ...]:
     if named := getattr(kind, "JSON", ()):
         return tuple(named)
     has_own_form = hasattr(kind, "to_json") and not issubclass(kind, Result)
-    return tuple(each.name for each in fields(kind)) if is_dataclass(kind) and not has_own_form else ()
+    return tuple(each.name for each in fields(kind) if each.repr) if is_dataclass(kind) and not has_own_form else ()
 
 
 def json_line(*values: Any) -> str:

@@ -76,13 +76,31 @@ class Counts:
 
     @property
     def notes(self) -> list[str]:
-        """Sentences on what is in no group, for people."""
-        said = {
-            "Without text to compare": counted(self.empty, "document") if self.empty else "",
-            "Without a value of the scope": counted(self.unscoped, "document") if self.unscoped else "",
-            "Similar enough, but with other numbers": counted(self.refused, "pair") if self.refused else "",
-        }
-        return [f"{what}: {number}." for what, number in said.items() if number]
+        """Sentences for people on what is in no group, or was not compared."""
+        return list(self._notes())
+
+    def _notes(self) -> Iterator[str]:
+        if self.new is not None:
+            yield f"{counted(self.new, 'document')} compared with the others; the rest had been."
+        if self.empty:
+            yield f"{counted(self.empty, 'document')} without text to compare, or without a whole fingerprint."
+        if self.unscoped:
+            yield f"{counted(self.unscoped, 'document')} without a value of the scope, or a readable date: in no group."
+        if self.refused:
+            yield f"Similar enough, but with other numbers: {counted(self.refused, 'pair')}."
+        if self.left_out:
+            yield f"{counted(self.left_out, 'comparison')} of documents with keys that very many share were left out."
+        if self.cut_off:
+            yield (
+                f"{counted(self.cut_off, 'time')} a document was not compared by a key, because more documents than "
+                "the limit have it: groups may lack members."
+            )
+        if missed := self.missed:
+            yield (
+                f"{counted(missed.drawn, 'document')} drawn at random, compared with all others, had {missed.found:,} "
+                f"near-duplicates in other groups: about {missed.pairs:,} ({missed.low:,} to {missed.high:,}) "
+                "near-duplicate pairs may be missing."
+            )
 
 
 @dataclass(frozen=True)

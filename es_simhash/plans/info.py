@@ -27,24 +27,6 @@ class Info:
     engine does not know which documents have the field.
     """
 
-    JSON = (
-        "engine",
-        "indices",
-        "without_fields",
-        "scheme",
-        "preset",
-        "fields",
-        "prefix",
-        "documents",
-        "fingerprinted",
-        "without",
-        "statuses",
-        "rarity",
-        "table",
-        "policy",
-        "unscoped",
-    )
-
     engine: str
     indices: list[str]
     without_fields: list[str]

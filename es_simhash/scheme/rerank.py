@@ -147,7 +147,7 @@ class Matches(Sequence[Match], Rows):
     def _notes(self) -> Iterator[str]:
         if any(match.standard_error is not None for match in self):
             yield "Similarities with ± are estimates, by fingerprints alone."
-        if not self.complete and self and all(match.same_text for match in self):
+        if not self.complete and self and all(match.same_text or match.containment == 1.0 for match in self):
             yield "There may be more: as many copies of the text as were asked for were found. Ask for more of them."
         elif not self.complete:
             yield "There may be more: not all candidates were compared. Ask for a higher similarity, or filter them."
@@ -156,7 +156,7 @@ class Matches(Sequence[Match], Rows):
         if self.unscoped:
             yield f"Without a value of the scope: {counted(self.unscoped, 'candidate')}."
         if self.refused:
-            yield f"Similar enough, but with other numbers: {counted(self.refused, 'candidate')}."
+            yield f"Similar enough, but with other numbers: {counted(self.refused, 'pair')}."
         if self.missing:
             yield f"The document has no value of the scope in: {', '.join(self.missing)}."
         if self.status == "empty":

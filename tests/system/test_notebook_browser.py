@@ -48,7 +48,7 @@ def test_a_hostile_text_is_shown_and_does_nothing(browser: Browser, tmp_path: Pa
 
 @pytest.mark.parametrize("colours", COLOURS)
 def test_text_has_the_colour_of_the_notebook(browser: Browser, tmp_path: Path, colours: str) -> None:
-    show(browser, tmp_path, in_notebook("heading", ["", ""], [["a", "b"]], 1), colours)
+    show(browser, tmp_path, in_notebook(Shown("heading", ["", ""], [["a", "b"]], 1)), colours)
     used = browser.value("[...new Set([...document.querySelectorAll('td, b')].map(e => getComputedStyle(e).color))]")
     assert used == [COLOURS[colours][1]]
     grounds = browser.value("[...document.querySelectorAll('body *')].map(e => getComputedStyle(e).backgroundColor)")

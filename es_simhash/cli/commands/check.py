@@ -14,7 +14,6 @@ from es_simhash.cli.options.index import find_options, index_argument, index_opt
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import after, saying_if_interrupted
 from es_simhash.cli.show.output import Output
-from es_simhash.cli.show.refused import note_refused
 
 if TYPE_CHECKING:
     from es_simhash.cli.jobs.file_ids import DistinctIds
@@ -102,7 +101,7 @@ def command(
     output.note(f"{new:,} of {counted(total, 'document')} {'is' if new == 1 else 'are'} new.{ids.note}")
     if without_text.count:
         output.warn(f"{without_text.sentence} Whether the index has it is unknown.")
-    note_refused(output, refused)
+    _note_refused(output, refused)
     if is_empty:
         output.note(f"{index} has no documents to compare with.")
     if write:
@@ -117,6 +116,11 @@ def command(
             f"{MOST_CANDIDATES:,}, or enough are copies. Use --filter, or a larger --size to see more copies."
         )
     return after(rejects.count + without_text.count, rejects.may_pass)
+
+
+def _note_refused(output: Output, pairs: int) -> None:
+    if pairs:
+        output.note(f"Similar enough, but with other numbers: {counted(pairs, 'pair')}.")
 
 
 def _actions(

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from es_simhash._core.humanize import counted
-from es_simhash.cli.show.groups import show_unscoped
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
@@ -30,7 +29,6 @@ def show(output: Output, evaluation: Evaluation) -> None:
     _thresholds(output, evaluation)
     _errors(output, "Found wrongly", evaluation, evaluation.wrong)
     _errors(output, "Missed", evaluation, evaluation.missed)
-    show_unscoped(output, evaluation.counts)
     for note in evaluation_notes(evaluation):
         output.note(note)
 
@@ -95,11 +93,7 @@ def evaluation_notes(evaluation: Evaluation) -> Iterator[str]:
         yield f"Found, but unlabelled and not counted: {counted(evaluation.judged.not_labelled, 'pair')}."
     if evaluation.out_of_scope:
         yield f"Out of scope, and so missed: {counted(evaluation.out_of_scope, 'pair')} of the duplicates."
-    if counts.empty:
-        yield f"{counted(counts.empty, 'document')} without text to compare."
-    if counts.left_out:
-        comparisons = counted(counts.left_out, "comparison")
-        yield f"Left out: {comparisons} of documents with keys that very many share."
+    yield from counts.notes
     for problem, names in (
         ("ids in the labels have no document", truth.unknown),
         ("labels contradict", truth.contradictory),

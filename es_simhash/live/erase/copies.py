@@ -63,22 +63,6 @@ class Copy:
     ``current``, ``stale``, or of an ``other scheme``, or ``none``. Of its text it has a hash, and the beginning.
     """
 
-    # A report on an erasure must not hold the text.
-    JSON = (
-        "index",
-        "id",
-        "routing",
-        "seq_no",
-        "primary_term",
-        "kind",
-        "source",
-        "similarity",
-        "source_in_copy",
-        "copy_in_source",
-        "fingerprint",
-        "sha256",
-    )
-
     index: str
     id: str
     routing: str | None
@@ -91,6 +75,7 @@ class Copy:
     copy_in_source: float
     fingerprint: str
     sha256: str
+    # A report on an erasure must not hold the text, so neither JSON nor repr do.
     text: str = field(repr=False)
 
     @property

@@ -75,11 +75,11 @@ def test_search_shows_each_hit_without_its_near_duplicates(loaded: Path) -> None
     assert (page["read"], page["at_end"], page["apart"], page["cursor"]) == (10, True, {}, None)
     word = documents()[4]["title"].split()[-1]
     done = run("search", "news", "--query", word, "--distinct", "--source", "title", cwd=loaded)
-    assert re.search(rf"^news\t4\t[\d.]+\t\+1\t{re.escape(documents()[4]['title'][:40])}", done.out, re.MULTILINE)
+    assert re.search(rf"^news\t4\t[\d.]+\t\+1: copy\t{re.escape(documents()[4]['title'][:40])}", done.out, re.MULTILINE)
     (loaded / "body.json").write_text('{"query": {"ids": {"values": ["4", "copy"]}}}', encoding="utf-8")
     [plain] = lines(run("search", "news", "--file", "body.json", "--json", cwd=loaded))
     assert [each["hit"]["_id"] for each in plain["hits"]] == ["4", "copy"]
-    assert "No hits." in run("search", "news", "--query", "nowhere", cwd=loaded).out
+    assert "0 distinct hits of 0 read." in run("search", "news", "--query", "nowhere", cwd=loaded).out
 
 
 def test_search_goes_page_by_page_where_the_engine_stays(loaded: Path) -> None:
@@ -222,7 +222,7 @@ def test_a_dry_run_of_a_load_or_a_backfill_changes_nothing(loaded: Path) -> None
     [load] = lines(run("load", "news", "news.jsonl", "--dry-run", "--json", cwd=loaded))
     assert (load["written"], load["dry_run"]) == (10, True)
     [plan] = lines(run("backfill", "news", "--field", "title", "--prefix", "next", "--dry-run", "--json", cwd=loaded))
-    assert plan["indices"] == [{"index": "news", "due": 10, "documents": 10}]
+    assert plan["parts"] == [{"index": "news", "due": 10, "documents": 10, "is_begun": False}]
     assert plan["trial"]["documents"] == 10
     assert lines(run("info", "news", "--json", cwd=loaded)) == before
     run("load", "none", "news.jsonl", "--field", "title", "--dry-run", cwd=loaded)

@@ -193,7 +193,7 @@ def test_reports_say_how_much_must_agree_and_how_many_pairs_were_refused(shelf: 
 def test_an_explanation_has_the_share_of_numbers_in_all_its_forms(shelf: Shelf) -> None:
     asked = ("explain", INDEX, "first", "second", *NUMBERS)
     [found] = shelf.json(*asked)
-    assert found["clause"] == "numbers"
+    assert found["evidence"]["clause"] == "numbers"
     assert found["evidence"]["numbers"].pop("problem") in found["verdict"]["sentence"]
     assert found["evidence"]["numbers"] == {"least": 1.0, "value": 0.0}
     assert (found["evidence"]["changes"]["removed"], found["evidence"]["changes"]["added"]) == (

@@ -7,10 +7,9 @@ from datetime import datetime
 
 from es_simhash._core.html import Html, element, table
 from es_simhash._core.humanize import counted, with_error
-from es_simhash.cli.reports.group_report import near
+from es_simhash.cli.reports.group_report import near, numbers_phrase
 from es_simhash.cli.reports.html.page import bar, differences, legend, page, section
 from es_simhash.cli.show.evaluation import evaluation_notes
-from es_simhash.cli.show.refused import numbers_phrase
 from es_simhash.quality.bootstrap import Estimate
 from es_simhash.quality.curve import Curve
 from es_simhash.quality.evaluation import Ceiling, Evaluation
