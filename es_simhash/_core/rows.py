@@ -148,7 +148,7 @@ def json_names(kind: type) -> tuple[str, ...]:
     return tuple(each.name for each in fields(kind) if each.repr) if is_dataclass(kind) and not has_own_form else ()
 
 
-def json_line(*values: Any) -> str:
+def json_record(*values: Any) -> str:
     """Return one line of JSON, of one value or of several joined to an object; it commands no terminal."""
     if len(values) == 1:
         return json_text(as_json(values[0])) + "\n"

@@ -16,6 +16,7 @@ from es_simhash._core.arrays import Integers
 from es_simhash._core.bit_codes import Codes
 from es_simhash._core.humanize import counted, with_error
 from es_simhash._core.json_paths import Json
+from es_simhash._core.notebook import shortened
 from es_simhash._core.rows import Rows, Shown, cell
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprint, Status
@@ -67,9 +68,9 @@ def text_of(source: Json | None) -> str:
     """Write the parts of a document for people: a single text without its name."""
     match list((source or {}).values()):
         case [str(text)]:
-            return text
+            return shortened(text)
         case _:
-            return cell(source)
+            return shortened(cell(source))
 
 
 _COLUMNS = {

@@ -78,7 +78,7 @@ def command(
 
     Example: es-simhash evaluate news.jsonl --labels clusters.jsonl --report quality.html
     """
-    from es_simhash._core.rows import json_line
+    from es_simhash._core.rows import json_record
     from es_simhash.cli.jobs.rarity_file import rarity_in
     from es_simhash.documents.files import RejectFile, whole_file
     from es_simhash.groups.options import GroupOptions
@@ -109,7 +109,7 @@ def command(
             name = source.index or ", ".join(source.files.paths)
             report_out.write(evaluation_page(evaluation, name, datetime.now(timezone.utc)))
         if pairs_out:
-            pairs_out.writelines(map(json_line, evaluation.found_pairs()))
+            pairs_out.writelines(map(json_record, evaluation.found_pairs()))
     output.rejected(rejects.count, source.files.rejects)
     show(output, evaluation)
     return after(rejects.count, rejects.may_pass)

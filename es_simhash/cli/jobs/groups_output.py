@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any, Literal, TypeAlias
 
-from es_simhash._core.rows import json_line, write_csv
+from es_simhash._core.rows import json_record, write_csv
 from es_simhash._core.stages import counted_each
 from es_simhash.documents.files import FileDocument
 from es_simhash.groups.corpus import Corpus
@@ -27,7 +27,7 @@ def write_groups(groups: Groups[Corpus], format: Format, out: IO[str], link: Lin
         write_csv([*groups.columns, *(["link"] if link else [])], linked, out)
         return
     for group in groups:
-        out.write(json_line(group, {"link": link(group.id) if link else None}))
+        out.write(json_record(group, {"link": link(group.id) if link else None}))
 
 
 def write_pairs(groups: Groups[Corpus], format: Format, out: IO[str]) -> None:
@@ -36,7 +36,7 @@ def write_pairs(groups: Groups[Corpus], format: Format, out: IO[str]) -> None:
         sides = [f"{side}{part}" for side in ("first", "second") for part in _parts(groups)]
         write_csv([*sides, *_MEASURES], (pair.values() for pair in _pairs(groups)), out)
         return
-    out.writelines(map(json_line, _pairs(groups)))
+    out.writelines(map(json_record, _pairs(groups)))
 
 
 def _parts(groups: Groups[Corpus]) -> list[str]:
@@ -82,6 +82,6 @@ def write_deletes(groups: Groups[IndexCorpus], out: IO[str]) -> int:
     for positions in counted_each("Reading duplicates", groups.positions(), len(groups), "groups"):
         for ref in groups.corpus.refs.take([each for each in positions if not is_canonical[each]]):
             action = {"_index": ref.index, "_id": ref.id, **(ref.metadata or {})}
-            out.write(json_line({"delete": action}))
+            out.write(json_record({"delete": action}))
             count += 1
     return count

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from es_simhash._core.humanize import counted
-from es_simhash._core.rows import json_line
+from es_simhash._core.rows import json_record
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def write_report(erased: Erased, path: str) -> None:
 
     with whole_file(path) as out:
         if path.endswith(".json"):
-            out.write(json_line(erased))
+            out.write(json_record(erased))
         else:
             out.write(erased.to_text())
 

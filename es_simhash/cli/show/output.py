@@ -10,7 +10,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
 from es_simhash._core.harmless import printable
-from es_simhash._core.rows import Result, cell, json_line
+from es_simhash._core.rows import Result, cell, json_record
 from es_simhash.cli.show import log
 from es_simhash.live.telemetry.run import Run
 
@@ -47,7 +47,7 @@ class Output:
     def result(self, *values: Any) -> None:
         """Print a result as a line of JSON, with --json only; several values are joined to one object."""
         if self.as_json:
-            print(json_line(*values), end="", flush=True)
+            print(json_record(*values), end="", flush=True)
 
     def show(self, result: Result) -> None:
         """Print a result: as JSON, or else its table or heading; and its notes."""

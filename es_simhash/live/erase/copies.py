@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from es_simhash._core.json_codec import parse_json
 from es_simhash._core.json_paths import Json
-from es_simhash._core.rows import Result, as_json, json_line
+from es_simhash._core.rows import Result, as_json, json_record
 from es_simhash.errors import FormatError
 from es_simhash.live.erase.options import EraseOptions
 from es_simhash.live.sweep.document_ref import DocumentRef
@@ -145,8 +145,8 @@ class Copies(Result):
     def to_lines(self) -> Iterator[str]:
         """Yield lines of JSON: what was searched for, then a line for each copy. Remove those of documents to keep."""
         found = sorted(self.reviewed, key=str)
-        yield json_line({_HEADER: {"index": self.index, "time": self.time, "sources": self.sources, "found": found}})
-        yield from map(json_line, self.copies)
+        yield json_record({_HEADER: {"index": self.index, "time": self.time, "sources": self.sources, "found": found}})
+        yield from map(json_record, self.copies)
 
     def confirmed_by(self, lines: Iterable[str]) -> Copies:
         """Return the copies that edited lines of `to_lines` still have, in the versions that were reviewed.

@@ -63,7 +63,7 @@ def test_pairs_out_of_scope_are_missed_and_said_of_files_and_of_indices(folder: 
     assert (of_index["pairs"]["right"], of_index["out_of_scope"]) == (found["pairs"]["right"], equal)
     done = run("evaluate", "--index", "news", *given, "--across", "source", cwd=folder)
     assert f"Out of scope, and so missed: {found['truth']['duplicates']} pairs" in done.err
-    assert "documents lack a value of the scope" in done.err
+    assert "documents without a value of the scope" in done.err
 
 
 def test_people_read_tables_and_notes(folder: Path) -> None:

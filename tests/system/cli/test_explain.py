@@ -77,10 +77,10 @@ def test_two_texts_need_no_index(folder: Path) -> None:
         assert found["evidence"][key] == indexed["evidence"][key]
     text = (folder / "b.txt").read_text(encoding="utf-8")
     assert explained("--file", "a.txt", "--text", text, cwd=folder)["evidence"] == found["evidence"]
-    assert explained("--file", "a.txt", "--file", "-", cwd=folder, stdin=text)["similarity"] == found["similarity"]
+    assert explained("--file", "a.txt", "--file", "-", cwd=folder, stdin=text)["evidence"] == found["evidence"]
     assert explained("--text", "x", "--text", "", cwd=folder)["verdict"]["code"] == "empty"
     short = explained("--file", "a.txt", "--file", "b.txt", "--scheme", "short", cwd=folder)
-    assert short["documents"][0]["scheme"] == Scheme.preset("short").id
+    assert short["pair"][0]["scheme"] == Scheme.preset("short").id
 
 
 def test_plain_lines_say_it_all(folder: Path) -> None:

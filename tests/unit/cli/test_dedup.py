@@ -209,7 +209,7 @@ def test_documents_without_a_value_of_the_scope_are_named_in_the_summary(tmp_pat
     path = tmp_path / "news.jsonl"
     path.write_text("".join(json.dumps(each) + "\n" for each in SCOPED), encoding="utf-8")
     done = run("dedup", str(path), "--id-field", "id", "--field", "body", "--within", "tenant", cwd=tmp_path)
-    assert "1 document lacks a value of the scope" in done.err
+    assert "1 document without a value of the scope" in done.err
     done = run("dedup", str(path), "--field", "body", "--within", "tennant", cwd=tmp_path, code=2)
     assert "has the field tennant. They have: id, tenant, source, at, body. Was 'tenant' for 'tennant'" in done.err
 
