@@ -70,19 +70,8 @@ def _definitions(name: str) -> int:
 
 def _writers() -> list[str]:
     """Name the functions that write a result, or its parts, in one of its forms; stored forms are no results."""
-    pattern = re.compile(
-        r"^ *(?:async )?def (to_json|\w*as_json|\w+_json|_repr_html_|\w+_html|\w*csv\w*|json_\w+)\(", re.M
-    )
-    stored = (
-        "_core/json",
-        "_core/harmless",
-        "text/",
-        "scheme/",
-        "documents/files/",
-        "documents/arrow/",
-        "groups/pairs/",
-    )
-    stored += ("groups/of_index/document_refs", "cli/options/", "cli/reports/dashboards/", "cli/show/log")
+    pattern = re.compile(r"^ *def (to_json|\w*as_json|_repr_html_|\w+_html|\w*csv\w*|json_record)\(", re.M)
+    stored = ("text/", "scheme/", "documents/files/", "groups/pairs/", "groups/of_index/document_refs", "cli/options/")
     paths = (path for path in PACKAGE.rglob("*.py") if not str(path.relative_to(PACKAGE)).startswith(stored))
     return [name for path in paths for name in pattern.findall(path.read_text(encoding="utf-8"))]
 

@@ -113,21 +113,27 @@ def _batches(pyarrow: Any, schema: Any, rows: Iterator[Sequence[Any]]) -> Iterat
 
 # ---- JSON
 
+_PLAIN = frozenset({str, int, bool, type(None)})
+_names: dict[type, tuple[str, ...]] = {}
+
 
 def as_json(value: Any) -> Any:
     """Return a value as JSON has it: objects, lists, and plain values; times as ISO 8601 in UTC, NaN as null."""
-    if value is None or isinstance(value, str | int):
+    # Of most values this is enough; files of groups have many millions.
+    if type(value) in _PLAIN:
         return value
     if isinstance(value, float):
         return float(value) if isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {str(name): as_json(each) for name, each in value.items()}
-    return _object_as_json(value)
-
-
-def _object_as_json(value: Any) -> Any:
     if names := json_names(type(value)):
         return {name: as_json(getattr(value, name)) for name in names}
+    if isinstance(value, Mapping):
+        return {str(name): as_json(each) for name, each in value.items()}
+    return _other_as_json(value)
+
+
+def _other_as_json(value: Any) -> Any:
+    if isinstance(value, str | int):
+        return value
     if hasattr(value, "to_json"):
         form = value.to_json()
         return json.loads(form) if isinstance(form, str) else form
@@ -142,6 +148,12 @@ def _object_as_json(value: Any) -> Any:
 
 def json_names(kind: type) -> tuple[str, ...]:
     """Return the names that the JSON of a class has; none if it is no object of named values."""
+    if (known := _names.get(kind)) is None:
+        _names[kind] = known = _names_of(kind)
+    return known
+
+
+def _names_of(kind: type) -> tuple[str, ...]:
     if named := getattr(kind, "JSON", ()):
         return tuple(named)
     has_own_form = hasattr(kind, "to_json") and not issubclass(kind, Result)

@@ -28,29 +28,12 @@ def shortened(value: Any) -> Any:
 
 def near(match: Match) -> Near:
     """Return a match."""
-    return Near(
-        index=match.index,
-        id=match.id,
-        similarity=match.similarity,
-        standard_error=match.standard_error,
-        distance=match.distance,
-        same_text=match.same_text,
-        clause=match.clause,
-        document=shortened(match.source or {}),
-    )
+    return Near.of(match, document=shortened(match.source or {}))
 
 
 def found(matches: Matches) -> Found:
     """Return the matches of a text."""
-    return Found(
-        matches=[near(match) for match in matches],
-        candidates=matches.candidates,
-        complete=matches.complete,
-        refused=matches.refused,
-        foreign=matches.foreign,
-        status=matches.status,
-        missing=list(matches.missing),
-    )
+    return Found.of(matches, matches=list(map(near, matches)))
 
 
 def differences(settings: Settings, a: str, b: str) -> str:
