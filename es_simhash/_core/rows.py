@@ -1,8 +1,8 @@
 """Results of verbs: each declares its values once; JSON, CSV, Arrow, terminals and notebooks have them from there.
 
 The JSON of a value is an object with the names of its attributes in Python: those that ``JSON`` of its class names, or
-else the fields of its dataclass that its ``repr`` has. A class with a stored form has ``to_json`` instead. What is
-unknown or was not compared is null, and no key is ever missing.
+else the fields of its dataclass that its ``repr`` has (``*`` in ``JSON``). A class with a stored form has ``to_json``
+instead. What is unknown or was not compared is null, and no key is ever missing.
 """
 
 from __future__ import annotations
@@ -154,10 +154,12 @@ def json_names(kind: type) -> tuple[str, ...]:
 
 
 def _names_of(kind: type) -> tuple[str, ...]:
-    if named := getattr(kind, "JSON", ()):
-        return tuple(named)
+    named: tuple[str, ...] = getattr(kind, "JSON", ())
     has_own_form = hasattr(kind, "to_json") and not issubclass(kind, Result)
-    return tuple(each.name for each in fields(kind) if each.repr) if is_dataclass(kind) and not has_own_form else ()
+    if not is_dataclass(kind) or (has_own_form and not named):
+        return named
+    own = tuple(each.name for each in fields(kind) if each.repr)
+    return tuple(chain.from_iterable(own if name == "*" else (name,) for name in named or ("*",)))
 
 
 def json_record(*values: Any) -> str:

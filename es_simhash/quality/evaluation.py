@@ -93,8 +93,7 @@ class Evaluation(Rows):
     """
 
     JSON = (
-        "documents",
-        "unscoped",
+        "counts",
         "truth",
         "out_of_scope",
         "criteria",
@@ -136,16 +135,6 @@ class Evaluation(Rows):
     def criteria(self) -> Criteria:
         """The criteria for near-duplicates."""
         return self.options.criteria(self.settings)
-
-    @property
-    def documents(self) -> int:
-        """The number of documents."""
-        return len(self.ids)
-
-    @property
-    def unscoped(self) -> int:
-        """The number of documents without a value of the scope."""
-        return self.counts.unscoped
 
     @property
     def not_labelled(self) -> int:
@@ -209,7 +198,7 @@ class Evaluation(Rows):
         """Return the scores, and the worst errors' ids, for people."""
         pairs = self.pairs
         found = f"{pairs.right:,} right, {pairs.wrong:,} wrong, {pairs.missed:,} missed"
-        heading = f"{counted(self.documents, 'document')}; of their pairs {found}"
+        heading = f"{counted(len(self.ids), 'document')}; of their pairs {found}"
         rows = [[name, each.value, each.low, each.high] for name, each in self.named_scores.items()]
         return Shown(heading, ["score", "value", "from", "to"], rows, len(rows), [*self._best(), *self._worst()])
 

@@ -58,11 +58,6 @@ class Match:
             return f"{self.containment:.3f} contained"
         return "" if self.similarity is None else with_error(self.similarity, self.standard_error, 3)
 
-    @property
-    def excerpt(self) -> str:
-        """The parts of the document that were asked for, for people: a single text without its name."""
-        return text_of(self.source)
-
 
 def text_of(source: Json | None) -> str:
     """Write the parts of a document for people: a single text without its name."""
@@ -172,7 +167,7 @@ SHOWN_COLUMNS = ("index", "id", "similarity", "bits", "text", "source")
 def shown_row(match: Match) -> list[str | int | None]:
     """Return what people see of a match, in these columns."""
     equal = "equal" if match.same_text else ""
-    return [match.index, match.id, match.nearness, match.distance, equal, match.excerpt]
+    return [match.index, match.id, match.nearness, match.distance, equal, text_of(match.source)]
 
 
 @dataclass(frozen=True, eq=False)

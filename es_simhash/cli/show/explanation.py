@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from es_simhash._core.humanize import with_error
-from es_simhash.cli.show.output import Output
+from es_simhash.cli.show.output import Output, printed
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -187,7 +187,7 @@ def _show_texts(explanation: Explanation) -> None:
 
 
 def _inline(part: TextPart) -> str:
-    a, b = _printable(part.a), _printable(part.b)
+    a, b = printed(part.a), printed(part.b)
     if part.kind == "cut":
         return f" … {len(a):,} and {len(b):,} characters were not compared … "
     if part.kind == "equal":
@@ -215,7 +215,7 @@ def _side(part: TextPart, text: str, changed: str) -> Piece:
 
 def _line(*pieces: Piece) -> None:
     if not sys.stdout.isatty():
-        print("".join(_printable(piece.text) for piece in pieces))
+        print("".join(printed(piece.text) for piece in pieces))
         return
     from rich.console import Console
 
@@ -227,10 +227,5 @@ def _text(pieces: Iterator[Piece] | Sequence[Piece]) -> Text:
 
     text = Text()
     for piece in pieces:
-        text.append(_printable(piece.text), piece.style)
+        text.append(printed(piece.text), piece.style)
     return text
-
-
-def _printable(text: str) -> str:
-    """Replace control characters: documents must not control the terminal."""
-    return "".join(character if character.isprintable() else " " for character in text)

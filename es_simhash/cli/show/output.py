@@ -69,7 +69,7 @@ class Output:
 
     def row(self, *cells: Any) -> None:
         """Print a row with tabs between cells, for people and programs: ids are not escaped."""
-        self.line("\t".join(map(_cell, cells)))
+        self.line("\t".join(map(printed, cells)))
 
     def report(self, text: str) -> None:
         """Print what was done, unless --quiet: then the exit code says enough."""
@@ -90,7 +90,7 @@ class Output:
         for column in columns:
             made.add_column(column, overflow="fold")
         for row in rows:
-            made.add_row(*(_cell(value) for value in row))
+            made.add_row(*(printed(value) for value in row))
         self._console(sys.stdout).print(made, markup=False)
 
     def rejected(self, count: int, path: str) -> None:
@@ -175,6 +175,6 @@ def _state(done: int, failed: int, seconds: float, unit: str) -> str:
     return f"{done:,} {unit}, {done / seconds if seconds else 0:,.0f}/s{failures}"
 
 
-def _cell(value: Any) -> str:
-    # Documents must not control the terminal.
+def printed(value: Any) -> str:
+    """Write a cell, or a text: documents must not control the terminal."""
     return "".join(character if character.isprintable() else " " for character in cell(value))

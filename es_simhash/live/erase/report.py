@@ -44,22 +44,7 @@ class Erased(Result):
     the erasure is over, ``finished`` is None.
     """
 
-    JSON = (
-        "index",
-        "by",
-        "started",
-        "finished",
-        "is_complete",
-        "sources",
-        "options",
-        "within",
-        "rounds",
-        "deleted",
-        "left",
-        "gone",
-        "conflicts",
-        "incomplete",
-    )
+    JSON = ("*", "is_complete")
 
     index: str
     by: str

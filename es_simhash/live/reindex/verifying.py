@@ -28,7 +28,7 @@ class Verified:
     ``different`` documents have no correct copy; ``extra`` copies are of documents no longer in the source.
     """
 
-    JSON = ("documents", "copies", "compared", "different", "extra", "missing")
+    JSON = ("*", "missing")
 
     documents: int = 0
     copies: int = 0

@@ -27,26 +27,7 @@ class Progress:
     changes after the last look. ``learnt`` is how rare features are, if the job has learnt that, or why it could not.
     """
 
-    JSON = (
-        "index",
-        "total",
-        "done",
-        "written",
-        "current",
-        "gone",
-        "rejected",
-        "unfit",
-        "unsettled",
-        "conflicts",
-        "resent",
-        "refusals",
-        "left_out",
-        "learnt",
-        "seconds",
-        "seconds_left",
-        "documents_per_second",
-        "megabytes_per_second",
-    )
+    JSON = ("*", "done", "seconds", "seconds_left", "documents_per_second", "megabytes_per_second")
 
     index: str
     total: int
@@ -59,10 +40,10 @@ class Progress:
     conflicts: int = 0
     resent: int = 0
     refusals: int = 0
-    characters: int = 0
+    characters: int = field(default=0, repr=False)
     left_out: Sequence[str] = ()
     learnt: LearntRarity | EngineError | None = None
-    started: float = field(default_factory=time.monotonic)
+    started: float = field(default_factory=time.monotonic, repr=False)
 
     @classmethod
     def of(cls, index: str, parts: Sequence[Part], left_out: Sequence[str] = ()) -> Progress:

@@ -33,7 +33,7 @@ def evaluated(folder: Path, *arguments: str, code: int = 0, **environment: str) 
 def test_a_walk(folder: Path) -> None:
     given = ("news.jsonl", "--labels", "clusters.jsonl", "--field", "body")
     found = evaluated(folder, *given, "--report", "quality.html", "--pairs", "pairs.jsonl", "--examples", "2")
-    assert found["documents"] == 41
+    assert found["counts"]["documents"] == 41
     assert found["truth"]["duplicates"] == 55
     pairs = [json.loads(line) for line in (folder / "pairs.jsonl").read_text(encoding="utf-8").splitlines()]
     assert sum(pair["is_right"] for pair in pairs) == found["pairs"]["right"]
@@ -112,13 +112,13 @@ def test_an_index_is_evaluated_as_its_documents_in_a_file_are(folder: Path, plac
     given = ("--labels", "clusters.jsonl", "--strip", "^The")
     of_index = evaluated(folder, "--index", name, *given, ES_SIMHASH_URL=place)
     of_file = evaluated(folder, "news.jsonl", *given)
-    for part in ("documents", "truth", "criteria", "pairs", "clusters", "buckets", "curves", "ceiling"):
+    for part in ("counts", "truth", "criteria", "pairs", "clusters", "buckets", "curves", "ceiling"):
         assert of_index[part] == of_file[part]
     query = json.dumps({"ids": {"values": ["1", "1 near", "1 same"]}})
     some = evaluated(
         folder, "--index", name, "--filter", query, *given, "--canonical", "longest", code=1, ES_SIMHASH_URL=place
     )
-    assert (some["documents"], some["pairs"]["right"], some["pairs"]["missed"]) == (3, 3, 0)
+    assert (some["counts"]["documents"], some["pairs"]["right"], some["pairs"]["missed"]) == (3, 3, 0)
     assert len(some["truth"]["unknown"]) == 35
 
 

@@ -51,7 +51,7 @@ def test_duplicates_out_of_scope_are_missed_and_counted(scope: Scope) -> None:
     least = [found.ceiling.curve.points[0], *(curve.points[0] for curve in found.curves)]
     assert all((point.recall or 0) <= len(allowed) / all_ for point in least)
     form = found.to_json()
-    assert (form["out_of_scope"], form["unscoped"]) == (found.out_of_scope, found.counts.unscoped)
+    assert (form["out_of_scope"], form["counts"]["unscoped"]) == (found.out_of_scope, found.counts.unscoped)
 
 
 def test_documents_of_a_scope_are_stored_with_their_values() -> None:
