@@ -137,7 +137,9 @@ class Matches(Sequence[Match], Rows):
 
     def shown(self) -> Shown:
         """Return the nearest matches, and what keeps them from being all, for people."""
-        heading = f"{counted(len(self), 'near-duplicate')} among {counted(self.candidates, 'candidate')}"
+        is_by_passages = any(match.containment is not None for match in self)
+        noun = ("match", "matches") if is_by_passages else ("near-duplicate",)
+        heading = f"{counted(len(self), *noun)} among {counted(self.candidates, 'candidate')}"
         return Shown(heading, SHOWN_COLUMNS, map(shown_row, self), len(self), tuple(self._notes()))
 
     def _notes(self) -> Iterator[str]:
