@@ -1,4 +1,4 @@
-"""The verbs' help in ``docs/cli.md``, written by ``python -m tools.cli_reference``."""
+"""The verbs' help and their JSON in ``docs/cli.md``, written by ``python -m tools.cli_reference``."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ import click
 from es_simhash.cli.options.connection import Verb
 from es_simhash.cli.program import COMMANDS, app
 from tools import ROOT
+from tools.output_schemas import LINES, keys_of
 
 PAGE = ROOT / "docs" / "cli.md"
 BEGIN, END = "<!-- commands -->\n", "<!-- end of commands -->\n"
+BEGIN_JSON, END_JSON = "<!-- json -->\n", "<!-- end of json -->\n"
 WIDTH = 100
 # An option as help shows it, and its meaning; and in how many verbs it is the same if the page is to have it once.
 Definition: TypeAlias = tuple[str, str]
@@ -73,8 +75,19 @@ def _definitions(definitions: list[Definition], context: click.Context) -> str:
     return formatter.getvalue()
 
 
+def outputs() -> str:
+    """Return a table of the lines that commands print with ``--json``."""
+    rows = [
+        f"| `{command}` | {line} | {', '.join(f'`{key}`' for key in keys_of(parts))} |\n"
+        for (command, line), parts in LINES.items()
+    ]
+    return "".join(["| command | a line for each | keys |\n|---|---|---|\n", *rows])
+
+
 def with_reference(page: str) -> str:
-    """Replace the help texts of the page."""
+    """Replace the help texts of the page, and the table of what commands print."""
+    head, rest = page.split(BEGIN_JSON)
+    page = f"{head}{BEGIN_JSON}{outputs()}{END_JSON}{rest.split(END_JSON)[1]}"
     before, rest = page.split(BEGIN)
     after = rest.split(END)[1]
     return f"{before}{BEGIN}\n{reference()}\n{END}{after}"

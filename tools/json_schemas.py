@@ -1,7 +1,7 @@
-"""The JSON Schemas of what users write by hand, in ``schemas/``; ``python -m tools.json_schemas`` writes them anew.
+"""The JSON Schemas in ``schemas/``, of what users write and of what commands print; this module writes them.
 
-They are made of the settings that the command line and `Scheme.from_json` check, and hold their names, types and
-choices; what a setting must not be beside another, only these say.
+Those of profiles and schemes are made of the settings that the command line and `Scheme.from_json` check, and hold
+their names, types and choices; what a setting must not be beside another, only these say.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
-from types import NoneType, UnionType
+from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from es_simhash._core.json_paths import Json
@@ -19,20 +19,19 @@ from es_simhash.scheme.settings import MINHASH_KINDS, Settings
 from es_simhash.text.hashing.registry import HASH_FUNCTIONS
 from es_simhash.text.tokens.kinds import KINDS
 from tools import ROOT
+from tools.output_schemas import DIALECT, TYPES, output_schema
 
 FOLDER = ROOT / "schemas"
-_DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_TYPES: dict[Any, str] = {str: "string", bool: "boolean", int: "integer", float: "number", NoneType: "null"}
 
 
 def config_schema() -> Json:
     """Return the schema of the file of profiles, made of the settings that these are checked against."""
-    settings: Json = {name: {"type": _TYPES[kind]} for name, kind in SETTINGS.items()}
+    settings: Json = {name: {"type": TYPES[kind]} for name, kind in SETTINGS.items()}
     settings["distribution"] |= {"enum": list(DISTRIBUTIONS)}
     profile = {**_object(settings), "anyOf": [{"required": ["url"]}, {"required": ["cloud_id"]}]}
     profiles = {"type": "object", "additionalProperties": profile}
     return {
-        "$schema": _DIALECT,
+        "$schema": DIALECT,
         "title": "config.toml of es_simhash",
         "type": "object",
         "properties": {"profiles": profiles},
@@ -52,7 +51,7 @@ def scheme_schema() -> Json:
     _of_object(properties["minhash"])["properties"]["kind"] = {"enum": sorted(MINHASH_KINDS)}
     required = ["format", *(name for name in names if name not in LATER_PARTS)]
     return {
-        "$schema": _DIALECT,
+        "$schema": DIALECT,
         "$id": SCHEMA,
         "title": "A scheme of es_simhash",
         **_object(properties),
@@ -87,8 +86,8 @@ def _required(settings: type) -> list[str]:
 
 def _of_type(hint: Any) -> Json:
     """Return the schema of a setting's type; what has none in JSON, such as a function, may be anything."""
-    if hint in _TYPES:
-        return {"type": _TYPES[hint]}
+    if hint in TYPES:
+        return {"type": TYPES[hint]}
     if get_origin(hint) is Literal:
         return {"enum": list(get_args(hint))}
     if get_origin(hint) in (Union, UnionType):
@@ -101,7 +100,11 @@ def _of_type(hint: Any) -> Json:
     return {}
 
 
-SCHEMAS: dict[str, Callable[[], Json]] = {"config.json": config_schema, "scheme.json": scheme_schema}
+SCHEMAS: dict[str, Callable[[], Json]] = {
+    "config.json": config_schema,
+    "output.json": output_schema,
+    "scheme.json": scheme_schema,
+}
 
 
 def text(name: str) -> str:

@@ -47,6 +47,7 @@ def numbers() -> Iterator[Number]:
     yield Number("option slots", sum(slots), 260)
     yield Number("names at the root", len(es_simhash.__all__), 41)
     yield from _sizes()
+    yield Number("functions that write JSON, CSV or HTML of a result", len(_writers()), 15)
     yield Number("types named OnProgress", _definitions("OnProgress"), 1)
     yield Number("calques", len(list(calques())), 0)
 
@@ -67,6 +68,14 @@ def _definitions(name: str) -> int:
     """Count the types of this name in the package."""
     pattern = re.compile(rf"^(class {name}\b|{name}(: TypeAlias)? = )", re.MULTILINE)
     return sum(len(pattern.findall(path.read_text(encoding="utf-8"))) for path in PACKAGE.rglob("*.py"))
+
+
+def _writers() -> list[str]:
+    """Name the functions that write a result, or its parts, in one of its forms; stored forms are no results."""
+    pattern = re.compile(r"^ *def (to_json|\w*as_json|_repr_html_|\w+_html|\w*csv\w*|json_record)\(", re.M)
+    stored = ("text/", "scheme/", "documents/files/", "groups/pairs/", "groups/of_index/document_refs", "cli/options/")
+    paths = (path for path in PACKAGE.rglob("*.py") if not str(path.relative_to(PACKAGE)).startswith(stored))
+    return [name for path in paths for name in pattern.findall(path.read_text(encoding="utf-8"))]
 
 
 def _entries() -> list[str]:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import tarfile
 from pathlib import Path
@@ -38,19 +37,7 @@ def names() -> dict[str, dict[str, Any]]:
         "mappings": {scheme.id: scheme.mapping() for scheme in schemes},
         "fields of groups": dict(group_fields.PROPERTIES),
         "fields of tags": dict(own_fields.TAG_PROPERTIES),
-        "JSON keys": _json_keys(),
     }
-
-
-def _json_keys() -> dict[str, list[str]]:
-    """Return the keys that docs/cli.md lists, which the tests compare with those that are printed."""
-    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
-    table = page.split("<!-- json -->")[1].split("<!-- end of json -->")[0]
-    rows = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("| ")][1:]
-    keys: dict[str, set[str]] = {}
-    for row in rows:
-        keys.setdefault(row[0].strip("`"), set()).update(re.findall(r"`(\w+)`", row[-1]))
-    return {command: sorted(found) for command, found in keys.items()}
 
 
 def with_new(kept: dict[str, dict[str, Any]], now: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:

@@ -7,6 +7,7 @@ from itertools import islice
 
 from es_simhash._core.html import Html, element
 from es_simhash._core.humanize import counted
+from es_simhash._core.rows import Shown, cell
 
 MOST_ROWS = 10
 _MOST_CHARACTERS = 200
@@ -15,15 +16,21 @@ _CELL = "text-align: start; vertical-align: top"
 _PLAIN = "tex2jax_ignore mathjax_ignore"
 
 
-def in_notebook(heading: str, columns: Sequence[str], rows: Iterable[Sequence[str]], count: int, *notes: str) -> str:
-    """Return the markup of the first rows of ``count``, with a heading and notes; texts may hold anything."""
-    content = [element("p", element("b", heading))]
-    if shown := [_row("td", row) for row in islice(rows, MOST_ROWS)]:
-        head = [element("thead", _row("th", columns))] if any(columns) else []
-        content.append(element("table", head, element("tbody", shown)))
-    if count > len(shown):
-        content.append(_note(f"… and {count - len(shown):,} more"))
-    return element("div", content, [_note(note) for note in notes], class_=_PLAIN)
+def in_notebook(shown: Shown) -> str:
+    """Return the markup of a heading, the first rows and the notes; texts may hold anything.
+
+    Columns without anything are left out.
+    """
+    rows = [list(map(cell, row)) for row in islice(shown.rows, MOST_ROWS)]
+    columns = [each for each in zip(shown.columns, *rows, strict=True) if any(each[1:])]
+    content = [element("p", element("b", shown.heading))]
+    if columns:
+        names, *cells = zip(*columns, strict=True)
+        head = [element("thead", _row("th", names))] if any(names) else []
+        content.append(element("table", head, element("tbody", [_row("td", row) for row in cells])))
+    if shown.total > len(rows):
+        content.append(_note(f"… and {shown.total - len(rows):,} more"))
+    return element("div", content, map(_note, shown.notes), class_=_PLAIN)
 
 
 def listed(items: Sequence[str], most: int = 5) -> str:

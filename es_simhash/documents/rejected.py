@@ -43,13 +43,12 @@ class Rejected:
             raise DocumentError(self.reason) from None
         on_reject(self)
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the reason, whether it may pass, and the parts that say where the document is."""
-        names = ["index", "id", "reason"] if self.index else ["id", "position", "reason"]
-        if self.file:
-            names = ["file", "line", "reason", "excerpt", "id"]
-        form = {name: getattr(self, name) for name in names}
-        return form | {"may_pass": True} if self.may_pass else form
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON; the parts of its place that it has not are None."""
+        place = {"file": self.file or None, "line": self.line or None, "index": self.index or None}
+        position = None if self.file or self.index else self.position
+        said = {"reason": self.reason, "excerpt": self.excerpt or None, "may_pass": self.may_pass}
+        return {**place, "position": position, "id": self.id, **said}
 
 
 OnReject: TypeAlias = Callable[[Rejected], object]

@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from es_simhash._core.json_paths import Json
+from es_simhash._core.rows import as_json
 from es_simhash.errors import EsSimhashError, MissingExtraError, UnavailableError
 from es_simhash.gate import limits
 from es_simhash.gate.batching import Batcher, BusyError
@@ -239,7 +240,7 @@ class _Bulk:
         except Exception as error:
             # The status has gone out already.
             reason = error.reason if isinstance(error, RefusedError) else str(error)
-            form: Json = {"id": None, "verdict": "unknown", "accepted": False, "reason": reason, "line": count + 1}
+            form: Json = as_json(Verdict(None, "unknown", reason=reason)) | {"line": count + 1}
             await send({"type": "http.response.body", "body": line_of(form), "more_body": True})
             if not isinstance(error, RefusedError | EsSimhashError):
                 raise

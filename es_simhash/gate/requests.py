@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from es_simhash._core.harmless import json_text
 from es_simhash._core.json_paths import Json, values_at
+from es_simhash._core.rows import as_json
 from es_simhash.documents.actions import checked_id
 from es_simhash.errors import DocumentError, EngineError
 from es_simhash.gate import limits
@@ -71,15 +72,19 @@ def answers_as_json(asked: Sequence[Asked], answers: Sequence[Answer], index: st
 
 def _as_json(asked: Asked, answer: Answer, index: str) -> Json:
     if isinstance(answer, Verdict):
-        return answer.as_json(index)
+        return _verdict_as_json(answer, index)
     document = asked.document
     named = document.get("_id", asked.id) if isinstance(document, Mapping) else asked.id
-    return {
-        "id": None if named is None else str(named),
-        "verdict": "unknown",
-        "accepted": False,
-        "reason": f"It is not known whether the document was written: {answer} Ask again with the same id.",
-    }
+    reason = f"It is not known whether the document was written: {answer} Ask again with the same id."
+    return _verdict_as_json(Verdict(None if named is None else str(named), "unknown", reason=reason), index)
+
+
+def _verdict_as_json(verdict: Verdict, index: str) -> Json:
+    form: Json = as_json(verdict)
+    for match in form["duplicates"]:
+        # One that was accepted, and that the index does not show yet, has no index.
+        match["index"] = match["index"] or index
+    return form
 
 
 def encoded(form: Any) -> bytes:

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from es_simhash._core.json_paths import Json
 from es_simhash.scheme.rerank import Match
 
 # ``new``: nothing like it is known. ``equal``: its very text is. ``out of scope``: it has no value in a field of the
 # scope, so it is compared with nothing. ``no text``: none of the text fields has one, so nothing is known of it.
-# ``rejected``: it cannot be read, or the engine refused it.
-Kind: TypeAlias = Literal["new", "near-duplicate", "equal", "out of scope", "no text", "rejected"]
+# ``rejected``: it cannot be read, or the engine refused it. ``unknown``: the engine failed, so nobody knows.
+Kind: TypeAlias = Literal["new", "near-duplicate", "equal", "out of scope", "no text", "rejected", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -25,6 +24,8 @@ class Verdict:
     document, under the prefix. A document that is rejected, or has no text, has a ``reason``.
     """
 
+    JSON = ("id", "verdict", "accepted", "written_to", "duplicates", "complete", "missing", "tags", "reason")
+
     id: str | None
     kind: Kind
     accepted: bool = False
@@ -35,31 +36,7 @@ class Verdict:
     tags: Mapping[str, Any] | None = None
     reason: str | None = None
 
-    def as_json(self, index: str) -> Json:
-        """Return the verdict as JSON, without what it does not have; ``index`` is that of the gate."""
-        form: Json = {"id": self.id, "verdict": self.kind, "accepted": self.accepted}
-        if self.written_to is not None:
-            form["written_to"] = self.written_to
-        if self.duplicates:
-            form["duplicates"] = [_match_as_json(match, index) for match in self.duplicates]
-        if not self.complete:
-            form["complete"] = False
-        if self.missing:
-            form["missing"] = list(self.missing)
-        if self.tags:
-            form["tags"] = dict(self.tags)
-        if self.reason is not None:
-            form["reason"] = self.reason
-        return form
-
-
-def _match_as_json(match: Match, index: str) -> Json:
-    # One that was accepted, and that the index does not show yet, has no index.
-    form: Json = {"index": match.index or index, "id": match.id, "clause": match.clause}
-    if match.similarity is not None:
-        form["similarity"] = round(match.similarity, 4)
-    if match.distance is not None:
-        form["distance"] = match.distance
-    if match.standard_error is not None:
-        form["standard_error"] = round(match.standard_error, 4)
-    return form
+    @property
+    def verdict(self) -> Kind:
+        """What it is, as answers over a wire call it."""
+        return self.kind

@@ -13,8 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
-from es_simhash._core.arrow_tables import Rows
+from es_simhash._core.humanize import counted, with_error
 from es_simhash._core.json_paths import Json
+from es_simhash._core.notebook import listed
+from es_simhash._core.rows import Rows, Shown
 from es_simhash._core.stages import counted_arrays
 from es_simhash.errors import InputError
 from es_simhash.groups.corpus import Corpus, Linked, name_of_group
@@ -72,6 +74,34 @@ class Counts:
     missed: Missed | None = None
     new: int | None = None
 
+    @property
+    def notes(self) -> list[str]:
+        """Sentences for people on what is in no group, or was not compared."""
+        return list(self._notes())
+
+    def _notes(self) -> Iterator[str]:
+        if self.new is not None:
+            yield f"{counted(self.new, 'document')} compared with the others; the rest had been."
+        if self.empty:
+            yield f"{counted(self.empty, 'document')} without text to compare, or without a whole fingerprint."
+        if self.unscoped:
+            yield f"{counted(self.unscoped, 'document')} without a value of the scope, or a readable date: in no group."
+        if self.refused:
+            yield f"Similar enough, but with other numbers: {counted(self.refused, 'pair')}."
+        if self.left_out:
+            yield f"{counted(self.left_out, 'comparison')} of documents with keys that very many share were left out."
+        if self.cut_off:
+            yield (
+                f"{counted(self.cut_off, 'time')} a document was not compared by a key, because more documents than "
+                "the limit have it: groups may lack members."
+            )
+        if missed := self.missed:
+            yield (
+                f"{counted(missed.drawn, 'document')} drawn at random, compared with all others, had {missed.found:,} "
+                f"near-duplicates in other groups: about {missed.pairs:,} ({missed.low:,} to {missed.high:,}) "
+                "near-duplicate pairs may be missing."
+            )
+
 
 @dataclass(frozen=True)
 class Member:
@@ -81,6 +111,8 @@ class Member:
     estimated similarity has a ``standard_error``. Documents of files have no ``index``. The ``position`` is that in the
     `Corpus`.
     """
+
+    JSON = ("index", "id", "canonical", "is_canonical", "similarity", "distance", "standard_error")
 
     index: str
     id: str
@@ -99,8 +131,20 @@ class Group:
     ``id`` is its name, which in an index stays the same from run to run.
     """
 
+    JSON = ("group", "size", "similarity", "distance", "members")
+
     id: str
     members: tuple[Member, ...]
+
+    @property
+    def group(self) -> str:
+        """Its name, as tables and documents call it."""
+        return self.id
+
+    @property
+    def size(self) -> int:
+        """The number of members."""
+        return len(self.members)
 
     @property
     def canonical(self) -> Member:
@@ -116,6 +160,13 @@ class Group:
     def distance(self) -> int | None:
         """The largest distance of a member to the document that stands for it."""
         return max((each.distance for each in self.members if each.distance is not None), default=None)
+
+
+def _shown_row(group: Group) -> list[str]:
+    lowest = min(group.members, key=lambda each: 1.0 if each.similarity is None else each.similarity)
+    similarity = "" if lowest.similarity is None else with_error(lowest.similarity, lowest.standard_error, 3)
+    sides = ([each.id for each in group.members if each.is_canonical == stands] for stands in (True, False))
+    return [group.id, f"{group.size:,}", similarity, *map(listed, sides)]
 
 
 # What a table says of each member, as Arrow calls the types; documents of files have no index.
@@ -305,10 +356,15 @@ class Groups(Rows, Generic[From_co]):
         self.left_out.update(positions)
         self._make(is_affected)
 
-    def _repr_html_(self) -> str:
-        from es_simhash.groups.groups_html import groups_html
-
-        return groups_html(self)
+    def shown(self) -> Shown:
+        """Return the largest groups for people."""
+        counts, columns = self.counts, ["group", "documents", "lowest similarity", "canonical", "duplicates"]
+        nouns = {"document": counts.documents, "group": counts.groups, "duplicate": counts.duplicates}
+        heading = ", ".join(counted(count, noun) for noun, count in nouns.items())
+        if self.is_closed:
+            notes = ["The result is closed, so its groups are no longer at hand."]
+            return Shown(heading, notes=[*notes, *counts.notes])
+        return Shown(heading, columns, map(_shown_row, self), len(self), counts.notes)
 
     @property
     def is_closed(self) -> bool:

@@ -9,7 +9,9 @@ from functools import cached_property
 from itertools import islice
 from typing import Literal, TypeAlias
 
+from es_simhash._core.humanize import counted
 from es_simhash._core.json_paths import Json
+from es_simhash._core.rows import Result, Shown
 from es_simhash.documents.actions import Document
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import OnReject, Rejected
@@ -24,19 +26,29 @@ from es_simhash.plans.text_comparison import minimum_similarities, plausible_hit
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.query import Criteria, shared_bands
-from es_simhash.scheme.rerank import NOTHING, Matches, Measured, compare, matches_of
+from es_simhash.scheme.rerank import (
+    NOTHING,
+    SHOWN_COLUMNS,
+    Matches,
+    Measured,
+    compare,
+    matches_of,
+    shown_row,
+)
 from es_simhash.scheme.verdict.verifier import Verifier
 
 Status: TypeAlias = Literal["new", "near-duplicate", "no text"]
 
 
 @dataclass(frozen=True)
-class Checked:
+class Checked(Result):
     """A document to insert, its ``position`` in the list, and its near-duplicates.
 
     ``in_index`` holds those in the index, ``earlier`` those before it in the list: their ``id`` is their own or, where
     they have none, their position. One without a text to compare is neither new nor old: its ``status`` says so.
     """
+
+    JSON = ("position", "id", "status", "is_new", "in_index", "earlier")
 
     position: int
     id: str | None
@@ -65,10 +77,16 @@ class Checked:
         """The fields of the scope in which it has no value, so that it has no near-duplicate."""
         return self.in_index.missing
 
-    def _repr_html_(self) -> str:
-        from es_simhash.plans.results_html import checked_html
-
-        return checked_html(self)
+    def shown(self) -> Shown:
+        """Return its near-duplicates, those in the index and those before it in the list, for people."""
+        name = f"Document {self.position:,}" + ("" if self.id is None else f" ({self.id})")
+        count = len(self.in_index) + len(self.earlier)
+        said = {"new": "is new", "no text": "has no text to compare"}
+        verdict = said.get(self.status, f"has {counted(count, 'near-duplicate')}")
+        places = {"index": self.in_index, "list": self.earlier}
+        rows = ([place, *shown_row(match)] for place, matches in places.items() for match in matches)
+        notes = [f"It has no value of the scope in: {', '.join(self.missing)}."] if self.missing else []
+        return Shown(f"{name} {verdict}", ["in the", *SHOWN_COLUMNS], rows, count, notes)
 
 
 # Keys by the field that has them.

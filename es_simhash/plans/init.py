@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.documents import Documents
@@ -30,7 +30,7 @@ class Initialised:
 
     created: bool
     added: dict[str, list[str]]
-    bodies: dict[str, Json] = field(repr=False)
+    bodies: dict[str, Json]
 
 
 def init(

@@ -31,6 +31,8 @@ class Point:
 class Curve:
     """Points in ascending order of their thresholds: minimum similarities, or maximum distances."""
 
+    JSON = ("axis", "best", "points")
+
     axis: Axis
     points: Sequence[Point]
 

@@ -11,7 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
-from es_simhash._core.arrow_tables import Rows
+from es_simhash._core.humanize import counted
+from es_simhash._core.json_paths import Json
+from es_simhash._core.notebook import shortened
+from es_simhash._core.rows import Rows, Shown, as_json
 from es_simhash._core.stages import OnProgress, counted_each
 from es_simhash.documents.rejected import OnReject
 from es_simhash.groups.groups import Counts
@@ -22,8 +25,7 @@ from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.bootstrap import Bootstrap, Estimate
 from es_simhash.quality.buckets import by_identity, by_length, by_script
 from es_simhash.quality.ceiling import SimilarPairs, similar_pairs
-from es_simhash.quality.curve import Curve, distance_curve, similarity_curve
-from es_simhash.quality.evaluation_table import COLUMNS, evaluation_html, rows_of
+from es_simhash.quality.curve import Curve, Point, distance_curve, similarity_curve
 from es_simhash.quality.key_matches import KeyMatcher
 from es_simhash.quality.labels import Kind, Labels
 from es_simhash.quality.pair_outcomes import PairOutcomes, PairScores, one_bucket
@@ -37,6 +39,8 @@ from es_simhash.scheme.settings import Settings
 
 # The lowest threshold of similarity curves: below it, too many documents share keys for all to be compared.
 LEAST = 0.3
+# Characters of the texts of errors in JSON.
+_EXCERPT = 300
 
 
 @dataclass(frozen=True)
@@ -62,12 +66,19 @@ class Ceiling:
     duplicates: an index has no higher recall.
     """
 
+    JSON = ("best", "is_complete", "standard_error", "threshold", "candidates", "true_candidates")
+
     curve: Curve
     is_complete: bool
     standard_error: float
     threshold: float | None
     candidates: float | None
     true_candidates: float | None
+
+    @property
+    def best(self) -> Point | None:
+        """The point with the highest F1."""
+        return self.curve.best
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +91,22 @@ class Evaluation(Rows):
 
     It is a table of Arrow, too (``to_arrow()``), with a row for each score.
     """
+
+    JSON = (
+        "counts",
+        "truth",
+        "out_of_scope",
+        "criteria",
+        "bootstrap",
+        "pairs",
+        "not_labelled",
+        "clusters",
+        "buckets",
+        "curves",
+        "ceiling",
+        "false_positives",
+        "false_negatives",
+    )
 
     settings: Settings
     options: GroupOptions
@@ -110,16 +137,99 @@ class Evaluation(Rows):
         return self.options.criteria(self.settings)
 
     @property
+    def not_labelled(self) -> int:
+        """The number of pairs that were found without a label."""
+        return self.judged.not_labelled
+
+    @property
+    def false_positives(self) -> list[Json]:
+        """The worst pairs that were found wrongly, with their ids and the beginnings of their texts."""
+        return [self._described(error) for error in self.wrong]
+
+    @property
+    def false_negatives(self) -> list[Json]:
+        """The worst pairs that were missed, with their ids and the beginnings of their texts."""
+        return [self._described(error) for error in self.missed]
+
+    def _described(self, error: PairError) -> Json:
+        places = {"first": error.first, "second": error.second}
+        ends = {name: {"id": self.ids[at], "text": self.texts[at][:_EXCERPT]} for name, at in places.items()}
+        return {**as_json(error), **ends}
+
+    def found_pairs(self) -> Iterator[Json]:
+        """Yield each pair that was found; ``is_right`` is None if it was not labelled."""
+        found, truth = self.found, self.truth
+        known, right = truth.are_known(found.pairs), truth.are_positive(found.pairs)
+        columns = (*positions(found.pairs), known, right, found.similarities, found.distances)
+        for a, b, is_known, is_right, similarity, distance in zip(*(each.tolist() for each in columns), strict=True):
+            yield {
+                "first": self.ids[a],
+                "second": self.ids[b],
+                "is_right": is_right if is_known else None,
+                "similarity": None if np.isnan(similarity) else similarity,
+                "distance": distance if distance >= 0 else None,
+            }
+
+    @property
+    def named_scores(self) -> dict[str, Estimate]:
+        """The scores of all pairs, and of groups where clusters were labelled, by names for people."""
+        pairs, clusters = self.pairs, self.clusters
+        scores = {"precision of pairs": pairs.precision, "recall of pairs": pairs.recall, "F1 of pairs": pairs.f1}
+        return scores | ({name: getattr(clusters, field) for field, name in _NAMES.items()} if clusters else {})
+
+    @property
     def columns(self) -> Mapping[str, str]:
         """The columns of the table, and their types as Arrow calls them."""
-        return COLUMNS
+        return {
+            **dict.fromkeys(("kind", "name", "score"), "string"),
+            **dict.fromkeys(("value", "low", "high"), "double"),
+        }
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
-        """Yield a row for each score."""
-        return rows_of(self)
+        """Yield each score, and each count, of all pairs, of groups, and of each kind of pairs."""
+        yield from _score_rows("pairs", None, self.pairs)
+        if self.clusters:
+            yield from _score_rows("clusters", None, self.clusters)
+        for kind, buckets in self.buckets.items():
+            for name, scores in buckets.items():
+                yield from _score_rows(kind, name, scores)
 
-    def _repr_html_(self) -> str:
-        return evaluation_html(self)
+    def shown(self) -> Shown:
+        """Return the scores, and the worst errors' ids, for people."""
+        pairs = self.pairs
+        found = f"{pairs.right:,} right, {pairs.wrong:,} wrong, {pairs.missed:,} missed"
+        heading = f"{counted(len(self.ids), 'document')}; of their pairs {found}"
+        rows = [[name, each.value, each.low, each.high] for name, each in self.named_scores.items()]
+        return Shown(heading, ["score", "value", "from", "to"], rows, len(rows), [*self._best(), *self._worst()])
+
+    def _best(self) -> Iterator[str]:
+        for curve in self.curves:
+            if best := curve.best:
+                yield f"By {curve.axis}, the F1 is highest at {best.threshold:g}: {best.f1:.3f}."
+
+    def _worst(self) -> Iterator[str]:
+        for what, errors in (("Found wrongly", self.wrong), ("Missed", self.missed)):
+            if errors:
+                ids = (shortened(self.ids[place]) for place in (errors[0].first, errors[0].second))
+                yield f"{what}, the worst first: {' and '.join(ids)}."
+
+
+def _score_rows(kind: str, name: str | None, scores: PairScores | ClusterScores) -> Iterator[tuple[Any, ...]]:
+    for score, value in vars(scores).items():
+        ends = (value.value, value.low, value.high) if isinstance(value, Estimate) else (float(value), None, None)
+        yield kind, name, score, *ends
+
+
+# Scores of groups, by names for people.
+_NAMES = {
+    "closure_precision": "precision of pairs in groups",
+    "closure_recall": "recall of pairs in groups",
+    "closure_f1": "F1 of pairs in groups",
+    "adjusted_rand_index": "adjusted Rand index",
+    "b_cubed_precision": "B-cubed precision",
+    "b_cubed_recall": "B-cubed recall",
+    "b_cubed_f1": "B-cubed F1",
+}
 
 
 @dataclass(frozen=True)

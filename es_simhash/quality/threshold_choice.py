@@ -42,6 +42,8 @@ class ThresholdChoice:
     ``doubts`` is the warning that the labels are few; empty if they are enough.
     """
 
+    JSON = ("best", "own", "nearest", "tried")
+
     best: Threshold
     own: Threshold
     tried: Sequence[Threshold]

@@ -31,12 +31,24 @@ class Truth:
     labels were left out.
     """
 
+    JSON = ("kind", "duplicates", "others", "unknown", "contradictory")
+
     kind: Kind
     units: Integers
     positives: Numbers
     negatives: Numbers | None
     unknown: tuple[str, ...] = ()
     contradictory: tuple[str, ...] = ()
+
+    @property
+    def duplicates(self) -> int:
+        """The number of pairs that are duplicates."""
+        return len(self.positives)
+
+    @property
+    def others(self) -> int | None:
+        """The number of pairs that are labelled as no duplicates; None if no other pair is one."""
+        return None if self.negatives is None else len(self.negatives)
 
     def are_positive(self, pairs: Numbers) -> npt.NDArray[np.bool_]:
         """Return whether pairs are duplicates."""

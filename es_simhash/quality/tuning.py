@@ -36,6 +36,8 @@ _SHORT, _SHORT_IDEOGRAPHS = 100, 40
 class Tuned:
     """A scheme for ``documents`` texts; ``threshold`` is what labels chose, None without them."""
 
+    JSON = ("documents", "why", "warning", "threshold", "scheme")
+
     documents: int
     scheme: Scheme
     why: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from es_simhash._core.arrow_tables import ArrowTable
+from es_simhash._core.rows import ArrowTable
 from es_simhash.scheme.fingerprint import STATUSES, Fingerprints
 from es_simhash.scheme.settings import Settings
 

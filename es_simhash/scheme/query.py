@@ -31,6 +31,8 @@ class Criteria:
     With a ``verification`` the similarity is that of the texts, compared by its rules; else that of the signatures.
     """
 
+    JSON = ("distance", "similarity", "decided_by")
+
     distance: int | None
     similarity: float | None
     verification: Verification | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,9 +13,11 @@ import numpy.typing as npt
 
 from es_simhash._core import bit_codes
 from es_simhash._core.arrays import Integers
-from es_simhash._core.arrow_tables import Rows
 from es_simhash._core.bit_codes import Codes
+from es_simhash._core.humanize import counted, with_error
 from es_simhash._core.json_paths import Json
+from es_simhash._core.notebook import shortened
+from es_simhash._core.rows import Rows, Shown, cell
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprint, Status
 from es_simhash.scheme.query import Criteria
@@ -49,6 +50,22 @@ class Match:
     standard_error: float | None = None
     clause: Clause | None = "similar"
     containment: float | None = None
+
+    @property
+    def nearness(self) -> str:
+        """The similarity, with its error if it is an estimate, or the containment, for people; empty if unknown."""
+        if self.containment is not None:
+            return f"{self.containment:.3f} contained"
+        return "" if self.similarity is None else with_error(self.similarity, self.standard_error, 3)
+
+
+def text_of(source: Json | None) -> str:
+    """Write the parts of a document for people: a single text without its name."""
+    match list((source or {}).values()):
+        case [str(text)]:
+            return shortened(text)
+        case _:
+            return shortened(cell(source))
 
 
 _COLUMNS = {
@@ -115,14 +132,44 @@ class Matches(Sequence[Match], Rows):
     def rows(self) -> Iterator[list[Any]]:
         """Yield a row for each match."""
         for match in self.matches:
-            source = None if match.source is None else json.dumps(match.source, ensure_ascii=False)
-            known = {name: getattr(match, name) for name in _COLUMNS}
-            yield list({**known, "source": source}.values())
+            *known, source = (getattr(match, name) for name in _COLUMNS)
+            yield [*known, source if source is None else cell(source)]
 
-    def _repr_html_(self) -> str:
-        from es_simhash.scheme.matches_html import matches_html
+    def shown(self) -> Shown:
+        """Return the nearest matches, and what keeps them from being all, for people."""
+        is_by_passages = any(match.containment is not None for match in self)
+        noun = ("match", "matches") if is_by_passages else ("near-duplicate",)
+        heading = f"{counted(len(self), *noun)} among {counted(self.candidates, 'candidate')}"
+        return Shown(heading, SHOWN_COLUMNS, map(shown_row, self), len(self), tuple(self._notes()))
 
-        return matches_html(self)
+    def _notes(self) -> Iterator[str]:
+        if any(match.standard_error is not None for match in self):
+            yield "Similarities with ± are estimates, by fingerprints alone."
+        if not self.complete and self and all(match.same_text or match.containment == 1.0 for match in self):
+            yield "There may be more: as many copies of the text as were asked for were found. Ask for more of them."
+        elif not self.complete:
+            yield "There may be more: not all candidates were compared. Ask for a higher similarity, or filter them."
+        if self.foreign:
+            yield f"Not compared, with a fingerprint of another scheme: {counted(self.foreign, 'candidate')}."
+        if self.unscoped:
+            yield f"Without a value of the scope: {counted(self.unscoped, 'candidate')}."
+        if self.refused:
+            yield f"Similar enough, but with other numbers: {counted(self.refused, 'pair')}."
+        if self.missing:
+            yield f"The document has no value of the scope in: {', '.join(self.missing)}."
+        if self.status == "empty":
+            yield "The text is empty, so it has none."
+        elif self.status == "short":
+            yield "The text is short: its fingerprint says little, and it may have too few words for a passage."
+
+
+SHOWN_COLUMNS = ("index", "id", "similarity", "bits", "text", "source")
+
+
+def shown_row(match: Match) -> list[str | int | None]:
+    """Return what people see of a match, in these columns."""
+    equal = "equal" if match.same_text else ""
+    return [match.index, match.id, match.nearness, match.distance, equal, text_of(match.source)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -134,7 +134,7 @@ def test_a_removal_leaves_such_an_index_out_and_does_the_others(team: Team, tmp_
     try:
         pattern = f"{team.name}*"
         dry = lines(run("remove", pattern, "--dry-run", "--json", cwd=tmp_path, code=1, ES_SIMHASH_URL=team.url))
-        assert [(plan["left_out"], [each["index"] for each in plan["indices"]]) for plan in dry] == [
+        assert [(plan["left_out"], [each["index"] for each in plan["parts"]]) for plan in dry] == [
             ([team.name], [whole.name])
         ]
         done = run("remove", pattern, "--yes", cwd=tmp_path, code=1, ES_SIMHASH_URL=team.url)

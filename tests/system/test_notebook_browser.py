@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from es_simhash._core.notebook import in_notebook
+from es_simhash._core.rows import Shown
 from es_simhash.scheme.rerank import Match, Matches
 from tests.support.browser import Browser, started
 from tests.unit.core.test_notebook import HOSTILE
@@ -32,7 +33,7 @@ def show(browser: Browser, folder: Path, markup: str, colours: str = "light") ->
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_hostile_text_is_shown_and_does_nothing(browser: Browser, tmp_path: Path, text: str) -> None:
     matches = Matches((Match(text, text, 0, 1.0, source={text: text}), Match("i", "last", 0, 1.0)), missing=(text,))
-    markup = matches._repr_html_() + in_notebook(text, [text], [[text]], 1, text) + "<p id=after>after</p>"
+    markup = matches._repr_html_() + in_notebook(Shown(text, [text], [[text]], 1, [text])) + "<p id=after>after</p>"
     path = show(browser, tmp_path, markup)
     assert browser.requests == [path.as_uri()]
     assert browser.complaints == []
@@ -47,7 +48,7 @@ def test_a_hostile_text_is_shown_and_does_nothing(browser: Browser, tmp_path: Pa
 
 @pytest.mark.parametrize("colours", COLOURS)
 def test_text_has_the_colour_of_the_notebook(browser: Browser, tmp_path: Path, colours: str) -> None:
-    show(browser, tmp_path, in_notebook("heading", ["", ""], [["a", "b"]], 1), colours)
+    show(browser, tmp_path, in_notebook(Shown("heading", ["", ""], [["a", "b"]], 1)), colours)
     used = browser.value("[...new Set([...document.querySelectorAll('td, b')].map(e => getComputedStyle(e).color))]")
     assert used == [COLOURS[colours][1]]
     grounds = browser.value("[...document.querySelectorAll('body *')].map(e => getComputedStyle(e).backgroundColor)")

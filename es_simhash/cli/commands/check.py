@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash._core.humanize import counted
-from es_simhash.cli.commands.find import match_as_json, similarity_of
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import Files, input_options
 from es_simhash.cli.options.index import find_options, index_argument, warn_of_indices_without_fields
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import after, saying_if_interrupted
 from es_simhash.cli.show.output import Output
-from es_simhash.cli.show.refused import note_refused
 
 if TYPE_CHECKING:
     from es_simhash.cli.jobs.file_ids import DistinctIds
@@ -102,7 +100,7 @@ def command(
     output.note(f"{new:,} of {counted(total, 'document')} {'is' if new == 1 else 'are'} new.{ids.note}")
     if without_text.count:
         output.warn(f"{without_text.sentence} Whether the index has it is unknown.")
-    note_refused(output, refused)
+    _note_refused(output, refused)
     if is_empty:
         output.note(f"{index} has no documents to compare with.")
     if write:
@@ -117,6 +115,11 @@ def command(
             f"{MOST_CANDIDATES:,}, or enough are copies. Use --filter, or a larger --size to see more copies."
         )
     return after(rejects.count + without_text.count, rejects.may_pass)
+
+
+def _note_refused(output: Output, pairs: int) -> None:
+    if pairs:
+        output.note(f"Similar enough, but with other numbers: {counted(pairs, 'pair')}.")
 
 
 def _actions(
@@ -136,19 +139,9 @@ def _is_refused(document: FileDocument, checked: Checked, ids: DistinctIds, reje
 
 
 def _show(output: Output, checked: Checked) -> None:
-    form = {
-        "id": checked.id,
-        "status": checked.status,
-        "is_new": checked.is_new,
-        "in_index": [match_as_json(match) for match in checked.in_index],
-        "earlier": [match_as_json(match) for match in checked.earlier],
-        "complete": checked.in_index.complete,
-        "refused": checked.refused,
-        "missing": list(checked.missing),
-    }
-    output.result(form)
+    output.result(checked)
     if checked.status != "near-duplicate":
         output.row(checked.id, checked.status)
     for where, matches in (("in the index", checked.in_index), ("earlier", checked.earlier)):
         for match in matches:
-            output.row(checked.id, where, match.id, similarity_of(match))
+            output.row(checked.id, where, match.id, match.nearness)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 import click
@@ -32,7 +31,7 @@ def command(index: str, known: dict[str, Any], target: Target, output: Output) -
         findings = Index(index, engine, **known).doctor()
     shown = [each for each in findings if not output.quiet or each.level in ("warning", "stop")]
     for each in shown:
-        output.result(asdict(each))
+        output.result(each)
     if shown:
         rows = [[each.level, each.code, each.message, each.remedy] for each in shown]
         output.table(["level", "code", "what was found", "what to do"], rows)

@@ -64,11 +64,11 @@ def command(
 
     Example: es-simhash evaluate news.jsonl --labels clusters.jsonl --report quality.html
     """
+    from es_simhash._core.rows import json_record
     from es_simhash.cli.jobs.rarity_file import rarity_in
     from es_simhash.documents.files import RejectFile, whole_file
     from es_simhash.groups.options import GroupOptions
     from es_simhash.quality.evaluation import EvaluationOptions, evaluate
-    from es_simhash.quality.evaluation_json import write_pairs
     from es_simhash.quality.labels import read_labels
     from es_simhash.quality.stored_documents import StoredDocuments
 
@@ -94,7 +94,7 @@ def command(
             name = source.index or ", ".join(source.files.paths)
             report_out.write(evaluation_page(evaluation, name, datetime.now(timezone.utc)))
         if pairs_out:
-            write_pairs(evaluation, pairs_out)
+            pairs_out.writelines(map(json_record, evaluation.found_pairs()))
     output.rejected(rejects.count, source.files.rejects)
     show(output, evaluation)
     return after(rejects.count, rejects.may_pass)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from es_simhash._core.humanize import counted, with_error
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import text_file_option, text_in
 from es_simhash.cli.options.index import (
@@ -19,12 +17,6 @@ from es_simhash.cli.options.index import (
 from es_simhash.cli.options.scope import scope_value_option
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.output import Output
-from es_simhash.cli.show.refused import note_refused
-
-if TYPE_CHECKING:
-    from es_simhash.scheme.rerank import Match, Matches
-
-_SHOWN = 60
 
 
 @click.command(name="find", cls=EngineVerb)
@@ -82,99 +74,4 @@ def command(
         matches = opened.find(text, id=id_, **wanted)
         if not preview:
             warn_of_indices_without_fields(output, opened)
-    (_show_passages if containing or contained else _show)(output, matches)
-
-
-def match_as_json(match: Match) -> dict[str, Any]:
-    """Return a match as commands print it."""
-    form = {
-        "index": match.index,
-        "id": match.id,
-        "distance": match.distance,
-        "similarity": match.similarity,
-        "standard_error": match.standard_error,
-        "is_exact": match.is_exact,
-        "same_text": match.same_text,
-        "clause": match.clause,
-    }
-    if match.containment is not None:
-        form["containment"] = match.containment
-    return form if match.source is None else form | {"source": match.source}
-
-
-def similarity_of(match: Match) -> str:
-    """Format a similarity, with its standard error if it is an estimate."""
-    if match.similarity is None:
-        return ""
-    return with_error(match.similarity, match.standard_error, 3)
-
-
-def beginning_of(source: dict[str, Any] | None) -> str:
-    """Return the beginning of what was fetched of a document, for a table."""
-    return " ".join(str(value) for value in (source or {}).values())[:_SHOWN]
-
-
-def matches_as_json(matches: Matches) -> dict[str, Any]:
-    """Return the matches of one text as commands print them."""
-    return {
-        "matches": [match_as_json(match) for match in matches],
-        "candidates": matches.candidates,
-        "complete": matches.complete,
-        "foreign": matches.foreign,
-        "status": matches.status,
-        "refused": matches.refused,
-        "unscoped": matches.unscoped,
-    }
-
-
-def _show(output: Output, matches: Matches) -> None:
-    output.result(matches_as_json(matches))
-    if matches:
-        output.table(["index", "id", "similarity", "bits", "text", "source"], list(_rows(matches)))
-    else:
-        output.line("No near-duplicates.")
-    output.note(f"{len(matches)} shown of {matches.candidates} candidates compared.")
-    note_refused(output, matches.refused)
-    if any(match.standard_error is not None for match in matches):
-        output.note("Similarities with ± are estimates, by fingerprints alone.")
-    if not matches.complete and matches and all(match.same_text for match in matches):
-        output.note(
-            "There are more candidates than were compared, but these have exactly this text: show more with --size."
-        )
-    elif not matches.complete:
-        output.note("There are more candidates than were compared: raise --similarity, or use --filter.")
-    _note_left_out(output, matches)
-    if matches.status == "short":
-        output.note("The text is short: only a comparison of texts is reliable.")
-
-
-def _show_passages(output: Output, matches: Matches) -> None:
-    output.result(matches_as_json(matches))
-    if matches:
-        rows = [[match.index, match.id, f"{match.containment:.3f}", beginning_of(match.source)] for match in matches]
-        output.table(["index", "id", "containment", "source"], rows)
-    else:
-        output.line("None found.")
-    output.note(f"{len(matches)} shown of {matches.candidates} candidates.")
-    if not matches.complete and matches and all(match.containment == 1.0 for match in matches):
-        output.note("There are more candidates than were compared, but nothing is contained more: use --size.")
-    elif not matches.complete:
-        output.note("There are more candidates, with commoner passages, than were compared: use --filter.")
-    _note_left_out(output, matches)
-    if matches.status == "short":
-        output.note("The text has too few words for a passage.")
-
-
-def _note_left_out(output: Output, matches: Matches) -> None:
-    """Say which candidates did not count."""
-    if matches.foreign:
-        output.note(f"{matches.foreign} candidates have fingerprints of another scheme and were not compared.")
-    if matches.unscoped:
-        count = counted(matches.unscoped, "candidate")
-        output.note(f"{count} had no value in a field of the scope, and did not count.")
-
-
-def _rows(matches: Matches) -> Iterator[list[Any]]:
-    for match in matches:
-        same = "same text" if match.same_text else ""
-        yield [match.index, match.id, similarity_of(match), match.distance, same, beginning_of(match.source)]
+    output.show(matches)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +11,7 @@ from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import output_file
 from es_simhash.cli.options.index import index_argument
 from es_simhash.cli.options.target import Target
-from es_simhash.cli.show.learning import learnt_as_json, sample
+from es_simhash.cli.show.learning import sample
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
@@ -41,9 +40,7 @@ def command(index: str, prefix: str, check: bool, rarity_file: str | None, targe
         scheme = opened.scheme
     if rarity_file:
         _write_rarity(info, scheme, rarity_file)
-    shown = {**asdict(replace(info, rarity=None)), "rarity": learnt_as_json(info.rarity), "without": info.without}
-    shown |= {"policy": info.policy.to_json(), "keys": _keys(scheme)}
-    output.result({**shown, "files": asdict(checked) if checked else None})
+    output.result(info, {"keys": _keys(scheme), "files": checked})
     rows = [
         ["engine", info.engine],
         ["indices", ", ".join(info.indices)],

@@ -79,7 +79,7 @@ def _policy(opened: Index, scope: Scope | None, no_scope: bool, groups: WhenGrou
 
 
 def _show(output: Output, done: Initialised, dry_run: bool) -> None:
-    output.result({"created": done.created, "added": done.added, "dry_run": dry_run, "requests": done.bodies})
+    output.result(done, {"dry_run": dry_run})
     would, say = ("would be ", output.line) if dry_run else ("", output.report)
     for name, added in done.added.items():
         if done.created:

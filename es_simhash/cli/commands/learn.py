@@ -13,7 +13,7 @@ from es_simhash.cli.options.files import Files, input_options, output_file
 from es_simhash.cli.options.index import scheme_option, scheme_or_default, texts_option
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import FINE, after
-from es_simhash.cli.show.learning import show_learnt, table_json
+from es_simhash.cli.show.learning import show_learnt
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def _learn_in_index(name: str, prefix: str, target: Target, output: Output) -> N
         _check_scheme(index.scheme)
         learnt = index.learn()
     show_learnt(output, learnt)
-    output.result(table_json(learnt))
+    output.result(learnt)
 
 
 def _learn_from_files(files: Files, fields: tuple[str, ...], scheme: Scheme, path: str, output: Output) -> int:
@@ -82,7 +82,7 @@ def _learn_from_files(files: Files, fields: tuple[str, ...], scheme: Scheme, pat
     write_rarity(path, learnt, scheme)
     output.warn(named.warning)
     show_learnt(output, learnt, path)
-    output.result(table_json(learnt))
+    output.result(learnt)
     return after(rejects.count, rejects.may_pass)
 
 

@@ -20,7 +20,7 @@ from es_simhash.cli.options.run import dry_run_option
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show import log
 from es_simhash.cli.show.exits import Interrupted, after, saying_if_interrupted
-from es_simhash.cli.show.learning import learnt_as_json, show_learnt
+from es_simhash.cli.show.learning import show_learnt
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def command(
     if without_text.count:
         output.note(without_text.sentence)
     counts = {"index": index, "written": done, "rejected": rejects.count, "rejects": files.rejects}
-    output.result({**counts, "no_text": without_text.count, "learnt": learnt_as_json(learnt), "dry_run": dry_run})
+    output.result({**counts, "no_text": without_text.count, "learnt": learnt, "dry_run": dry_run})
     say = output.line if dry_run else output.report
     say(f"{index}: {done:,} {'could be ' if dry_run else ''}written, {rejects.count:,} rejected")
     return after(rejects.count, rejects.may_pass)

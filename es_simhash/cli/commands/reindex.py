@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,17 +13,13 @@ from es_simhash.cli.options.index import index_options
 from es_simhash.cli.options.run import run_options
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, after, saying_if_interrupted
-from es_simhash.cli.show.learning import learnt_as_json, show_learnt
+from es_simhash.cli.show.learning import show_learnt
 from es_simhash.cli.show.output import Output
-from es_simhash.cli.show.progress import counts, rates, showing_progress
+from es_simhash.cli.show.progress import showing_progress
 
 if TYPE_CHECKING:
     from es_simhash.live.reindex.plan import Reindexed
     from es_simhash.live.reindex.survey import ReindexSurvey
-
-
-# The keys of a plan in JSON.
-_PLANNED = ("source", "destination", "documents", "due", "create", "mapping", "meanwhile", "left_out", "aliases")
 
 
 @click.command(name="reindex", cls=EngineVerb, more=JOB)
@@ -84,8 +79,7 @@ def command(
 
 
 def _show_plan(output: Output, survey: ReindexSurvey, dry_run: bool) -> None:
-    values = {name: getattr(survey, name) for name in _PLANNED}
-    output.result({"event": "plan", **values, "dry_run": dry_run})
+    output.result({"event": "plan"}, survey, {"dry_run": dry_run})
     made = "which will be made" if survey.create else "which is there"
     say = output.line if dry_run else output.report
     say(
@@ -113,22 +107,7 @@ def _so_far(written: int) -> str:
 
 def _show(output: Output, survey: ReindexSurvey, done: Reindexed, rejects: str) -> None:
     progress, verified = done.progress, done.verified
-    shown = {**asdict(verified), "missing": verified.missing, "different": len(verified.different)}
-    output.result(
-        {
-            "event": "done",
-            **counts(progress),
-            **rates(progress),
-            "seconds": round(progress.seconds, 3),
-            "rejects": rejects,
-            "verified": shown,
-            "is_whole": done.is_whole,
-            "unfit": progress.unfit,
-            "aliases": done.aliases,
-            "late": done.late,
-            "learnt": learnt_as_json(progress.learnt),
-        }
-    )
+    output.result({"event": "done"}, progress, {"rejects": rejects}, done)
     output.report(
         f"{survey.destination}: {progress.written:,} copied, {progress.current:,} were there already, "
         f"{progress.gone:,} gone meanwhile, {progress.rejected:,} rejected, {progress.unfit:,} without a fingerprint"

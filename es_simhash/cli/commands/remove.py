@@ -14,15 +14,7 @@ from es_simhash.cli.options.run import accept_option, run_options
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, after, saying_if_interrupted
 from es_simhash.cli.show.output import Output
-from es_simhash.cli.show.progress import (
-    counts,
-    planned,
-    rates,
-    show_findings,
-    show_parts,
-    showing_progress,
-    warn_of_left_out,
-)
+from es_simhash.cli.show.progress import show_findings, show_parts, showing_progress, warn_of_left_out
 
 if TYPE_CHECKING:
     from es_simhash.live.removal import RemovalSurvey, Removed
@@ -79,7 +71,7 @@ def command(
 
 def _show_plan(output: Output, survey: RemovalSurvey, prefix: str, dry_run: bool) -> None:
     show_findings(output, survey.findings)
-    output.result({"event": "plan", **planned(survey), "prefix": prefix})
+    output.result({"event": "plan"}, survey, {"prefix": prefix})
     if dry_run or not output.quiet:
         show_parts(output, survey.parts)
 
@@ -98,8 +90,7 @@ def _so_far(written: int) -> str:
 
 def _show(output: Output, removed: Removed, prefix: str, rejects: str) -> None:
     progress = removed.progress
-    done = {**counts(progress), **rates(progress), "seconds": round(progress.seconds, 3)}
-    output.result({"event": "done", **done, "rejects": rejects, "left_out": progress.left_out, "left": removed.left})
+    output.result({"event": "done"}, progress, {"rejects": rejects, "left": removed.left})
     output.report(f"{progress.index}: {progress.written:,} done, {progress.rejected:,} rejected, {removed.left:,} left")
     output.note(f"{_so_far(progress.written)} in {progress.seconds:,.1f} s.")
     warn_of_left_out(output, progress)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -64,7 +63,7 @@ def _show_presets(output: Output) -> None:
     for name, preset in PRESETS.items():
         scheme = Scheme.preset(name)
         found = trade_offs(scheme)
-        output.result({"name": name, "id": scheme.id, "use": preset.use, **asdict(found)})
+        output.result({"name": name, "id": scheme.id, "use": preset.use}, found)
         uses.append([name, scheme.id, preset.use])
         numbers.append([name, *_cells(found)])
     output.table(["preset", "id", "use"], uses)

@@ -105,8 +105,7 @@ def _remove(output: Output, index: Index, name: str | None) -> None:
 
 
 def _show_json(output: Output, each: StoredScript, state: str | None) -> None:
-    shown = {"name": each.name, "use": each.use, "parameters": each.parameters, "optional": each.optional}
-    output.result({**shown, "path": each.path, "body": each.body, "state": state})
+    output.result(each, {"state": state})
 
 
 def _in_dev_tools(each: StoredScript) -> str:

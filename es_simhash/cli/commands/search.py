@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from es_simhash.cli.commands.find import beginning_of, match_as_json
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import json_object, text_file_option, text_in
 from es_simhash.cli.options.index import (
@@ -18,9 +16,6 @@ from es_simhash.cli.options.index import (
 )
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.output import Output
-
-if TYPE_CHECKING:
-    from es_simhash.plans.distinct.pages import DistinctHit, DistinctPage
 
 
 @click.command(name="search", cls=EngineVerb)
@@ -66,7 +61,9 @@ def command(
             body["_source"] = list(source)
         page = opened.search(body, **wanted)
         warn_of_indices_without_fields(output, opened)
-    _show(output, page)
+    output.show(page)
+    if page.cursor:
+        output.note(f"Next page: --cursor {page.cursor}")
 
 
 def _query(given: str, index: Any) -> dict[str, Any]:
@@ -74,41 +71,3 @@ def _query(given: str, index: Any) -> dict[str, Any]:
     if given.lstrip().startswith("{"):
         return json_object(given, "--query", '{"match": {"title": "storm"}}')
     return {"bool": {"should": [{"match": {field: given}} for field in index.documents.fields]}}
-
-
-def _hit_as_json(hit: DistinctHit) -> dict[str, Any]:
-    return {"hit": hit.hit, "similar": [match_as_json(match) for match in hit.similar]}
-
-
-def _show(output: Output, page: DistinctPage) -> None:
-    output.result(
-        {
-            "hits": [_hit_as_json(hit) for hit in page],
-            "read": page.read,
-            "at_end": page.at_end,
-            "apart": dict(page.apart),
-            "limit": page.limit,
-            "cursor": page.cursor,
-            "reply": page.reply,
-        }
-    )
-    if page:
-        output.table(["index", "id", "score", "similar", "source"], list(_rows(page)))
-    else:
-        output.line("No hits.")
-    more = "" if page.at_end else f" No more can be read: {page.limit}." if page.limit else " There are more."
-    output.note(f"{len(page)} shown of {page.read} hits read.{more}")
-    for reason, count in page.apart.items():
-        output.note(f"{count} not compared with others: {reason}.")
-
-
-def _rows(page: DistinctPage) -> Iterator[list[Any]]:
-    for each in page:
-        similar = f"+{len(each.similar)}" if each.similar else ""
-        yield [
-            each.hit["_index"],
-            each.hit["_id"],
-            each.hit.get("_score"),
-            similar,
-            beginning_of(each.hit.get("_source")),
-        ]

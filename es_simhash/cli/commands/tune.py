@@ -82,12 +82,11 @@ def command(source: Source, target: Target, output: Output, histogram: bool, **g
 
 def _histogram(output: Output, scheme: Scheme | None, sampled: Sampled) -> None:
     from es_simhash.quality.similarity_histogram import histogram
-    from es_simhash.quality.tuning_json import histogram_json
     from es_simhash.scheme.scheme import Scheme
 
     output.note(f"Comparing {len(sampled.documents):,} of {sampled.total:,} documents …")
     found = histogram(scheme or Scheme.preset("default"), sampled.documents, in_scope=sampled.in_scope)
-    output.result(histogram_json(found))
+    output.result(found)
     if not output.as_json:
         show_histogram(output, found)
 
@@ -108,7 +107,6 @@ def _tune(
     from es_simhash.quality.labels import read_labels
     from es_simhash.quality.stored_documents import StoredDocuments
     from es_simhash.quality.tuning import tune_by_labels, tune_by_similarity
-    from es_simhash.quality.tuning_json import tuning_json
     from es_simhash.scheme.json_form import to_file
 
     def on_step(step: str) -> None:
@@ -126,7 +124,7 @@ def _tune(
             tuned = tune_by_similarity([text for _, text in sampled.documents], similarity or 0.0, base)
         if scheme_out:
             scheme_out.write(to_file(tuned.scheme))
-    output.result({**tuning_json(tuned), "out": scheme_file})
+    output.result(tuned, {"out": scheme_file})
     show_tuned(output, tuned)
     use = f"Use it: es-simhash init INDEX --field FIELD --scheme {scheme_file}"
     output.note(use if scheme_file else "Write the scheme by --output FILE.")

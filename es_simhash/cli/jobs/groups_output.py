@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
 from typing import IO, Any, Literal, TypeAlias
 
-from es_simhash._core.harmless import json_text
-from es_simhash._core.json_paths import Json
+from es_simhash._core.rows import json_record, write_csv
 from es_simhash._core.stages import counted_each
 from es_simhash.documents.files import FileDocument
-from es_simhash.documents.files.csv_tables import write_rows
 from es_simhash.groups.corpus import Corpus
-from es_simhash.groups.groups import Group, Groups
+from es_simhash.groups.groups import Groups
 from es_simhash.groups.of_index.corpus import IndexCorpus
 from es_simhash.groups.pairs.compare import Pairs
 
@@ -26,34 +23,20 @@ _MEASURES = ("similarity", "distance", "standard_error", "is_exact")
 def write_groups(groups: Groups[Corpus], format: Format, out: IO[str], link: Link | None = None) -> None:
     """Write the groups, with links if there are any: as JSON lines, or as CSV with a row for each member."""
     if format == "csv":
-        columns, place = list(groups.columns), list(groups.columns).index("is_canonical")
-        write_rows([[*columns, *(["link"] if link else [])]], out)
-        for row in groups.rows():
-            last = [link(row[0])] if link else []
-            write_rows([[*row[:place], int(row[place]), *row[place + 1 :], *last]], out)
+        linked = ([*row, *([link(row[0])] if link else [])] for row in groups.rows())
+        write_csv([*groups.columns, *(["link"] if link else [])], linked, out)
         return
     for group in groups:
-        more = {"link": link(group.id)} if link else {}
-        out.write(json_text({**group_json(groups, group), **more}) + "\n")
-
-
-def group_json(groups: Groups[Corpus], group: Group) -> Json:
-    """Return a group as JSON, each canonical member before its duplicates."""
-    _, *names = groups.columns
-    members = [{name: getattr(member, name) for name in names} for member in group.members]
-    measures = {"similarity": group.similarity, "distance": group.distance}
-    return {"group": group.id, "size": len(members), **measures, "members": members}
+        out.write(json_record(group, {"link": link(group.id) if link else None}))
 
 
 def write_pairs(groups: Groups[Corpus], format: Format, out: IO[str]) -> None:
     """Write the pairs that link documents: each of equal texts with the one before, and all other near pairs."""
     if format == "csv":
         sides = [f"{side}{part}" for side in ("first", "second") for part in _parts(groups)]
-        columns = [*sides, *_MEASURES]
-        write_rows(chain([columns], ([pair.get(name) for name in columns] for pair in _pairs(groups))), out)
+        write_csv([*sides, *_MEASURES], (pair.values() for pair in _pairs(groups)), out)
         return
-    for pair in _pairs(groups):
-        out.write(json_text(pair) + "\n")
+    out.writelines(map(json_record, _pairs(groups)))
 
 
 def _parts(groups: Groups[Corpus]) -> list[str]:
@@ -73,10 +56,9 @@ def _measures(pairs: Pairs) -> Iterator[dict[str, Any]]:
     """Yield how near each pair is: the differing bits, and the similarity with its error if it is an estimate."""
     names = [name for name in _MEASURES if name in (pairs.dtype.names or ())]
     for values in zip(*(pairs[name].tolist() for name in names), strict=True):
-        near = dict(zip(names, values, strict=True))
-        if "standard_error" in near:
-            near["standard_error"] = None if near["is_exact"] else round(near["standard_error"], 4)
-        yield near
+        near = {**dict.fromkeys(_MEASURES), **dict(zip(names, values, strict=True))}
+        error = near["standard_error"]
+        yield {**near, "standard_error": None if error is None or near["is_exact"] else round(error, 4)}
 
 
 def write_canonical(groups: Groups[Corpus], found: Iterable[tuple[FileDocument, str]], out: IO[str]) -> None:
@@ -100,6 +82,6 @@ def write_deletes(groups: Groups[IndexCorpus], out: IO[str]) -> int:
     for positions in counted_each("Reading duplicates", groups.positions(), len(groups), "groups"):
         for ref in groups.corpus.refs.take([each for each in positions if not is_canonical[each]]):
             action = {"_index": ref.index, "_id": ref.id, **(ref.metadata or {})}
-            out.write(json_text({"delete": action}) + "\n")
+            out.write(json_record({"delete": action}))
             count += 1
     return count

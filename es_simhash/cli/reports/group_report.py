@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 
 from es_simhash._core.json_paths import Json
 from es_simhash.cli.reports.charts import Chart, Dates, PairCounts, Sizes
-from es_simhash.cli.show.refused import numbers_phrase
 from es_simhash.documents.sources import text_of
 from es_simhash.errors import DocumentError
 from es_simhash.groups.groups import Counts, Group, Member
@@ -20,6 +19,7 @@ from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import Settings
+from es_simhash.scheme.verdict.verification import Verification
 
 # The index and the id of a document.
 Key: TypeAlias = tuple[str, str]
@@ -171,3 +171,9 @@ def _texts(setup: Setup, members: Iterable[Member], fetch: Fetch) -> Mapping[Key
         except DocumentError:
             continue
     return texts
+
+
+def numbers_phrase(verification: Verification | None) -> str:
+    """Return which share of numbers texts must have in common, to end a phrase; empty if it is none."""
+    least = verification.numbers if verification else 0
+    return f", numbers alike by at least {least:g}" if least else ""

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from es_simhash._core.humanize import counted, lasting, rounded
-from es_simhash.cli.show.learning import learnt_as_json, show_learnt
+from es_simhash.cli.show.learning import show_learnt
 from es_simhash.cli.show.output import Output
-from es_simhash.cli.show.progress import (
-    counts,
-    planned,
-    rates,
-    show_findings,
-    show_parts,
-    showing_progress,
-    warn_of_left_out,
-)
+from es_simhash.cli.show.progress import show_findings, show_parts, showing_progress, warn_of_left_out
 
 if TYPE_CHECKING:
     from es_simhash.live.backfill.totals_file import TotalsFile
@@ -40,9 +32,7 @@ class BackfillOutput:
         With ``dry_run``, --quiet does not hide them.
         """
         show_findings(self.output, survey.findings)
-        self.output.result(
-            {"event": "plan", **planned(survey), "run": self.totals_file.before.runs, "trial": trial and asdict(trial)}
-        )
+        self.output.result({"event": "plan"}, survey, {"run": self.totals_file.before.runs, "trial": trial})
         if dry_run or not self.output.quiet:
             show_parts(self.output, survey.parts)
         if trial:
@@ -75,13 +65,7 @@ class BackfillOutput:
     def end(self, progress: Progress, rejects: str) -> None:
         """Print the result; keep the totals unless everything is done."""
         totals = self.totals_file.totals(progress)
-        done = {**counts(progress), **rates(progress), **_megabytes_per_second(progress)}
-        done["seconds"] = round(progress.seconds, 3)
-        done["unsettled"] = progress.unsettled
-        done["learnt"] = learnt_as_json(progress.learnt)
-        self.output.result(
-            {"event": "done", **done, "rejects": rejects, "left_out": progress.left_out, "all_runs": asdict(totals)}
-        )
+        self.output.result({"event": "done"}, progress, {"rejects": rejects, "all_runs": totals})
         self.output.report(
             f"{progress.index}: {progress.written:,} written, {progress.current:,} up to date, {progress.gone:,} gone "
             f"meanwhile, {progress.rejected:,} rejected; {progress.conflicts:,} conflicts with others' changes"
@@ -103,16 +87,6 @@ class BackfillOutput:
             self.totals_file.remove()
 
 
-def _more(progress: Progress) -> tuple[str, dict[str, Any]]:
+def _more(progress: Progress) -> str:
     """Return the throughput and the conflicts of a run under way."""
-    shown = f", {_megabytes(progress):.1f} MB/s, {progress.conflicts:,} conflicts"
-    return shown, _megabytes_per_second(progress)
-
-
-def _megabytes_per_second(progress: Progress) -> dict[str, Any]:
-    return {"megabytes_per_second": round(_megabytes(progress), 3)}
-
-
-def _megabytes(progress: Progress) -> float:
-    """Compute millions of characters of text per second: a little less than bytes."""
-    return progress.characters / 1e6 / progress.seconds if progress.seconds else 0.0
+    return f", {progress.megabytes_per_second:.1f} MB/s, {progress.conflicts:,} conflicts"

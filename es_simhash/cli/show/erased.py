@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from es_simhash._core.humanize import counted
+from es_simhash._core.rows import json_record
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
@@ -18,15 +18,7 @@ _COLUMNS = ["index", "id", "kind", "similarity", "containment", "fingerprint", "
 
 def show_copies(output: Output, copies: Copies) -> None:
     """Print the copies, for a review."""
-    output.result(
-        {
-            "event": "found",
-            "index": copies.index,
-            "sources": [source.as_json() for source in copies.sources],
-            "copies": [copy.as_json(with_text=True) for copy in copies],
-            "incomplete": copies.incomplete,
-        }
-    )
+    output.result({"event": "found"}, copies)
     if copies:
         rows = [
             [copy.index, copy.id, copy.kind, copy.similarity, copy.containment, copy.fingerprint, copy.text[:_SHOWN]]
@@ -43,7 +35,7 @@ def write_list(copies: Copies, path: str) -> None:
     from es_simhash.documents.files import whole_file
 
     with whole_file(path) as out:
-        out.writelines(f"{line}\n" for line in copies.to_lines())
+        out.writelines(copies.to_lines())
 
 
 def write_report(erased: Erased, path: str) -> None:
@@ -52,14 +44,14 @@ def write_report(erased: Erased, path: str) -> None:
 
     with whole_file(path) as out:
         if path.endswith(".json"):
-            json.dump(erased.as_json(), out, ensure_ascii=False, indent=2)
+            out.write(json_record(erased))
         else:
             out.write(erased.to_text())
 
 
 def show_erased(output: Output, erased: Erased, report_file: str | None) -> None:
     """Print what was deleted and what was left."""
-    output.result({"event": "done", **erased.as_json()})
+    output.result({"event": "done"}, erased)
     left = [each for each in erased.left if each.reason != "dropped"]
     output.report(
         f"{erased.index}: {len(erased.deleted):,} deleted, {len(left):,} left, "

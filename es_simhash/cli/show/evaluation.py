@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from es_simhash._core.humanize import counted
-from es_simhash.cli.show.groups import show_unscoped
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
@@ -22,26 +21,21 @@ _EXCERPT = 60
 
 def show(output: Output, evaluation: Evaluation) -> None:
     """Print an evaluation."""
-    from es_simhash.quality.evaluation_json import evaluation_json
-
     if output.as_json:
-        output.result(evaluation_json(evaluation))
+        output.result(evaluation)
         return
     _scores(output, evaluation)
     _buckets(output, evaluation)
     _thresholds(output, evaluation)
     _errors(output, "Found wrongly", evaluation, evaluation.wrong)
     _errors(output, "Missed", evaluation, evaluation.missed)
-    show_unscoped(output, evaluation.counts)
     for note in evaluation_notes(evaluation):
         output.note(note)
 
 
 def _scores(output: Output, evaluation: Evaluation) -> None:
-    from es_simhash.quality.evaluation_table import named_scores
-
-    rows = [[name, each.value, each.low, each.high] for name, each in named_scores(evaluation).items()]
-    output.table(["score", "value", "from", "to"], rows, "Scores, with intervals of 95%")
+    shown = evaluation.shown()
+    output.table(shown.columns, list(shown.rows), "Scores, with intervals of 95%")
 
 
 def _buckets(output: Output, evaluation: Evaluation) -> None:
@@ -99,11 +93,7 @@ def evaluation_notes(evaluation: Evaluation) -> Iterator[str]:
         yield f"Found, but unlabelled and not counted: {counted(evaluation.judged.not_labelled, 'pair')}."
     if evaluation.out_of_scope:
         yield f"Out of scope, and so missed: {counted(evaluation.out_of_scope, 'pair')} of the duplicates."
-    if counts.empty:
-        yield f"{counted(counts.empty, 'document')} without text to compare."
-    if counts.left_out:
-        comparisons = counted(counts.left_out, "comparison")
-        yield f"Left out: {comparisons} of documents with keys that very many share."
+    yield from counts.notes
     for problem, names in (
         ("ids in the labels have no document", truth.unknown),
         ("labels contradict", truth.contradictory),

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from es_simhash._core.humanize import with_error
-from es_simhash.cli.show.output import Output
+from es_simhash.cli.show.output import Output, printed
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -36,45 +35,10 @@ class Piece(NamedTuple):
     style: str = ""
 
 
-def as_json(explanation: Explanation) -> dict[str, Any]:
-    """Return the whole explanation as commands print it."""
-    evidence = explanation.evidence
-    documents = [
-        {
-            "name": each.name,
-            "index": each.document.index,
-            "state": each.state,
-            "is_seen": each.document.is_seen,
-            "status": each.made["status"],
-            "scheme": (each.document.stored or each.made).get("scheme"),
-            "characters": len(each.document.text),
-        }
-        for each in explanation.pair
-    ]
-    return {
-        "verdict": asdict(explanation.verdict),
-        "scope": [asdict(each) for each in explanation.scope],
-        "criteria": {"distance": evidence.criteria.distance, "similarity": evidence.criteria.similarity},
-        "documents": documents,
-        "simhash": evidence.bits and asdict(evidence.bits),
-        "blocks": evidence.blocks and asdict(evidence.blocks),
-        "bands": evidence.bands and asdict(evidence.bands),
-        "similarity": asdict(evidence.similarity),
-        "table": evidence.table,
-        "before": explanation.before and asdict(explanation.before),
-        "clause": evidence.clause,
-        "changes": evidence.changes and asdict(evidence.changes),
-        "numbers": evidence.numbers and asdict(evidence.numbers),
-        "features": asdict(explanation.features),
-        "passages": asdict(explanation.passages),
-        "difference": [asdict(part) for part in explanation.parts],
-    }
-
-
 def show(output: Output, explanation: Explanation) -> None:
     """Print an explanation."""
     if output.as_json:
-        output.result(as_json(explanation))
+        output.result(explanation)
         return
     verdict = explanation.verdict
     _line(Piece(verdict.sentence, f"bold {_GOOD if verdict.are_duplicates else _BAD}"))
@@ -93,10 +57,7 @@ def show(output: Output, explanation: Explanation) -> None:
 
 
 def _show_documents(output: Output, explanation: Explanation) -> None:
-    rows = [
-        [each.name, each.document.index, each.state, each.made["status"], f"{len(each.document.text):,}"]
-        for each in explanation.pair
-    ]
+    rows = [[each.name, each.index, each.state, each.status, f"{each.characters:,}"] for each in explanation.pair]
     output.table(["document", "index", "fields", "status", "characters"], rows)
 
 
@@ -226,7 +187,7 @@ def _show_texts(explanation: Explanation) -> None:
 
 
 def _inline(part: TextPart) -> str:
-    a, b = _printable(part.a), _printable(part.b)
+    a, b = printed(part.a), printed(part.b)
     if part.kind == "cut":
         return f" … {len(a):,} and {len(b):,} characters were not compared … "
     if part.kind == "equal":
@@ -254,7 +215,7 @@ def _side(part: TextPart, text: str, changed: str) -> Piece:
 
 def _line(*pieces: Piece) -> None:
     if not sys.stdout.isatty():
-        print("".join(_printable(piece.text) for piece in pieces))
+        print("".join(printed(piece.text) for piece in pieces))
         return
     from rich.console import Console
 
@@ -266,10 +227,5 @@ def _text(pieces: Iterator[Piece] | Sequence[Piece]) -> Text:
 
     text = Text()
     for piece in pieces:
-        text.append(_printable(piece.text), piece.style)
+        text.append(printed(piece.text), piece.style)
     return text
-
-
-def _printable(text: str) -> str:
-    """Replace control characters: documents must not control the terminal."""
-    return "".join(character if character.isprintable() else " " for character in text)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from es_simhash._core.json_paths import Json
-
 if TYPE_CHECKING:
     from es_simhash.scheme.query import Criteria
 
@@ -26,8 +24,3 @@ def forms_sentences(forms: Sequence[str], criteria: Criteria) -> str:
     if criteria.verification and criteria.verification.numbers:
         return said
     return f"{said} --numbers 0.5 keeps documents apart whose numbers differ."
-
-
-def forms_json(forms: Sequence[str]) -> Json:
-    """Return how many groups look like forms, and the first documents of some."""
-    return {"groups": len(forms), "examples": list(forms[:_EXAMPLES])}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from es_simhash._core.humanize import counted
 from es_simhash._core.json_paths import Json
-from es_simhash.cli.show.forms import forms_json, forms_sentences
+from es_simhash._core.rows import as_json
+from es_simhash.cli.show.forms import forms_sentences
 from es_simhash.cli.show.output import Output
-from es_simhash.cli.show.refused import note_refused
 
 if TYPE_CHECKING:
     from es_simhash.documents.text_sought import WithoutText
@@ -39,39 +39,22 @@ def show_groups(
         output.note(f"{counted(counts.documents, 'document')} read. When the shards are read, group without --shard.")
     else:
         output.note(_summary(counts) if counts.documents else "There are no documents to group.")
-        note_refused(output, counts.refused)
         _show_decisive(output, groups.criteria, table)
-    if counts.new is not None:
-        output.note(f"{counts.new:,} of them were compared with the others; the rest had been.")
-    _show_empty(output, groups, without_text)
-    show_unscoped(output, counts)
+    if without_text and without_text.count:
+        output.note(f"{without_text.sentence} They are in no group.")
+    for note in replace(counts, empty=0).notes if without_text else counts.notes:
+        output.note(note)
     hot = _hot_keys(groups)
     for key in hot[:_KEYS]:
         output.note(f"{key['documents']:,} documents share {key['key']} of document {key['id']!r}.")
-    if counts.left_out:
-        output.note(f"{counts.left_out:,} comparisons of documents with very common keys were left out.")
-    if counts.cut_off:
-        output.note(f"{counts.cut_off:,} times a document was not compared because of --max-bucket.")
-    if missed := missing(counts):
-        output.note(missed)
     show_valley(output, counts.valley)
     if said := forms_sentences(groups.forms, groups.criteria):
         output.note(said)
     if written:
         _show_written(output, written)
-    numbers = {**asdict(counts), "decided_by": groups.criteria.decided_by, "table": table, "ids": ids}
-    numbers |= {"forms": forms_json(groups.forms), "hot_keys": hot, "unread": corpus.unread}
-    output.result({"summary": {**numbers, "written": asdict(written) if written else None}})
-
-
-def _show_empty(output: Output, groups: Groups[Corpus], without_text: WithoutText | None) -> None:
-    empty = groups.counts.empty
-    if without_text and without_text.count:
-        output.note(f"{without_text.sentence} They are in no group.")
-    elif empty and groups.corpus.is_of_engine:
-        output.note(f"{counted(empty, 'document has', 'documents have')} an empty text, or no whole fingerprint.")
-    elif empty:
-        output.note(f"{counted(empty, 'document')} without text to compare.")
+    numbers = {"decided_by": groups.criteria.decided_by, "table": table, "ids": ids, "forms": groups.forms}
+    known = {"hot_keys": hot, "unread": corpus.unread, "written": written}
+    output.result({"summary": {**as_json(counts), **numbers, **known}})
 
 
 def _hot_keys(groups: Groups[Corpus]) -> list[Json]:
@@ -80,18 +63,6 @@ def _hot_keys(groups: Groups[Corpus]) -> list[Json]:
         {"key": key.name, "documents": key.documents, "id": name}
         for key, name in zip(groups.hot_keys, names, strict=True)
     ]
-
-
-def missing(counts: Counts) -> str:
-    """Return a sentence on the near-duplicates that comparisons left out may have missed; empty if it is unknown."""
-    if counts.missed is None:
-        return ""
-    missed = counts.missed
-    return (
-        f"{counted(missed.drawn, 'document')} drawn at random, compared with all others, had {missed.found:,} "
-        f"near-duplicates in other groups: about {missed.pairs:,} ({missed.low:,} to {missed.high:,}) near-duplicate "
-        "pairs may be missing."
-    )
 
 
 def show_valley(output: Output, valley: float | None) -> None:
@@ -122,13 +93,6 @@ def _show_decisive(output: Output, criteria: Criteria, table: str | None) -> Non
         output.note("Fingerprints alone decided: similarities are estimates.")
     elif table:
         output.note(f"Texts were compared by the table of rarity {table}.")
-
-
-def show_unscoped(output: Output, counts: Counts) -> None:
-    """Print how many documents are in no group because their scope is unknown."""
-    if counts.unscoped:
-        documents = counted(counts.unscoped, "document lacks", "documents lack")
-        output.note(f"{documents} a value of the scope, or its date cannot be read: in no group.")
 
 
 def _summary(counts: Counts) -> str:

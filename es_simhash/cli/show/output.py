@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
-from es_simhash._core.harmless import json_text, printable
+from es_simhash._core.harmless import printable
+from es_simhash._core.rows import Result, cell, json_record
 from es_simhash.cli.show import log
 from es_simhash.live.telemetry.run import Run
 
@@ -43,10 +44,23 @@ class Output:
     run: Run = field(default_factory=Run, compare=False)
     _bars: list[Progress] = field(default_factory=list, repr=False, compare=False)
 
-    def result(self, form: dict[str, Any]) -> None:
-        """Print a result as JSON, with --json only."""
+    def result(self, *values: Any) -> None:
+        """Print a result as a line of JSON, with --json only; several values are joined to one object."""
         if self.as_json:
-            print(json_text(form, default=str), flush=True)
+            print(json_record(*values), end="", flush=True)
+
+    def show(self, result: Result) -> None:
+        """Print a result: as JSON, or else its table or heading; and its notes."""
+        self.result(result)
+        shown = result.shown()
+        rows = list(shown.rows)
+        if rows:
+            self.table(shown.columns, rows)
+            self.note(f"{shown.heading}.")
+        else:
+            self.line(f"{shown.heading}.")
+        for note in shown.notes:
+            self.note(note)
 
     def line(self, text: str = "") -> None:
         """Print a line of a result for people."""
@@ -55,7 +69,7 @@ class Output:
 
     def row(self, *cells: Any) -> None:
         """Print a row with tabs between cells, for people and programs: ids are not escaped."""
-        self.line("\t".join(map(_cell, cells)))
+        self.line("\t".join(map(printed, cells)))
 
     def report(self, text: str) -> None:
         """Print what was done, unless --quiet: then the exit code says enough."""
@@ -76,7 +90,7 @@ class Output:
         for column in columns:
             made.add_column(column, overflow="fold")
         for row in rows:
-            made.add_row(*(_cell(value) for value in row))
+            made.add_row(*(printed(value) for value in row))
         self._console(sys.stdout).print(made, markup=False)
 
     def rejected(self, count: int, path: str) -> None:
@@ -161,9 +175,6 @@ def _state(done: int, failed: int, seconds: float, unit: str) -> str:
     return f"{done:,} {unit}, {done / seconds if seconds else 0:,.0f}/s{failures}"
 
 
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    text = f"{value:.3f}" if isinstance(value, float) else str(value)
-    # Documents must not control the terminal.
-    return "".join(character if character.isprintable() else " " for character in text)
+def printed(value: Any) -> str:
+    """Write a cell, or a text: documents must not control the terminal."""
+    return "".join(character if character.isprintable() else " " for character in cell(value))

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from typing import IO, Any
+from collections.abc import Iterator, Sequence
 
-from es_simhash._core.harmless import UNSEEN, printable
 from es_simhash.documents.files.compression import Stream
 from es_simhash.documents.files.data_file import DataFile, Numbered, RecordError
 from es_simhash.documents.files.encodings import decoded
@@ -16,32 +13,7 @@ from es_simhash.documents.files.lines import read_lines
 
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 _SEPARATORS = {";", "\t", "|", ","}
-# What spreadsheets would calculate (OWASP, "CSV Injection"), also after the apostrophes that keep them from it, and
-# after what they may drop: spaces, and what shows nothing. Signs have full-width and small forms.
-_FORMULA = re.compile(rf"(?:'*[\t\r\n]|[\s'{UNSEEN}]*[=+\-@＝＋－＠﹢﹣﹦﹫−]).", re.DOTALL)
-_QUOTED = re.compile(r'[",\r\n]')
 _REMEDY = "Put a cell with quotes or line ends in quotes, and double the quotes in it."
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-
-
-def harmless(cell: str) -> str:
-    """Put an apostrophe before a cell that a spreadsheet would take for a formula; numbers are none.
-
-    An apostrophe of the cell is kept, so that removing the first one restores each cell.
-    """
-    return f"'{cell}" if _FORMULA.match(cell) and not _NUMBER.fullmatch(cell.strip()) else cell
-
-
-def write_rows(rows: Iterable[Iterable[Any]], out: IO[str]) -> None:
-    """Write rows as CSV, for spreadsheets as well; on a terminal without what it would obey."""
-    lines = (",".join(map(_written, row)) + "\n" for row in rows)
-    out.writelines(map(printable, lines) if out.isatty() else lines)
-
-
-def _written(value: Any) -> str:
-    """Write a value as a cell. The module csv would leave a carriage return, which ends a row, without quotes."""
-    cell = "" if value is None else harmless(str(value))
-    return '"{}"'.format(cell.replace('"', '""')) if _QUOTED.search(cell) else cell
 
 
 def read_table(file: DataFile, stream: Stream) -> Iterator[Numbered]:

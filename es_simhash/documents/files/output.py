@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from os import PathLike
 from types import TracebackType
 from typing import IO
 
+from es_simhash._core.rows import json_record
 from es_simhash.documents.rejected import Rejected
 
 
@@ -37,7 +37,7 @@ class RejectFile:
             # By the line, so that nothing is lost should the process be killed. A lone surrogate, as in the name of a
             # file, becomes its escape, which is right in JSON too.
             self._file = open(self.path, "a", encoding="utf-8", errors="backslashreplace", buffering=1)  # noqa: SIM115
-        self._file.write(json.dumps(rejected.as_json(), ensure_ascii=False) + "\n")
+        self._file.write(json_record(rejected))
         self.count += 1
         self.may_pass += rejected.may_pass
 

@@ -24,6 +24,8 @@ class StoredScript:
     when it is stored, so that a mistake shows then; it can be used in others as well. Templates have none.
     """
 
+    JSON = ("name", "use", "parameters", "optional", "path", "body")
+
     name: str
     use: str
     source: str

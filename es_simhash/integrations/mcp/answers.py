@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, Field
 
+Kind = TypeVar("Kind", bound="Answer")
 
-class Near(BaseModel):
+
+class Answer(BaseModel):
+    """An answer, or a part of one, made of a result of the library."""
+
+    @classmethod
+    def of(cls: type[Kind], result: object, **more: Any) -> Kind:
+        """Take the values of a result that have these names; ``more`` has the others."""
+        return cls(**{name: getattr(result, name) for name in cls.model_fields if name not in more}, **more)
+
+
+class Near(Answer):
     """A near-duplicate of a document, and how near it is."""
 
     index: str
@@ -20,7 +31,7 @@ class Near(BaseModel):
     document: dict[str, Any] = Field(description="Its text fields, and others that were asked for, shortened")
 
 
-class Found(BaseModel):
+class Found(Answer):
     """The near-duplicates of a text or a document, the nearest first."""
 
     matches: list[Near]
@@ -32,7 +43,7 @@ class Found(BaseModel):
     missing: list[str] = Field(description="Fields of the index's scope in which the document has no value")
 
 
-class Checked(BaseModel):
+class Checked(Answer):
     """Whether one of the documents given is new."""
 
     position: int
@@ -46,7 +57,7 @@ class Checked(BaseModel):
     missing: list[str] = Field(description="Fields of the index's scope in which it has no value: it is new")
 
 
-class Refused(BaseModel):
+class Refused(Answer):
     """A document that could not be read or written."""
 
     position: int
@@ -54,14 +65,14 @@ class Refused(BaseModel):
     reason: str
 
 
-class AllChecked(BaseModel):
+class AllChecked(Answer):
     """What became of each document given."""
 
     documents: list[Checked]
     rejected: list[Refused]
 
 
-class Explained(BaseModel):
+class Explained(Answer):
     """Why two documents are near-duplicates, or why they are not."""
 
     are_duplicates: bool
@@ -76,7 +87,7 @@ class Explained(BaseModel):
     differences: str = Field(description="The changed parts: [-only in a-], {+only in b+}, … for equal parts left out")
 
 
-class Member(BaseModel):
+class Member(Answer):
     """A document of a group."""
 
     index: str
@@ -87,7 +98,7 @@ class Member(BaseModel):
     document: dict[str, Any]
 
 
-class Group(BaseModel):
+class Group(Answer):
     """A group of near-duplicates."""
 
     group: str
@@ -95,7 +106,7 @@ class Group(BaseModel):
     members: list[Member] = Field(description="The first of them, each canonical document before its duplicates")
 
 
-class Grouped(BaseModel):
+class Grouped(Answer):
     """The largest groups of near-duplicates, and counts of all."""
 
     documents: int
@@ -106,7 +117,7 @@ class Grouped(BaseModel):
     largest: list[Group]
 
 
-class Pair(BaseModel):
+class Pair(Answer):
     """Two near-duplicates, and the evidence."""
 
     a: str
@@ -120,7 +131,7 @@ class Pair(BaseModel):
     differences: str = Field(description="The changed parts: [-only in a-], {+only in b+}, … for equal parts left out")
 
 
-class Sampled(BaseModel):
+class Sampled(Answer):
     """Near-duplicates of documents drawn at random."""
 
     drawn: int = Field(description="Number of documents drawn")
@@ -130,7 +141,7 @@ class Sampled(BaseModel):
     pairs: list[Pair] = Field(description="For each, up to a limit: the document, and its least similar near-duplicate")
 
 
-class Added(BaseModel):
+class Added(Answer):
     """What was written."""
 
     written: int

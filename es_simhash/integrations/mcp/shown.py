@@ -6,15 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from es_simhash.integrations.mcp.answers import Found, Near
-from es_simhash.plans.explain.excerpts import Piece, changes
+from es_simhash.plans.explain.excerpts import changes, marked
 from es_simhash.scheme.rerank import Match, Matches
 from es_simhash.scheme.settings import Settings
 
 # Maximum number of characters of a value, and of values of a list.
 _CHARACTERS = 500
 _VALUES = 20
-
-_MARKS = {"both": "{}", "removed": "[-{}-]", "added": "{{+{}+}}"}
 
 
 def shortened(value: Any) -> Any:
@@ -30,35 +28,14 @@ def shortened(value: Any) -> Any:
 
 def near(match: Match) -> Near:
     """Return a match."""
-    return Near(
-        index=match.index,
-        id=match.id,
-        similarity=match.similarity,
-        standard_error=match.standard_error,
-        distance=match.distance,
-        same_text=match.same_text,
-        clause=match.clause,
-        document=shortened(match.source or {}),
-    )
+    return Near.of(match, document=shortened(match.source or {}))
 
 
 def found(matches: Matches) -> Found:
     """Return the matches of a text."""
-    return Found(
-        matches=[near(match) for match in matches],
-        candidates=matches.candidates,
-        complete=matches.complete,
-        refused=matches.refused,
-        foreign=matches.foreign,
-        status=matches.status,
-        missing=list(matches.missing),
-    )
+    return Found.of(matches, matches=list(map(near, matches)))
 
 
 def differences(settings: Settings, a: str, b: str) -> str:
     """Return the changed parts of two texts with some context; nothing if the scheme sees none."""
-    return "".join(map(_marked, changes(settings, a, b)))
-
-
-def _marked(piece: Piece) -> str:
-    return _MARKS[piece.kind].format(piece.text) if piece.text else f" … {piece.left_out:,} characters … "
+    return marked(changes(settings, a, b))

@@ -125,16 +125,11 @@ class Tools:
                 documents, on_reject=rejected.append, similarity=similarity, numbers=numbers, source=source
             )
             answers = [
-                Checked(
-                    position=each.position,
-                    id=each.id,
-                    is_new=each.is_new,
+                Checked.of(
+                    each,
                     in_index=list(map(near, each.in_index)),
                     earlier=list(map(near, each.earlier)),
                     complete=each.in_index.complete,
-                    refused=each.refused,
-                    status=each.status,
-                    missing=list(each.missing),
                 )
                 for each in checking
             ]
@@ -178,11 +173,8 @@ class Tools:
         ):
             source = self._shown_fields(fields)
             counts = grouped.counts
-            return Grouped(
-                documents=counts.documents,
-                groups=counts.groups,
-                duplicates=counts.duplicates,
-                refused=counts.refused,
+            return Grouped.of(
+                counts,
                 without_fingerprint=counts.empty,
                 largest=[self._shown(grouped, group, members, source) for group in islice(grouped, size)],
             )
@@ -214,15 +206,12 @@ class Tools:
                 documents=index.engine.perform(Count(index.name, query)),
                 refused=sum(each.refused for each in matches),
                 pairs=[
-                    Pair(
+                    Pair.of(
+                        match,
                         a=hit["_id"],
                         b=match.id,
                         a_index=hit["_index"],
                         b_index=match.index,
-                        similarity=match.similarity,
-                        distance=match.distance,
-                        same_text=match.same_text,
-                        clause=match.clause,
                         differences=differences(
                             documents.scheme,
                             documents.text_of(hit["_source"]),
@@ -253,17 +242,10 @@ class Tools:
         chosen = group.members[:most]
         hits = grouped.corpus.hits([member.position for member in chosen], source)
         members = [
-            Member(
-                index=member.index,
-                id=member.id,
-                canonical=member.canonical,
-                similarity=member.similarity,
-                distance=member.distance,
-                document=shortened((hit or {}).get("_source", {})),
-            )
+            Member.of(member, document=shortened((hit or {}).get("_source", {})))
             for member, hit in zip(chosen, hits, strict=True)
         ]
-        return Group(group=group.id, size=len(group.members), members=members)
+        return Group.of(group, members=members)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -288,4 +270,4 @@ def _check_size(documents: Sequence[Json]) -> None:
 
 
 def _refused(rejected: Sequence[Rejected]) -> list[Refused]:
-    return [Refused(position=each.position, id=each.id, reason=each.reason) for each in rejected]
+    return list(map(Refused.of, rejected))

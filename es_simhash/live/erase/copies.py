@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from hashlib import sha256
 from typing import Any, Literal, TypeAlias
 
 from es_simhash._core.json_codec import parse_json
 from es_simhash._core.json_paths import Json
+from es_simhash._core.rows import Result, as_json, json_record
 from es_simhash.errors import FormatError
 from es_simhash.live.erase.options import EraseOptions
 from es_simhash.live.sweep.document_ref import DocumentRef
@@ -36,19 +36,22 @@ class Source:
     ``document`` has its values in the fields that the index keeps apart.
     """
 
+    JSON = ("name", "index", "sha256")
+
     name: str
     text: str = field(repr=False)
     document: Json = field(repr=False)
     place: Place | None = None
 
     @property
-    def content(self) -> str:
+    def index(self) -> str | None:
+        """The index of the document; None for a text that was given."""
+        return self.place[0] if self.place else None
+
+    @property
+    def sha256(self) -> str:
         """A hash of the text."""
         return hash_of(self.text)
-
-    def as_json(self) -> Json:
-        """Return what identifies it, without its text."""
-        return {"name": self.name, "index": self.place[0] if self.place else None, "sha256": self.content}
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,7 @@ class Copy:
     copy_in_source: float
     fingerprint: str
     sha256: str
+    # A report on an erasure must not hold the text, so neither JSON nor repr do.
     text: str = field(repr=False)
 
     @property
@@ -96,19 +100,21 @@ class Copy:
             self.index, self.id, self.routing, {"if_seq_no": self.seq_no, "if_primary_term": self.primary_term}
         )
 
-    def as_json(self, *, with_text: bool) -> Json:
-        """Return all of it; a report on an erasure must not hold the text."""
-        form = asdict(self)
-        return form if with_text else {name: value for name, value in form.items() if name != "text"}
+    @property
+    def reviewed(self) -> Json:
+        """All of it, for a review."""
+        return {**as_json(self), "text": self.text}
 
 
 @dataclass(frozen=True)
-class Copies:
+class Copies(Result):
     """The copies that were found, the most alike first, of the texts ``sources`` in the indices behind a name.
 
     They agree with these in the fields ``within``. ``reviewed`` are the places of all that were found, also of those
     that have been dropped since. ``incomplete`` says where copies may have been missed.
     """
+
+    JSON = ("index", "sources", "copies", "incomplete")
 
     index: str
     sources: tuple[Source, ...]
@@ -127,17 +133,20 @@ class Copies:
         """Yield the copies."""
         return iter(self.found)
 
+    @property
+    def copies(self) -> list[Json]:
+        """The copies, for a review."""
+        return [copy.reviewed for copy in self.found]
+
     def only(self, wanted: Callable[[Copy], object]) -> Copies:
         """Drop the copies that are not wanted: they stay in the index."""
         return replace(self, found=tuple(filter(wanted, self.found)))
 
     def to_lines(self) -> Iterator[str]:
         """Yield lines of JSON: what was searched for, then a line for each copy. Remove those of documents to keep."""
-        sources = [source.as_json() for source in self.sources]
-        header = {"index": self.index, "time": self.time, "sources": sources, "found": sorted(self.reviewed, key=str)}
-        yield json.dumps({_HEADER: header}, ensure_ascii=False)
-        for copy in self.found:
-            yield json.dumps(copy.as_json(with_text=True), ensure_ascii=False)
+        found = sorted(self.reviewed, key=str)
+        yield json_record({_HEADER: {"index": self.index, "time": self.time, "sources": self.sources, "found": found}})
+        yield from map(json_record, self.copies)
 
     def confirmed_by(self, lines: Iterable[str]) -> Copies:
         """Return the copies that edited lines of `to_lines` still have, in the versions that were reviewed.
@@ -173,7 +182,7 @@ def _reviewed(number: int, header: Any, sources: Iterable[Source]) -> frozenset[
     match header:
         case {"sources": list(listed), "found": list(found)}:
             there = {str(source.get("sha256")) for source in listed if isinstance(source, dict)}
-            if there != {source.content for source in sources}:
+            if there != {source.sha256 for source in sources}:
                 raise FormatError(
                     "The list was made for another text, or the document has changed since. Make the list again."
                 )

@@ -22,6 +22,8 @@ class EraseOptions:
     - ``patience``: seconds to wait for an engine that is away or overloaded.
     """
 
+    JSON = ("similarity", "containment", "keep_original", "scan")
+
     similarity: float = 0.5
     containment: float = 0.9
     keep_original: bool = False

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from es_simhash._core.humanize import counted
-from es_simhash._core.json_paths import Json
+from es_simhash._core.rows import Result
 from es_simhash.live.erase.copies import Copy, Source
 from es_simhash.live.erase.options import EraseOptions
 
@@ -26,10 +26,6 @@ class Deleted:
     time: str
     appeared: bool
 
-    def as_json(self) -> Json:
-        """Return it without its text."""
-        return {**self.copy.as_json(with_text=False), "round": self.round, "time": self.time, "appeared": self.appeared}
-
 
 @dataclass(frozen=True)
 class Left:
@@ -39,18 +35,16 @@ class Left:
     reason: Reason
     detail: str = ""
 
-    def as_json(self) -> Json:
-        """Return it without its text."""
-        return {**self.copy.as_json(with_text=False), "reason": self.reason, "detail": self.detail}
-
 
 @dataclass
-class Erased:
+class Erased(Result):
     """The result of an erasure: the documents deleted and left, and the login that did it.
 
     ``gone`` confirmed documents were deleted by others. ``incomplete`` says where copies may have been missed. Until
     the erasure is over, ``finished`` is None.
     """
+
+    JSON = ("*", "is_complete")
 
     index: str
     by: str
@@ -72,26 +66,6 @@ class Erased:
         is_over = self.finished is not None and not self.incomplete
         return is_over and all(each.reason == "dropped" for each in self.left)
 
-    def as_json(self) -> Json:
-        """Return the report; it holds hashes of texts, and no text."""
-        names = ("similarity", "containment", "keep_original", "scan")
-        criteria = {name: getattr(self.options, name) for name in names}
-        return {
-            "index": self.index,
-            "by": self.by,
-            "started": self.started,
-            "finished": self.finished,
-            "complete": self.is_complete,
-            "sources": [source.as_json() for source in self.sources],
-            "criteria": {**criteria, "within": list(self.within)},
-            "rounds": self.rounds,
-            "deleted": [each.as_json() for each in self.deleted],
-            "left": [each.as_json() for each in self.left],
-            "gone": self.gone,
-            "conflicts": self.conflicts,
-            "incomplete": self.incomplete,
-        }
-
     def to_text(self) -> str:
         """Return the report for people."""
         return "".join(f"{line}\n" for line in self._lines())
@@ -102,7 +76,7 @@ class Erased:
         criteria = f"Jaccard similarity from {self.options.similarity}, or containment from {self.options.containment}"
         yield f"{counted(self.rounds, 'round')}; copies by {criteria}"
         for source in self.sources:
-            yield f"Copies of {source.name}, SHA-256 {source.content}"
+            yield f"Copies of {source.name}, SHA-256 {source.sha256}"
         yield f"{counted(len(self.deleted), 'document')} deleted, {len(self.left)} left, {self.gone} gone before"
         for deleted in self.deleted:
             when = f"round {deleted.round}, {deleted.time}{', appeared meanwhile' if deleted.appeared else ''}"

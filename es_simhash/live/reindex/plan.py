@@ -46,6 +46,8 @@ class Reindexed:
     ``late`` documents were changed in the source after the last look and before an alias was moved.
     """
 
+    JSON = ("verified", "is_whole", "aliases", "late")
+
     progress: Progress
     verified: Verified = field(default_factory=Verified)
     aliases: list[str] = field(default_factory=list)

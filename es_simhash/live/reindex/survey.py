@@ -37,6 +37,8 @@ class ReindexSurvey:
     is how rare features are in the source.
     """
 
+    JSON = ("source", "destination", "documents", "due", "create", "mapping", "meanwhile", "left_out", "aliases")
+
     source: str
     destination: str
     documents: int

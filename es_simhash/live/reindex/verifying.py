@@ -28,6 +28,8 @@ class Verified:
     ``different`` documents have no correct copy; ``extra`` copies are of documents no longer in the source.
     """
 
+    JSON = ("*", "missing")
+
     documents: int = 0
     copies: int = 0
     compared: int = 0

@@ -27,6 +27,8 @@ class Progress:
     changes after the last look. ``learnt`` is how rare features are, if the job has learnt that, or why it could not.
     """
 
+    JSON = ("*", "done", "seconds", "seconds_left", "documents_per_second", "megabytes_per_second")
+
     index: str
     total: int
     written: int = 0
@@ -38,10 +40,10 @@ class Progress:
     conflicts: int = 0
     resent: int = 0
     refusals: int = 0
-    characters: int = 0
+    characters: int = field(default=0, repr=False)
     left_out: Sequence[str] = ()
     learnt: LearntRarity | EngineError | None = None
-    started: float = field(default_factory=time.monotonic)
+    started: float = field(default_factory=time.monotonic, repr=False)
 
     @classmethod
     def of(cls, index: str, parts: Sequence[Part], left_out: Sequence[str] = ()) -> Progress:
@@ -56,7 +58,23 @@ class Progress:
     @property
     def seconds(self) -> float:
         """The seconds since the job began."""
-        return time.monotonic() - self.started
+        return round(time.monotonic() - self.started, 3)
+
+    @property
+    def documents_per_second(self) -> float:
+        """The documents done per second."""
+        return round(self.done / self.seconds, 1) if self.seconds else 0.0
+
+    @property
+    def megabytes_per_second(self) -> float:
+        """Millions of characters of text per second: a little less than bytes."""
+        return round(self.characters / 1e6 / self.seconds, 3) if self.seconds else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """The seconds that the rest takes at this speed; None if nothing is done yet."""
+        left = max(0, self.total - self.done)
+        return round(left * self.seconds / self.done, 1) if self.done else None
 
 
 class Tally:

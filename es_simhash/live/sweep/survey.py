@@ -18,6 +18,8 @@ class Part:
     ``is_begun`` if runs that have not ended left a note in it.
     """
 
+    JSON = ("index", "due", "documents", "is_begun")
+
     index: str
     due: int
     documents: int
@@ -28,6 +30,8 @@ class Part:
 @dataclass(frozen=True)
 class Survey:
     """The ``parts`` to go through, the names of the indices that are ``left_out``, and the findings that say why."""
+
+    JSON = ("index", "parts", "left_out", "findings")
 
     index: str
     parts: list[Part]

@@ -9,8 +9,11 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import overload
 
+from es_simhash._core.humanize import counted
 from es_simhash._core.json_length import json_length
 from es_simhash._core.json_paths import Json
+from es_simhash._core.notebook import listed
+from es_simhash._core.rows import Result, Shown
 from es_simhash.documents.documents import readable_text
 from es_simhash.errors import EngineError, InputError, ReaderLostError, TooLargeError
 from es_simhash.plans.distinct.cursor import Cursor, invalid, order_of
@@ -24,7 +27,7 @@ from es_simhash.plans.reply_size import ReplySize
 from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.scheme.folding import Apart, Folding, GroupRule
 from es_simhash.scheme.folding_rule import FoldingRule
-from es_simhash.scheme.rerank import Match
+from es_simhash.scheme.rerank import Match, text_of
 
 # How many hits of the engine's list are read at once.
 WINDOW = 100
@@ -86,7 +89,7 @@ class DistinctHit:
 
 
 @dataclass(frozen=True)
-class DistinctPage(Sequence[DistinctHit]):
+class DistinctPage(Sequence[DistinctHit], Result):
     """The distinct hits of a page, in the order of the engine.
 
     ``read`` counts the hits of the engine's list that it covers. Unless that is ``at_end`` there are more, and a hit
@@ -120,10 +123,25 @@ class DistinctPage(Sequence[DistinctHit]):
         """Yield each hit."""
         return iter(self.hits)
 
-    def _repr_html_(self) -> str:
-        from es_simhash.plans.results_html import page_html
+    def shown(self) -> Shown:
+        """Return the hits, how many others each stands for, and what keeps them from being all, for people."""
+        heading = f"{counted(len(self), 'distinct hit')} of {self.read:,} read"
+        columns = ["index", "id", "score", "similar", "source"]
+        return Shown(heading, columns, map(_shown_row, self), len(self), tuple(self._notes()))
 
-        return page_html(self)
+    def _notes(self) -> Iterator[str]:
+        if self.limit is not None:
+            yield f"No more can be read: {self.limit}."
+        elif not self.at_end:
+            yield "There are more hits, and a hit may stand for more documents."
+        if self.apart:
+            yield f"Not compared: {', '.join(f'{count:,} ({reason})' for reason, count in self.apart.items())}."
+
+
+def _shown_row(shown: DistinctHit) -> list[str | float | None]:
+    hit, others = shown.hit, shown.similar
+    similar = f"+{len(others)}: {listed([match.id for match in others])}" if others else ""
+    return [hit["_index"], hit["_id"], hit.get("_score"), similar, text_of(hit.get("_source"))]
 
 
 def search_page(terms: SearchTerms, asked: SearchBody, request: SearchOptions) -> Plan[DistinctPage]:

@@ -20,6 +20,8 @@ _CHANGE = 240
 _SHOWN = 1_200
 _AROUND = 60
 
+_MARKS = {"both": "{}", "removed": "[-{}-]", "added": "{{+{}+}}"}
+
 
 @dataclass(frozen=True)
 class Piece:
@@ -28,6 +30,14 @@ class Piece:
     kind: PieceKind
     text: str = ""
     left_out: int = 0
+
+
+def marked(pieces: Iterable[Piece]) -> str:
+    """Join pieces to one text: ``[-removed-]``, ``{+added+}``, and the number of characters left out."""
+    return "".join(
+        _MARKS[piece.kind].format(piece.text) if piece.text else f" … {piece.left_out:,} characters … "
+        for piece in pieces
+    )
 
 
 def excerpt(settings: Settings, text: str, most: int) -> tuple[Piece, ...]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from es_simhash._core.json_paths import Json
+from es_simhash._core.rows import Result, Shown
 from es_simhash.plans.explain.changes import Changes, changes
 from es_simhash.plans.explain.compared_numbers import compare_numbers
 from es_simhash.plans.explain.field_states import ExaminedDocument
@@ -39,12 +40,14 @@ class Before:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Result):
     """Why the two documents of a ``pair`` are near-duplicates under a scheme by these criteria, or why they are not.
 
     What the scheme lacks, or an empty text has not, is None. ``parts`` are the equal and the changed parts of both
     texts. ``scope`` are the fields of the scope, if there is one. ``before`` is there if an index has learnt again.
     """
+
+    JSON = ("verdict", "scope", "pair", "evidence", "before", "features", "passages", "parts")
 
     scheme: Scheme
     pair: tuple[ExaminedDocument, ExaminedDocument]
@@ -65,10 +68,21 @@ class Explanation:
         verdict = "the same" if self.before.are_duplicates == self.verdict.are_duplicates else "another"
         return f"By table {self.before.table}, before the index learnt anew, {similarity}, and the verdict {verdict}."
 
-    def _repr_html_(self) -> str:
-        from es_simhash.plans.results_html import explanation_html
+    def shown(self) -> Shown:
+        """Return the verdict, how near the two documents are, and what differs in their texts, for people."""
+        first, second = self.pair
+        rows = [[f"scope: {each.field}", ", ".join(each.a), ", ".join(each.b)] for each in self.scope]
+        rows += [["text", part.a, part.b] for part in self.parts if part.kind != "equal"]
+        notes = [", ".join(self._measures()), *self.verdict.notes]
+        return Shown(self.verdict.sentence, ["", first.name, second.name], rows, len(rows), notes)
 
-        return explanation_html(self)
+    def _measures(self) -> Iterator[str]:
+        similarity, bits = self.evidence.similarity, self.evidence.bits
+        yield f"Similarity of the features of the scheme {similarity.exact:.3f}"
+        if similarity.verified is not None:
+            yield f"as the scheme compares texts {similarity.verified:.3f}"
+        if bits is not None:
+            yield f"distance {bits.distance} of {bits.size} bits"
 
 
 def explain(

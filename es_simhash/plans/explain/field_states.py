@@ -38,6 +38,8 @@ class ExaminedDocument:
     ``held`` are the fields it is found by: the stored ones, or those made where the stored ones are unusable.
     """
 
+    JSON = ("name", "index", "state", "is_seen", "status", "scheme", "characters")
+
     document: ComparedDocument
     made: Json
     held: Json
@@ -47,6 +49,32 @@ class ExaminedDocument:
     def name(self) -> str:
         """The name to show."""
         return self.document.name
+
+    @property
+    def index(self) -> str | None:
+        """Its index; None for a text."""
+        return self.document.index
+
+    @property
+    def is_seen(self) -> bool | None:
+        """Whether searches already see its fields; None if that was not checked."""
+        return self.document.is_seen
+
+    @property
+    def status(self) -> str:
+        """The status of its text."""
+        return str(self.made["status"])
+
+    @property
+    def scheme(self) -> str | None:
+        """The id of the scheme of its fields."""
+        found: str | None = (self.document.stored or self.made).get("scheme")
+        return found
+
+    @property
+    def characters(self) -> int:
+        """The length of its text."""
+        return len(self.document.text)
 
     @property
     def is_held(self) -> bool:

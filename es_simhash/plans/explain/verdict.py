@@ -64,6 +64,8 @@ class Evidence:
     share some, ``table`` is that of rarity by which they were compared, and ``changes`` are what differs between them.
     """
 
+    JSON = ("criteria", "bits", "blocks", "bands", "similarity", "clause", "numbers", "table", "changes")
+
     criteria: Criteria
     bits: Bits | None
     blocks: Keys | None

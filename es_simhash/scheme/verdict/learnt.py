@@ -20,10 +20,22 @@ class LearntRarity:
     table that this one replaced.
     """
 
+    JSON = ("table", "when", "sample", "among", "previous")
+
     rarity: Rarity
     when: str | None
     among: int | None = None
     previous: LearntRarity | None = None
+
+    @property
+    def table(self) -> str:
+        """The id of the table."""
+        return self.rarity.id
+
+    @property
+    def sample(self) -> int:
+        """The number of documents that it was learnt from."""
+        return self.rarity.documents
 
     def after(self, before: LearntRarity | None) -> LearntRarity:
         """Return what was learnt now, with the last other table before it; of one before that nothing is kept."""

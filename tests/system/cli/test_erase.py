@@ -93,7 +93,7 @@ def test_yes_deletes_all_and_the_report_is_json(folder: Path) -> None:
     assert json.loads((folder / "report.json").read_text(encoding="utf-8")) == {
         name: value for name, value in done.items() if name != "event"
     }
-    assert {each["id"] for each in done["deleted"]} == {"1", "2"}
+    assert {each["copy"]["id"] for each in done["deleted"]} == {"1", "2"}
     assert left(folder) == 1
 
 
@@ -164,4 +164,4 @@ def test_the_report_is_written_however_it_ends(folder: Path) -> None:
 
     run_with(folder, away, "--patience", "0", code=3)
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    assert (report["finished"], report["complete"]) == (None, False)
+    assert (report["finished"], report["is_complete"]) == (None, False)

@@ -128,7 +128,7 @@ def explain(team: Team, name: str) -> Iterator[set[str]]:
 
 def check(team: Team, name: str, *more: str) -> Iterator[set[str]]:
     for each in team.json("check", name, "news.jsonl", *more):
-        yield {each["id"], *ids(each["in_index"]), *ids(each["earlier"])}
+        yield {each["id"], *ids(each["in_index"]["matches"]), *ids(each["earlier"]["matches"])}
 
 
 def check_and_write(team: Team, _: str) -> Iterator[set[str]]:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from es_simhash import Match, Matches, connect
+from es_simhash._core.notebook import shortened
 from es_simhash.plans.operations import DeleteIndex, Refresh
 from tests.support.commands import lines, run
 from tests.support.whole_indices import ENGINES, place
@@ -44,9 +45,12 @@ def test_by_id_and_by_text_as_json_and_as_a_table(place: str, index: str, tmp_pa
     assert (match["id"], match["containment"], match["similarity"], match["clause"]) == ("long", 1.0, None, None)
     assert (found["candidates"], found["complete"]) == (1, True)
     table = find("--text", TEXTS["long"], "--contained", "--source", "body").out.splitlines()
-    assert table[1:] == [f"{index}\t{id_}\t1.000\t{TEXTS[id_][:60]}" for id_ in ("long", "part")]
+    assert table[1:] == [
+        f"{index}\t{id_}\t1.000 contained\t\t{equal}\t{shortened(TEXTS[id_])}"
+        for id_, equal in (("long", "equal"), ("part", ""))
+    ]
     few = find("--text", "only a few words", "--containing")
-    assert (few.out, "too few words" in few.err) == ("None found.\n", True)
+    assert (few.out, "The text is short" in few.err) == ("0 near-duplicates among 0 candidates.\n", True)
 
 
 def test_info_and_explain_show_passages(place: str, index: str, tmp_path: Path) -> None:
@@ -87,13 +91,13 @@ def test_a_list_that_ends_early_says_what_ends_it(tmp_path: Path, monkeypatch: p
     (tmp_path / "texts.jsonl").write_text(lines, encoding="utf-8")
     run("load", "news", "texts.jsonl", "--field", "body", "--scheme", "passages", cwd=tmp_path)
     whole = run("find", "news", "--text", TEXTS["part"], "--containing", cwd=tmp_path)
-    assert "nothing is contained more: use --size." in whole.err
+    assert "as many copies of the text as were asked for" in whole.err
     half = " ".join([*WORDS[:8], *WORDS[100:140]])
-    assert "more candidates" not in run("find", "news", "--text", half, "--containing", cwd=tmp_path).err
+    assert "There may be more" not in run("find", "news", "--text", half, "--containing", cwd=tmp_path).err
     cut_off = Matches((Match("news", "1", None, None, containment=0.8),), 20, complete=False)
     monkeypatch.setattr("es_simhash.index.Index.find", lambda *_, **__: cut_off)
     some = run("find", "news", "--text", half, "--containing", cwd=tmp_path)
-    assert "commoner passages, than were compared: use --filter." in some.err
+    assert "There may be more: not all candidates were compared." in some.err
 
 
 def test_two_relations_at_once_are_a_mistake_in_usage(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def test_a_walk_from_an_index_to_its_copy_and_back(tmp_path: Path, place: str, s
     assert [match["id"] for match in found["matches"]] == ["copy"]
     run("info", source, cwd=tmp_path, code=4, ES_SIMHASH_URL=place)
     [plan] = do(tmp_path, place, "remove", copy, "--dry-run")
-    assert plan["indices"] == [{"index": copy, "due": 10, "documents": 10}]
+    assert plan["parts"] == [{"index": copy, "due": 10, "documents": 10, "is_begun": False}]
     *_, done = do(tmp_path, place, "remove", copy, "--yes")
     assert (done["written"], done["left"]) == (10, 0)
     run("info", copy, cwd=tmp_path, code=4, ES_SIMHASH_URL=place)

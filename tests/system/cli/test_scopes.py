@@ -75,7 +75,7 @@ def test_what_has_no_value_is_said(place: Path) -> None:
     [*_, last] = lines(run("check", "news", "news.jsonl", "--json", cwd=place))
     assert (last["is_new"], last["missing"]) == (True, ["tenant"])
     search = ["search", "news", "--query", '{"match_all": {}}', "--distinct"]
-    assert "1 not compared with others: unscoped." in run(*search, cwd=place).err
+    assert "Not compared: 1 (unscoped)." in run(*search, cwd=place).err
     [page] = lines(run(*search, "--json", cwd=place))
     assert [[each["hit"]["_id"], len(each["similar"])] for each in page["hits"]] == [["1", 1], ["3", 0], ["4", 0]]
     run("init", "news", "--field", "body", "--across", "tenant", cwd=place)

@@ -16,8 +16,8 @@ from es_simhash.index import Index
 from es_simhash.scheme.settings import Settings
 from tests.support.commands import lines, run
 from tests.support.corpus import corpus, edited
+from tests.support.outputs import check_output
 from tests.support.whole_indices import FIELDS
-from tests.system.cli.test_commands import documented
 
 NAMES = [each.name for each in stored_scripts(Settings())]
 
@@ -54,7 +54,7 @@ def test_what_is_printed_can_be_pasted(tmp_path: Path, place: str, index: str) -
     requests = from_dev_tools(done.out)
     assert [path for path, _ in requests] == [f"_scripts/{name}" for name in NAMES]
     reported = lines(run("scripts", index, "--json", cwd=tmp_path, ES_SIMHASH_URL=place))
-    assert all(list(line) == dict(documented("json"))["`scripts`"] for line in reported)
+    check_output({"scripts": reported})
     for (path, body), line, expected in zip(requests, reported, stored_scripts(Settings()), strict=True):
         assert (line["path"], line["body"]) == (f"/{path}", expected.body)
         assert (line["use"], line["state"]) == (expected.use, None)

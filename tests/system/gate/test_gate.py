@@ -26,6 +26,8 @@ from es_simhash.errors import (
     UnreachableError,
 )
 from es_simhash.gate import Gate, GateOptions, Verdict
+from es_simhash.gate.gate import Asked
+from es_simhash.gate.requests import answers_as_json
 from es_simhash.plans.operations import Bulk, Count, GetDocuments, Refresh, Search, is_server
 from tests.support.corpus import corpus, edited
 from tests.support.meddling import Meddler, once
@@ -82,7 +84,7 @@ def test_every_verdict(index: Index, tmp_path: Path) -> None:
         )
     assert kinds(found) == ["equal", "near-duplicate", "new", "rejected"]
     assert [each.accepted for each in found] == [False, False, True, False]
-    near = found[1].as_json(index.name)
+    near = answers_as_json([Asked({}, False)], [found[1]], index.name)[0]
     assert near["duplicates"][0]["id"] == "old"
     assert near["duplicates"][0]["index"] == index.name
     assert 0.7 < near["duplicates"][0]["similarity"] < 1

@@ -89,7 +89,7 @@ def run(index: str, file: str, rejects: str, patience: str, behind: Behind, *tar
             code = exits.code_of(error, debug=False)
         return Run(code, "", said.getvalue())
     with open(rejects, "w", encoding="utf-8") as out:
-        out.writelines(json.dumps(one.as_json()) + "\n" for one in written.rejected)
+        out.writelines(json.dumps(one.to_json()) + "\n" for one in written.rejected)
     summary = {"written": written.done, "rejected": written.refused}
     code = exits.after(written.refused, sum(one.may_pass for one in written.rejected))
     return Run(code, json.dumps(summary), "")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from es_simhash._core.json_paths import Json
+from es_simhash._core.rows import as_json
 from es_simhash.cli.show import exits
 from es_simhash.errors import ReaderLostError, UnavailableError, UnreachableError
 from es_simhash.gate import Gate, GateOptions
@@ -35,7 +36,7 @@ def ask_gate(index: str, file: str, patience: str, *target: str, XDG_STATE_HOME:
         with _repeated(lambda: Gate(index, target[1], state=state, options=options), waits) as gate:
             for first in range(0, len(documents), _AT_ONCE):
                 for verdict in _repeated(partial(gate.add, documents[first : first + _AT_ONCE]), waits):
-                    yield verdict.as_json(index)
+                    yield as_json(verdict)
 
     return _run(lambda: {"answers": list(answers())})
 

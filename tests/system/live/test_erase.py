@@ -154,13 +154,13 @@ def test_nothing_is_left_and_the_others_stay(engine: Engine, index: Index) -> No
 
 def test_the_report_has_hashes_and_times_but_no_text(index: Index) -> None:
     erased = index.erase(index.copies(["0"]))
-    form = erased.as_json()
+    form = erased.to_json()
     said = json.dumps(form, ensure_ascii=False) + erased.to_text()
     assert not any(piece in said for piece in (SOURCE["title"], BODY[:20], BODY[300:320]))
     assert form["by"]
     assert form["started"] <= form["deleted"][0]["time"] <= form["finished"]
-    assert {"index", "id", "kind", "similarity", "seq_no", "primary_term", "sha256", "round"} <= form["deleted"][
-        0
+    assert {"index", "id", "kind", "similarity", "seq_no", "primary_term", "sha256"} <= form["deleted"][0][
+        "copy"
     ].keys()
 
 
@@ -393,8 +393,8 @@ def test_a_copy_of_another_tenant_is_not_seen(engine: Engine, meddler: Meddler, 
     assert copies.incomplete == ("1 documents have no value in tenant, so they count as copies of nothing",)
     assert {copy.id for copy in index.copies(["0"], options=EraseOptions(scan=True))} == {copy.id for copy in copies}
     assert {copy.id for copy in index.copies(["nobody's"])} == {"nobody's"}
-    report = index.erase(copies, everything=True).as_json()
-    assert (report["criteria"]["within"], report["complete"]) == (["tenant"], False)
+    report = index.erase(copies, everything=True).to_json()
+    assert (report["within"], report["is_complete"]) == (["tenant"], False)
     assert rest(engine, index) == {"theirs", "both", "nobody's"}
     # A text has no tenant of its own.
     with pytest.raises(InputError, match="no value in tenant"):

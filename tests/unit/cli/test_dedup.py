@@ -65,7 +65,8 @@ def _ids() -> list[str]:
 def test_the_pairs_that_link_are_written(tmp_path: Path) -> None:
     dedup(tmp_path, "--pairs", "pairs.jsonl")
     first, *others = map(json.loads, (tmp_path / "pairs.jsonl").read_text(encoding="utf-8").splitlines())
-    assert first == {"first": "first", "second": "oldest", "similarity": 1.0, "standard_error": None, "is_exact": True}
+    near = {"similarity": 1.0, "distance": None, "standard_error": None, "is_exact": True}
+    assert first == {"first": "first", "second": "oldest", **near}
     assert {frozenset((each["first"], each["second"])) for each in others} == {frozenset(("first", "longest"))}
 
 
@@ -208,7 +209,7 @@ def test_documents_without_a_value_of_the_scope_are_named_in_the_summary(tmp_pat
     path = tmp_path / "news.jsonl"
     path.write_text("".join(json.dumps(each) + "\n" for each in SCOPED), encoding="utf-8")
     done = run("dedup", str(path), "--id-field", "id", "--field", "body", "--within", "tenant", cwd=tmp_path)
-    assert "1 document lacks a value of the scope" in done.err
+    assert "1 document without a value of the scope" in done.err
     done = run("dedup", str(path), "--field", "body", "--within", "tennant", cwd=tmp_path, code=2)
     assert "has the field tennant. They have: id, tenant, source, at, body. Was 'tenant' for 'tennant'" in done.err
 

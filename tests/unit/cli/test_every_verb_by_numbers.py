@@ -80,8 +80,8 @@ def explain_texts(shelf: Shelf, *more: str) -> Put:
 def check(shelf: Shelf, *more: str) -> Put:
     """The documents are in the index already, and each is earlier in the file than the next."""
     found = shelf.json("check", shelf.index, FILE, *more)
-    together = [{each["id"], *ids(each[place])} for each in found for place in ("in_index", "earlier")]
-    return together, sum(each["refused"] for each in found)
+    places = [(each["id"], each[place]) for each in found for place in ("in_index", "earlier")]
+    return [{id_, *ids(each["matches"])} for id_, each in places], sum(each["refused"] for _, each in places)
 
 
 def search(shelf: Shelf, *more: str) -> Put:
@@ -193,10 +193,13 @@ def test_reports_say_how_much_must_agree_and_how_many_pairs_were_refused(shelf: 
 def test_an_explanation_has_the_share_of_numbers_in_all_its_forms(shelf: Shelf) -> None:
     asked = ("explain", INDEX, "first", "second", *NUMBERS)
     [found] = shelf.json(*asked)
-    assert found["clause"] == "numbers"
-    assert found["numbers"].pop("problem") in found["verdict"]["sentence"]
-    assert found["numbers"] == {"least": 1.0, "value": 0.0}
-    assert (found["changes"]["removed"], found["changes"]["added"]) == (["17", "2019"], ["18", "2020"])
+    assert found["evidence"]["clause"] == "numbers"
+    assert found["evidence"]["numbers"].pop("problem") in found["verdict"]["sentence"]
+    assert found["evidence"]["numbers"] == {"least": 1.0, "value": 0.0}
+    assert (found["evidence"]["changes"]["removed"], found["evidence"]["changes"]["added"]) == (
+        ["17", "2019"],
+        ["18", "2020"],
+    )
     assert "\nnumbers: alike by 0.000; the minimum is 1\n" in shelf.run(*asked, "--report", "why.html").out
     assert "numbers alike" in (shelf.folder / "why.html").read_text(encoding="utf-8")
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from es_simhash.documents.files.csv_tables import write_rows
+from es_simhash._core.rows import write_csv
 from tests.support.commands import Run, run
 from tests.support.html_reader import Reader
 from tests.support.http_server import Answer, serving
@@ -108,12 +108,12 @@ def test_csv_keeps_what_terminals_obey_unless_it_is_printed_on_one(is_terminal: 
     cell = "a\x1b[2J\x9b"
     if not is_terminal:
         file = io.StringIO()
-        write_rows([[cell]], file)
+        write_csv([cell], [], file)
         assert file.getvalue() == f"{cell}\n"
         return
     ours, theirs = pty.openpty()
     with os.fdopen(theirs, "w", encoding="utf-8") as terminal:
-        write_rows([[cell]], terminal)
+        write_csv([cell], [], terminal)
         terminal.flush()
         read = os.read(ours, 100).decode()
     os.close(ours)

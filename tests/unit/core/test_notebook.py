@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash._core.notebook import in_notebook, listed, shortened
+from es_simhash._core.rows import Shown
 from tests.support.html_reader import Reader
 
 HOSTILE = [
@@ -25,19 +26,21 @@ any_texts = st.one_of(st.sampled_from(HOSTILE), st.text(max_size=60), st.lists(s
 
 @given(any_texts, st.lists(st.tuples(any_texts, any_texts), max_size=12), any_texts)
 def test_fuzz_any_text_is_shown_as_text(heading: str, rows: list[tuple[str, str]], note: str) -> None:
-    read = Reader(in_notebook(heading, ["one", "two"], rows, len(rows), note))
+    read = Reader(in_notebook(Shown(heading, ["one", "two"], rows, len(rows), [note])))
     assert {tag for tag, _ in read.elements} <= TAGS
     assert {name for _, attributes in read.elements for name in attributes} <= {"class", "style"}
     shown = [heading]
-    if rows:
-        shown += ["one", "two", *(shortened(text) for row in rows[:10] for text in row)]
+    # Columns without anything are left out.
+    kept = [place for place in (0, 1) if any(row[place] for row in rows[:10])]
+    shown += [("one", "two")[place] for place in kept]
+    shown += [shortened(row[place]) for row in rows[:10] for place in kept]
     if len(rows) > 10:
         shown.append(f"… and {len(rows) - 10} more")
     assert read.text == FORBIDDEN.sub("\ufffd", "".join([*shown, note]))
 
 
 def test_colours_are_those_of_the_notebook_and_formulas_are_not_set() -> None:
-    made = in_notebook("heading", ["a"], [["x"]], 3, "note")
+    made = in_notebook(Shown("heading", ["a"], [["x"]], 3, ["note"]))
     assert not re.search(r"colou?r|background|#[0-9a-f]{3}", made)
     assert 'class="tex2jax_ignore mathjax_ignore"' in made
     assert "… and 2 more" in made
@@ -47,6 +50,6 @@ def test_long_lists_and_texts_are_cut_with_a_count() -> None:
     assert listed(["a", "b"]) == "a, b"
     assert listed([f"{place}" for place in range(9)]) == "0, 1, 2, 3, 4 and 4 others"
     assert shortened("x" * 5000) == "x" * 200 + "… (5,000 characters)"
-    many = in_notebook("", ["n"], ([str(place)] for place in range(10_000)), 10_000)
+    many = in_notebook(Shown("", ["n"], ([str(place)] for place in range(10_000)), 10_000))
     assert len(many) < 2000
     assert "… and 9,990 more" in many

@@ -28,10 +28,10 @@ def shown(result: Any) -> str:
 
 def test_a_page_shows_its_hits_and_what_they_stand_for() -> None:
     assert shown(page(DistinctHit(HIT, (COPY,)))) == (
-        "1 distinct hit of 100 read" + "indexidscoresimilarsource" + 'news51.500+1: 7{"title": "A storm"}'
+        "1 distinct hit of 100 read" + "indexidscoresimilarsource" + "news51.500+1: 7A storm"
     )
     bare = {"_index": "news", "_id": "5", "_score": None}
-    assert shown(page(DistinctHit(bare))).endswith("sourcenews5")
+    assert shown(page(DistinctHit(bare))).endswith("indexidnews5")
     assert "… and 2 more" in shown(page(*[DistinctHit(HIT)] * 12))
 
 

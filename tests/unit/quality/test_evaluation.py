@@ -6,7 +6,6 @@ import json
 import random
 from collections.abc import Sequence
 from dataclasses import replace
-from io import StringIO
 from itertools import combinations
 from typing import Any
 
@@ -18,7 +17,6 @@ from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.bootstrap import Bootstrap
 from es_simhash.quality.evaluation import Evaluation, EvaluationOptions, evaluate
-from es_simhash.quality.evaluation_json import evaluation_json, write_pairs
 from es_simhash.quality.labels import Labels
 from es_simhash.quality.worst_errors import PairError
 from es_simhash.scheme import fingerprinting
@@ -96,7 +94,7 @@ def test_groups_are_scored_by_all_pairs_within_them() -> None:
     assert scores
     closure = scores.closure_precision.value, scores.closure_recall.value, scores.closure_f1.value
     assert closure == pytest.approx((1 / 3, 1 / 3, 1 / 3))
-    assert evaluation_json(found)["clusters"]["closure_f1"]["value"] == pytest.approx(1 / 3)
+    assert found.to_json()["clusters"]["closure_f1"]["value"] == pytest.approx(1 / 3)
 
 
 def test_the_pairs_of_all_buckets_are_all_pairs(evaluation: Evaluation) -> None:
@@ -168,35 +166,23 @@ def test_only_labelled_pairs_count() -> None:
 
 
 def test_the_form_is_json_and_says_the_same_each_time(evaluation: Evaluation) -> None:
-    text = json.dumps(evaluation_json(evaluation))
+    text = json.dumps(evaluation.to_json())
     assert "NaN" not in text
-    assert json.dumps(evaluation_json(evaluated(by="both"))) == text
+    assert json.dumps(evaluated(by="both").to_json()) == text
     read = json.loads(text)
-    assert read["labels"] == {
-        "kind": "clusters",
-        "duplicates": 55,
-        "others": None,
-        "unknown_ids": {"count": 0, "first": []},
-        "contradictory": {"count": 0, "first": []},
-        "out_of_scope": 0,
-    }
+    assert (read["truth"], read["out_of_scope"]) == (
+        {"kind": "clusters", "duplicates": 55, "others": None, "unknown": [], "contradictory": []},
+        0,
+    )
     assert read["false_positives"][0]["first"]["id"] == "0"
 
 
 def test_pairs_are_written_with_whether_they_are_right(evaluation: Evaluation) -> None:
-    out = StringIO()
-    write_pairs(evaluation, out)
-    rows = [json.loads(line) for line in out.getvalue().splitlines()]
+    rows = list(evaluation.found_pairs())
     assert len(rows) == len(evaluation.found.pairs)
     assert sum(row["is_right"] for row in rows) == evaluation.pairs.right
     assert {"first": "0", "second": "0 same", "is_right": True, "similarity": 1.0, "distance": 0} in rows
-    assert all(row["is_right"] is None for row in _rows(evaluated(Labels.of_pairs({("1", "2"): True}))))
-
-
-def _rows(evaluation: Evaluation) -> list[dict[str, object]]:
-    out = StringIO()
-    write_pairs(evaluation, out)
-    return [json.loads(line) for line in out.getvalue().splitlines()]
+    assert all(row["is_right"] is None for row in evaluated(Labels.of_pairs({("1", "2"): True})).found_pairs())
 
 
 def test_nothing_found_has_no_precision() -> None:
@@ -238,7 +224,7 @@ def test_schemes_of_every_kind_can_be_evaluated(scheme: Scheme) -> None:
 
 def test_documents_are_read_once_and_only_texts_of_errors_are_kept(evaluation: Evaluation) -> None:
     found = evaluate(iter(DOCUMENTS), labels(), SCHEME, GroupOptions(threads=1, by="both"), OPTIONS)
-    assert evaluation_json(found) == evaluation_json(evaluation)
+    assert found.to_json() == evaluation.to_json()
     shown = {place for error in (*found.wrong, *found.missed) for place in (error.first, error.second)}
     assert {place: text for place, (_, text) in enumerate(DOCUMENTS) if place in shown} == found.texts
 

@@ -8,7 +8,6 @@ import pytest
 from es_simhash.groups.options import GroupOptions
 from es_simhash.quality.bootstrap import Bootstrap
 from es_simhash.quality.evaluation import Evaluation, EvaluationOptions, evaluate
-from es_simhash.quality.evaluation_json import evaluation_json
 from es_simhash.quality.labels import Labels
 from es_simhash.scheme.scheme import Scheme
 from tests.support.html_reader import Reader
@@ -31,7 +30,7 @@ def evaluation() -> Evaluation:
 
 def test_a_frame_is_evaluated_as_its_rows_are(evaluation: Evaluation) -> None:
     by_rows = evaluate(documents(), labels(), *HOW, EvaluationOptions(Bootstrap(20)))
-    assert evaluation_json(evaluation) == evaluation_json(by_rows)
+    assert evaluation.to_json() == by_rows.to_json()
 
 
 def test_the_table_has_each_score_with_its_interval(evaluation: Evaluation) -> None:

@@ -10,10 +10,10 @@ import pytest
 from es_simhash import Scheme
 from es_simhash._core.arrays import Integers
 from es_simhash.groups.pairs.candidates import positions
+from es_simhash.plans.explain.excerpts import marked
 from es_simhash.quality.measures import MEASURES, Flags, measure_pairs
 from es_simhash.quality.predictions import first_positions
 from es_simhash.quality.similarity_histogram import histogram
-from es_simhash.quality.tuning_json import histogram_json, marked
 from es_simhash.scheme.verdict.builtin import builtin
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import Verifier
@@ -95,8 +95,8 @@ def test_examples_have_their_differences_marked() -> None:
 def test_a_threshold_that_means_something_else_has_no_place() -> None:
     scheme = Scheme()
     for verification in (None, Verification.of_fingerprints(0.6)):
-        found = histogram_json(histogram(replace(scheme, verification=verification), documents()[:8]))
-        assert (found["threshold"], found["near"]) == (None, None)
+        found = histogram(replace(scheme, verification=verification), documents()[:8])
+        assert (found.threshold, found.near) == (None, None)
     by_jaccard = histogram(replace(scheme, verification=Verification(0.9, measure="jaccard")), documents())
     jaccards = measure_pairs(scheme, TEXTS, first_positions(TEXTS)).similarities["jaccard"]
     assert (by_jaccard.threshold, by_jaccard.near) == (0.9, (jaccards >= 0.9).sum())

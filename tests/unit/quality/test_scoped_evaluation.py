@@ -14,7 +14,6 @@ from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality import Labels, evaluate
 from es_simhash.quality.bootstrap import Bootstrap
 from es_simhash.quality.evaluation import EvaluationOptions
-from es_simhash.quality.evaluation_json import evaluation_json
 from es_simhash.quality.predictions import first_positions, predict_pairs
 from es_simhash.quality.stored_documents import StoredDocuments
 from tests.support.fuzzing import examples
@@ -52,8 +51,8 @@ def test_duplicates_out_of_scope_are_missed_and_counted(scope: Scope) -> None:
     # The ceiling and the curves have pairs in scope only, too.
     least = [found.ceiling.curve.points[0], *(curve.points[0] for curve in found.curves)]
     assert all((point.recall or 0) <= len(allowed) / all_ for point in least)
-    form = evaluation_json(found)
-    assert (form["labels"]["out_of_scope"], form["unscoped"]) == (found.out_of_scope, found.counts.unscoped)
+    form = found.to_json()
+    assert (form["out_of_scope"], form["counts"]["unscoped"]) == (found.out_of_scope, found.counts.unscoped)
 
 
 def test_documents_of_a_scope_are_stored_with_their_values() -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from es_simhash import MinHash, Scheme, Scope
+from es_simhash._core.rows import as_json
 from es_simhash.errors import InputError, SchemeError
 from es_simhash.groups.options import GroupOptions
 from es_simhash.quality.bootstrap import Bootstrap
@@ -15,7 +16,6 @@ from es_simhash.quality.evaluation import EvaluationOptions, evaluate
 from es_simhash.quality.labels import Labels
 from es_simhash.quality.stored_documents import StoredDocuments
 from es_simhash.quality.tuning import Tuned, preset_for, tune_by_labels, tune_by_similarity
-from es_simhash.quality.tuning_json import tuning_json
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.text import Words
 from tests.support.corpus import corpus, edited
@@ -133,7 +133,7 @@ def test_few_labels_make_a_scheme_and_a_warning(labels: Labels, warning: str) ->
     tuned = tune_by_labels(some_copies(), labels)
     assert warning in tuned.warning
     assert "Label some hundreds" in tuned.warning
-    assert tuning_json(tuned)["warning"] == tuned.warning
+    assert as_json(tuned)["warning"] == tuned.warning
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,12 @@ from datetime import datetime
 
 from es_simhash._core.html import Html, element, table
 from es_simhash._core.humanize import counted, with_error
-from es_simhash.cli.reports.group_report import near
+from es_simhash.cli.reports.group_report import near, numbers_phrase
 from es_simhash.cli.reports.html.page import bar, differences, legend, page, section
 from es_simhash.cli.show.evaluation import evaluation_notes
-from es_simhash.cli.show.refused import numbers_phrase
 from es_simhash.quality.bootstrap import Estimate
 from es_simhash.quality.curve import Curve
 from es_simhash.quality.evaluation import Ceiling, Evaluation
-from es_simhash.quality.evaluation_table import named_scores
 from es_simhash.quality.pair_outcomes import PairScores
 from es_simhash.quality.worst_errors import PairError
 from es_simhash.scheme.verdict.verification import Verification
@@ -71,7 +69,7 @@ def _header(evaluation: Evaluation, name: str, made_at: datetime | None) -> Html
 def _scores(evaluation: Evaluation) -> Iterator[Html]:
     rounds = f"{evaluation.bootstrap.rounds:,}"
     yield element("p", f"Scores with 95% intervals, from {rounds} samples of the true clusters with replacement.")
-    scores = named_scores(evaluation).items()
+    scores = evaluation.named_scores.items()
     yield table(["score", "value", "from", "to", ""], [[name, *_cells(each)] for name, each in scores])
     if not evaluation.clusters:
         yield element("p", "Pairs were labelled, not clusters: B-cubed is undefined.", class_="faint")

@@ -60,11 +60,11 @@ def _verdict(explanation: Explanation) -> Html:
 def _documents(explanation: Explanation) -> Html:
     pair = explanation.pair
     named: list[tuple[str, list[str]]] = [
-        ("index", [each.document.index or "—" for each in pair]),
+        ("index", [each.index or "—" for each in pair]),
         ("fields", [each.state for each in pair]),
-        ("status", [each.made["status"] for each in pair]),
-        ("characters", [f"{len(each.document.text):,}" for each in pair]),
-        ("scheme", [str((each.document.stored or each.made).get("scheme") or "—") for each in pair]),
+        ("status", [each.status for each in pair]),
+        ("characters", [f"{each.characters:,}" for each in pair]),
+        ("scheme", [each.scheme or "—" for each in pair]),
     ]
     return table(["", *(each.name for each in pair)], [[name, *values] for name, values in named])
 

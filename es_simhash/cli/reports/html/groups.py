@@ -10,8 +10,6 @@ from es_simhash._core.humanize import counted, with_error
 from es_simhash.cli.reports.group_report import GroupReport, Key, LargeGroup, Setup, key_of, likeness, near
 from es_simhash.cli.reports.html.page import chart, differences, legend, page, pieces, section
 from es_simhash.cli.show.forms import forms_sentences
-from es_simhash.cli.show.groups import missing
-from es_simhash.cli.show.refused import refused_sentence
 from es_simhash.groups.groups import Group, Member
 from es_simhash.plans.explain.excerpts import excerpt
 
@@ -50,7 +48,7 @@ def _header(report: GroupReport) -> Html:
         )
     if report.largest:
         sentences.append(f"The largest group has {counted(report.largest[0].size, 'document')}.")
-    if any(_omissions(report)):
+    if report.counts.notes:
         sentences.append("Not everything was compared: see what was left out.")
     made_at = f", {setup.made_at:%Y-%m-%d %H:%M %Z}".rstrip() if setup.made_at else ""
     return element(
@@ -199,29 +197,8 @@ def _shared_keys(report: GroupReport) -> Iterator[Html]:
 
 
 def _left_out(report: GroupReport) -> Html:
-    omissions = list(_omissions(report))
+    omissions = report.counts.notes
     return element("ul", [element("li", each) for each in omissions]) if omissions else element("p", "Nothing.")
-
-
-def _omissions(report: GroupReport) -> Iterator[str]:
-    counts = report.counts
-    if counts.new is not None:
-        yield f"Only {counted(counts.new, 'new document')} were compared with the others; known groups were extended."
-    if counts.empty:
-        yield f"{counted(counts.empty, 'document')} without text to compare, or without a fingerprint of the scheme."
-    if counts.unscoped:
-        yield f"{counted(counts.unscoped, 'document')} without a value of the scope, or a readable date."
-    if counts.refused:
-        yield refused_sentence(counts.refused)
-    if counts.left_out:
-        yield (
-            f"{counted(counts.left_out, 'comparison')} of documents with keys that very many share. {missing(counts)}"
-        )
-    if counts.cut_off:
-        yield (
-            f"{counted(counts.cut_off, 'time')} a document was not compared by a key, because more documents than "
-            "the limit have it: groups may lack members."
-        )
 
 
 def _settings(setup: Setup) -> Html:

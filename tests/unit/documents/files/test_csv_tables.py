@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from es_simhash.documents.files.csv_tables import harmless, write_rows
+from es_simhash._core.rows import harmless, write_csv
 from es_simhash.errors import InputError
 from tests.support.fuzzing import examples
 from tests.support.reading import COMPRESS, read_bytes
@@ -88,15 +88,15 @@ def test_a_cell_is_what_it_was_without_the_apostrophe_of_a_formula(cell: str) ->
 @given(st.lists(st.lists(any_text(6) | st.text('",\r\n=', max_size=4), min_size=2, max_size=2), max_size=4))
 def test_rows_of_any_text_are_read_as_they_were_written(rows: list[list[str]]) -> None:
     written = io.StringIO(newline="")
-    write_rows(rows, written)
+    write_csv(rows[0] if rows else [], rows[1:], written)
     read = list(csv.reader(io.StringIO(written.getvalue(), newline=""), strict=True))
-    assert read == [[harmless(cell) for cell in row] for row in rows]
+    assert read == ([[harmless(cell) for cell in row] for row in rows] or [[]])
 
 
 def test_values_that_are_no_text_are_written_as_such() -> None:
     written = io.StringIO()
-    write_rows([(None, 1, -0.5, True)], written)
-    assert written.getvalue() == ",1,-0.5,True\n"
+    write_csv([], [(None, 1, -0.5, True)], written)
+    assert written.getvalue() == "\n,1,-0.5,1\n"
 
 
 def test_each_row_has_the_line_that_it_begins_on(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from es_simhash._core.rows import as_json
 from es_simhash.errors import FormatError, InputError
 from es_simhash.live.erase.copies import Copies, Copy, Source
 from es_simhash.live.erase.options import EraseOptions
@@ -17,7 +18,7 @@ COPY = Copy("i", "1", None, 3, 1, "near", "0", 0.75, 0.5, 1, "current", "abc", "
 OTHER = Copy("i", "2", "r", 4, 1, "equal", "0", 1.0, 1.0, 1.0, "none", "abd", "")
 PLACES = frozenset({COPY.place, OTHER.place})
 COPIES = Copies("i", (Source("0", "a text", {}),), EraseOptions(), (), (COPY, OTHER), PLACES, "now")
-SOURCES = json.dumps([source.as_json() for source in COPIES.sources])
+SOURCES = json.dumps(as_json(COPIES.sources))
 
 
 def test_the_list_is_read_as_it_was_written() -> None:
@@ -41,8 +42,8 @@ def test_the_list_has_no_text_but_beginnings() -> None:
         ("{", "Line 2 of the list is not a JSON object"),
         ("[]", "Line 2 of the list is not a JSON object"),
         ('{"id": "1"}', "Line 2 of the list has no index"),
-        (json.dumps({**COPY.as_json(with_text=True), "seq_no": "3"}), "has no seq_no"),
-        (json.dumps({**COPY.as_json(with_text=True), "seq_no": True}), "has no seq_no"),
+        (json.dumps({**COPY.reviewed, "seq_no": "3"}), "has no seq_no"),
+        (json.dumps({**COPY.reviewed, "seq_no": True}), "has no seq_no"),
         ('{"copies_of": 3}', "does not say what was searched for"),
         ('{"copies_of": {"sources": [{"sha256": []}], "found": []}}', "made for another text"),
         (f'{{"copies_of": {{"sources": {SOURCES}, "found": [["i", []]]}}}}', "something else than documents"),
@@ -60,10 +61,10 @@ values = st.recursive(
 )
 
 
-@given(st.dictionaries(st.sampled_from([*COPY.as_json(with_text=True), "copies_of", "x"]), values, max_size=14))
+@given(st.dictionaries(st.sampled_from([*COPY.reviewed, "copies_of", "x"]), values, max_size=14))
 def test_any_line_is_read_or_refused(form: dict[str, Any]) -> None:
     try:
-        COPIES.confirmed_by([json.dumps({**COPY.as_json(with_text=True), **form})])
+        COPIES.confirmed_by([json.dumps({**COPY.reviewed, **form})])
     except FormatError:
         return
 
