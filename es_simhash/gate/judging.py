@@ -9,15 +9,13 @@ from dataclasses import dataclass
 from es_simhash._core.json_paths import Json
 from es_simhash.gate.pending import OWN, Pending
 from es_simhash.gate.verdict import Kind
+from es_simhash.plans.check import Made
 from es_simhash.plans.find import FetchCandidates, SearchResult, find_fingerprinted
 from es_simhash.plans.operations import Plan
 from es_simhash.plans.query_documents import QueryDocument
-from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.own_fields import object_in
 from es_simhash.scheme.rerank import NOTHING, Match, matches_of, nearest_first
 from es_simhash.scheme.verdict.verifier import Verifier
-
-Made = tuple[Fingerprint, Json]
 
 # Seconds for which a sample of the index says how rare features are.
 _FRESH = 10.0
@@ -67,6 +65,7 @@ class Judge:
             self._verifier = self._pending.seen.terms.verifier()
             self._looks_again = time.monotonic() + _FRESH
         terms, verifier = self._pending.seen.terms, self._verifier
+        self._pending.seen.expect(made.values())
         found = yield from find_fingerprinted(
             terms, list(wanted.values()), list(made.values()), verifier, self._candidates
         )

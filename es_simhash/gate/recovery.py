@@ -121,6 +121,7 @@ class Recovery:
 
         wanted = query_documents(documents, [events[key]["action"] for key in keys], 0, reject)
         made = made_of(documents, wanted, reject)
+        self._pending.seen.expect(made.values())
         contents = {keys[place]: str(fields["content"]) for place, (_, fields) in made.items()}
         lacking = [key for key in self._lacking(events, contents, refused) if events[key]["writes"]]
         gone = lacking if self._durable_at_once else []
