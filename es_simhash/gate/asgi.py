@@ -21,8 +21,18 @@ from es_simhash.gate.bodies import Bodies, RefusedError
 from es_simhash.gate.gate import Asked, Gate
 from es_simhash.gate.incoming import NoDocument
 from es_simhash.gate.measures import Measures
-from es_simhash.gate.requests import ID_FIELD, Answer, answers_as_json, asked_of, encoded, line_of, parsed
-from es_simhash.gate.shapes import Shape, memory_of, shape_of
+from es_simhash.gate.requests import (
+    ID_FIELD,
+    Answer,
+    Shape,
+    answers_as_json,
+    asked_of,
+    encoded,
+    line_of,
+    memory_of,
+    parsed,
+    shape_of,
+)
 from es_simhash.gate.verdict import Verdict
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """The self-join of a set of fingerprints: all pairs within a Hamming distance, found exactly.
 
 Equal codes are grouped first, and the distinct ones are joined by the prefix tables of Manku, Jain and Das Sarma (see
-`es_simhash.sketches.manku`): sorting brings together the codes that agree on a table's chosen blocks. Each code is
+`es_simhash.sketches.blocks`): sorting brings together the codes that agree on a table's chosen blocks. Each code is
 sorted as one word, with a hash of the chosen blocks in its high bits and the code's row in its low bits, because plain
 numbers sort fastest. Codes with equal hashes are compared exactly.
 """

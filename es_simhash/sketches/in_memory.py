@@ -19,10 +19,9 @@ from es_simhash._core import bit_codes
 from es_simhash._core.bit_codes import Codes, check_codes
 from es_simhash.errors import SchemeError
 from es_simhash.sketches import hamming
-from es_simhash.sketches.blocks import Blocks
+from es_simhash.sketches.blocks import Blocks, PrefixTables
 from es_simhash.sketches.hamming import Distances, check_distance
 from es_simhash.sketches.key_index import KeyIndex
-from es_simhash.sketches.manku import PrefixTables
 
 Ids = npt.NDArray[np.int64]
 

@@ -12,9 +12,8 @@ from es_simhash._core.bit_codes import Codes
 from es_simhash.errors import SchemeError
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import MinHash
-from es_simhash.sketches.manku import PrefixTables
-from es_simhash.sketches.shared_bands import sharing
-from es_simhash.sketches.tradeoffs import band_probability
+from es_simhash.sketches.blocks import PrefixTables
+from es_simhash.sketches.tradeoffs import band_probability, sharing
 
 # Tables find pairs that are just similar enough with at least the first probability, and need no more than the other.
 _OFTEN, _SURELY = 0.75, 0.975

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from es_simhash._core.bit_codes import from_ints
 from es_simhash.errors import HashError, SchemeError
-from es_simhash.sketches.blocks import Blocks
+from es_simhash.sketches.blocks import Blocks, PrefixTables
 from es_simhash.sketches.hamming import distance
 from es_simhash.sketches.in_memory import (
     SEARCHES,
@@ -19,7 +19,6 @@ from es_simhash.sketches.in_memory import (
     Variants,
     variant_count,
 )
-from es_simhash.sketches.manku import PrefixTables
 from tests.support.fingerprints import fingerprint_sets, random_codes
 from tests.support.fuzzing import examples
 
