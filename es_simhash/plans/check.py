@@ -30,6 +30,8 @@ from es_simhash.scheme.verdict.verifier import Verifier
 from es_simhash.sketches.key_index import KeyIndex, Keys
 
 Status: TypeAlias = Literal["new", "near-duplicate", "no text"]
+# Documents that are removed from the keys at once.
+_REMOVED = 100
 # A fingerprint, and the fields that hold it.
 Made: TypeAlias = tuple[Fingerprint, Json]
 
@@ -96,10 +98,11 @@ class SeenDocuments:
 
     def expect(self, made: Iterable[Made]) -> None:
         """Look up at once what shares the keys of documents that are compared or added next, in this order."""
-        left = [place for _, place, _ in self._coming.values() if place not in self._hits]
-        for kind in self._kinds:
-            kind.index.remove([*self._forgotten, *left])
-        self._forgotten.clear()
+        self._forgotten += [place for _, place, _ in self._coming.values() if place not in self._hits]
+        if len(self._forgotten) > _REMOVED:
+            for kind in self._kinds:
+                kind.index.remove(self._forgotten)
+            self._forgotten.clear()
         coming = [(fingerprint, fields) for fingerprint, fields in made if fingerprint.status != "empty"]
         first, self._next = self._next, self._next + len(coming)
         sharing: list[set[int]] = [set() for _ in coming]

@@ -67,6 +67,13 @@ class Blocks:
         """The position of each block's first bit."""
         return tuple(accumulate(self.widths[:-1], initial=0))
 
+    @cached_property
+    def masks(self) -> Codes:
+        """The bits of each block, an array of shape ``(count, words)``."""
+        ends = zip(self.widths, accumulate(self.widths), strict=True)
+        ints = [(1 << width) - 1 << self.bits - end for width, end in ends]
+        return bit_codes.from_ints(ints, self.bits).reshape(self.count, -1)
+
     def min_shared(self, distance: int) -> int:
         """Return how many blocks any two codes within ``distance`` are sure to share: m - k."""
         if check_distance(distance) < self.count:
@@ -165,6 +172,11 @@ class PrefixTables:
     def prefix_bits(self) -> tuple[int, ...]:
         """The width of each table's prefix."""
         return tuple(sum(self.blocks.widths[block] for block in choice) for choice in self.choices)
+
+    @property
+    def masks(self) -> list[Codes]:
+        """The bits of each table's chosen blocks, an array of one or two words."""
+        return [np.bitwise_or.reduce(self.blocks.masks[list(choice)]) for choice in self.choices]
 
     def prefixes(self, codes: Codes) -> Iterator[Codes]:
         """Yield, table by table, each code's prefix: the chosen blocks one after another as a code of that width."""
