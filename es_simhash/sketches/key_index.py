@@ -104,7 +104,7 @@ class KeyIndex:
 
 
 class _Rows:
-    """The rows of documents at ascending places, of which some may be removed."""
+    """The rows of documents at ascending places; some may be removed."""
 
     def __init__(self, keys: Keys, places: Integers) -> None:
         self.keys = keys
