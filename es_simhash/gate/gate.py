@@ -23,7 +23,7 @@ from es_simhash.errors import (
     WritesLostError,
 )
 from es_simhash.gate.incoming import NoDocument, has_id, identified
-from es_simhash.gate.judging import OWN, Accepting, Decision, Event, Judge, Key, Pending, Repeated, now
+from es_simhash.gate.judging import OWN, Accepting, Decision, Event, Judge, Key, Pending, now
 from es_simhash.gate.known_keys import KnownKeys
 from es_simhash.gate.remembering import Remembering, is_for_good
 from es_simhash.gate.state import Journal, SetAside, StateFolder
@@ -93,8 +93,7 @@ class Gate:
         grouping = self.options.mode == "tag" or documents.policy.groups == "online"
         self._keys = KnownKeys.of(self._engine, self._pending.seen.terms, grouping=grouping)
         self._judge = Judge(self._pending, self._keys.candidates if self._keys else all_candidates)
-        self._repeated = Repeated(self._pending, self.options)
-        self._accepting = Accepting(self.options, documents, self._pending, self._repeated)
+        self._accepting = Accepting(self.options, documents, self._pending)
         self._writing = Writing(self._plans, self._engine, self.options, documents)
         durable_at_once = run(is_server(), self._engine)
         self._aside = SetAside(self._folder.rejected)
@@ -291,7 +290,7 @@ class Gate:
 
         wanted = query_documents(documents, list(actions.values()), 0, reject)
         made = made_of(documents, wanted, reject)
-        run(self._repeated.look(list(actions.values())), self._engine)
+        run(self._accepting.look(list(actions.values())), self._engine)
         judged = run(self._judge.judge({place: wanted[place] for place in made}, made), self._engine)
         found = {}
         for each in judged:

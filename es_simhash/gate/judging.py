@@ -17,24 +17,29 @@ from es_simhash.plans.check import Made, SeenDocuments
 from es_simhash.plans.find import FetchCandidates, SearchResult, find_fingerprinted
 from es_simhash.plans.operations import GetDocuments, Plan
 from es_simhash.plans.query_documents import QueryDocument
-from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.group_fields import GROUP
 from es_simhash.scheme.own_fields import DUPLICATE_OF, object_in
 from es_simhash.scheme.rerank import NOTHING, Match, matches_of, nearest_first
 from es_simhash.scheme.scope import ScopeValues
 from es_simhash.scheme.verdict.verifier import Verifier
 
+# The index that a document is written to ("": the gate's own), and its id.
+Key = tuple[str, str]
+OWN = ""
+
+_DUPLICATES = ("near-duplicate", "equal")
+# Seconds for which a sample of the index says how rare features are.
+_FRESH = 10.0
 _BEGUN = time.time() - time.monotonic()
 
 
 def now() -> float:
-    """Return the seconds since 1970, which never jump within a process."""
+    """Return the seconds since 1970, which never jump within a process.
+
+    A wall clock that is set forward, as after a suspended machine wakes, would make a gate forget what it accepted a
+    moment before.
+    """
     return _BEGUN + time.monotonic()
-
-
-# The index that a document is written to ("": the gate's own), and its id.
-Key = tuple[str, str]
-OWN = ""
 
 
 @dataclass(frozen=True)
@@ -67,7 +72,7 @@ class Pending:
         """Yield all documents, the oldest first."""
         yield from tuple(self._accepted.items())
 
-    def add(self, key: Key, accepted: Accepted, wanted: QueryDocument, made: tuple[Fingerprint, Json]) -> None:
+    def add(self, key: Key, accepted: Accepted, wanted: QueryDocument, made: Made) -> None:
         """Remember a document; it replaces one with the same key."""
         self.forget([key])
         self._accepted[key] = accepted
@@ -84,10 +89,6 @@ class Pending:
         """Return whether the index shows a document that is remembered, as it was accepted."""
         known = self._accepted.get((OWN, id))
         return known is not None and known.content == content
-
-
-# Seconds for which a sample of the index says how rare features are.
-_FRESH = 10.0
 
 
 @dataclass(frozen=True)
@@ -164,54 +165,6 @@ def _is_shown(pending: Pending, hit: Json, prefix: str) -> bool:
     return pending.shown(hit["_id"], object_in(hit.get("_source"), prefix).get("content"))
 
 
-@dataclass
-class Repeated:
-    """The answers about documents that are the same as before: by their ids, texts and values in the scope.
-
-    What was tagged is in the index beside its original, which must not become the duplicate of its own copy. So there
-    the index is asked, too, by the ids of a request.
-    """
-
-    pending: Pending
-    options: GateOptions
-    _stored: dict[str, Json] = field(default_factory=dict)
-
-    def look(self, actions: Sequence[Json]) -> Plan[None]:
-        """Read what the index has under the ids of some documents, where that counts."""
-        self._stored = {}
-        if self.options.mode != "tag" or not actions:
-            return
-        terms = self.pending.seen.terms
-        names = [f"{terms.documents.prefix}.{name}" for name in ("scheme", "content", DUPLICATE_OF, GROUP)]
-        routings = [action.get("_routing") for action in actions]
-        ids = [str(action["_id"]) for action in actions]
-        source = [*names, *terms.scope_paths]
-        replies: list[Json] = yield GetDocuments(terms.index, ids, source, routings if any(routings) else None)
-        self._stored = {reply["_id"]: reply["_source"] for reply in replies if reply["found"]}
-
-    def verdict(self, judged: Judged) -> Verdict | None:
-        """Return the verdict on the same document, if it was accepted before."""
-        id_, content = str(judged.wanted.id), judged.made[1]["content"]
-        values = self.pending.seen.terms.values_of(judged.wanted.document)
-        for target in (OWN, self.options.divert_to):
-            known = None if target is None else self.pending.get((target, id_))
-            if known and known.content == content and known.values == values:
-                return known.verdict
-        stored = self._stored.get(id_, {})
-        own = object_in(stored, self.pending.seen.terms.documents.prefix)
-        if not judged.duplicates or own.get("content") != content:
-            return None
-        if own.get("scheme") != judged.made[1]["scheme"] or self.pending.seen.terms.values_of(stored) != values:
-            return None
-        tags = {name: own[name] for name in (DUPLICATE_OF, GROUP) if isinstance(own.get(name), str)}
-        if DUPLICATE_OF not in tags:
-            return Verdict(id_, "new", True)
-        return Verdict(id_, judged.kind, True, None, judged.duplicates, judged.complete, (), tags)
-
-
-_DUPLICATES = ("near-duplicate", "equal")
-
-
 class Event:
     """The events of a journal: a document was accepted, or is no longer remembered."""
 
@@ -269,19 +222,37 @@ class Decision:
     again: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass
 class Accepting:
-    """Decides by the mode, and remembers what it accepts."""
+    """Decides by the mode, and remembers what it accepts.
+
+    The same document as before, by its id, text and values in the scope, gets the same answer. What was tagged is in
+    the index beside its original, which must not become the duplicate of its own copy. So there the index is asked,
+    too, by the ids of a request.
+    """
 
     options: GateOptions
     documents: Documents
     pending: Pending
-    repeated: Repeated
+    _stored: dict[str, Json] = field(default_factory=dict)
+
+    def look(self, actions: Sequence[Json]) -> Plan[None]:
+        """Read what the index has under the ids of some documents, where that counts."""
+        self._stored = {}
+        if self.options.mode != "tag" or not actions:
+            return
+        terms = self.pending.seen.terms
+        names = [f"{terms.documents.prefix}.{name}" for name in ("scheme", "content", DUPLICATE_OF, GROUP)]
+        routings = [action.get("_routing") for action in actions]
+        ids = [str(action["_id"]) for action in actions]
+        source = [*names, *terms.scope_paths]
+        replies: list[Json] = yield GetDocuments(terms.index, ids, source, routings if any(routings) else None)
+        self._stored = {reply["_id"]: reply["_source"] for reply in replies if reply["found"]}
 
     def decide(self, judged: Judged, action: Json, writes: bool, at: float) -> Decision:
         """Decide about a document as it is judged."""
         id_, content = str(action["_id"]), str(judged.made[1]["content"])
-        verdict = self.repeated.verdict(judged) or self._verdict(judged, id_, writes)
+        verdict = self._repeated(judged) or self._verdict(judged, id_, writes)
         target = self._target(verdict, writes)
         if target is None:
             return Decision(verdict, (OWN, id_), action)
@@ -295,6 +266,25 @@ class Accepting:
         event = Event.accepted(key, accepted, action if writes else self._compared(action))
         again = earlier is not None and earlier.writes
         return Decision(verdict, key, action, event, target if writes else None, again)
+
+    def _repeated(self, judged: Judged) -> Verdict | None:
+        """Return the verdict on the same document, if it was accepted before."""
+        id_, content = str(judged.wanted.id), judged.made[1]["content"]
+        values = self.pending.seen.terms.values_of(judged.wanted.document)
+        for target in (OWN, self.options.divert_to):
+            known = None if target is None else self.pending.get((target, id_))
+            if known and known.content == content and known.values == values:
+                return known.verdict
+        stored = self._stored.get(id_, {})
+        own = object_in(stored, self.pending.seen.terms.documents.prefix)
+        if not judged.duplicates or own.get("content") != content:
+            return None
+        if own.get("scheme") != judged.made[1]["scheme"] or self.pending.seen.terms.values_of(stored) != values:
+            return None
+        tags = {name: own[name] for name in (DUPLICATE_OF, GROUP) if isinstance(own.get(name), str)}
+        if DUPLICATE_OF not in tags:
+            return Verdict(id_, "new", True)
+        return Verdict(id_, judged.kind, True, None, judged.duplicates, judged.complete, (), tags)
 
     def _verdict(self, judged: Judged, id_: str, writes: bool) -> Verdict:
         if judged.kind == "no text":
