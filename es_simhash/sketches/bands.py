@@ -91,10 +91,10 @@ class Bands:
                 f"{self.count} bands of {self.rows} rows. Give a uint32 array of shape (N, {self.size}) or wider."
             )
         rows = signatures[:, : self.size].reshape(len(signatures), self.count, self.rows) & self._value_mask
-        packed = np.zeros(rows.shape[:2], dtype=self.packed_type)
-        for row in range(self.rows):
-            packed <<= packed.dtype.type(self.value_bits)
-            packed |= rows[:, :, row]
+        packed: Keys = rows[:, :, 0].astype(self.packed_type)
+        bits = packed.dtype.type(self.value_bits)
+        for row in range(1, self.rows):
+            packed = packed << bits | rows[:, :, row]
         return packed
 
     @property

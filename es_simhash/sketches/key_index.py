@@ -167,7 +167,7 @@ class _Recent(_Rows):
             counts = np.add.reduce(equal.view(np.uint8), axis=0, dtype=narrow)
             rows, own = np.nonzero(counts >= least)
             found.append(Shared(rows + start, own, counts[rows, own].astype(np.int64)))
-        return self._shared(*_joined(found))
+        return self._shared(*(found[0] if len(found) == 1 else _joined(found)))
 
 
 class _Table(_Rows):
