@@ -19,9 +19,8 @@ from es_simhash._core.bit_codes import Codes
 from es_simhash.groups.pairs.candidates import pair_codes
 from es_simhash.groups.pairs.condense import needed
 from es_simhash.quality.buckets import script_of
-from es_simhash.quality.ceiling import similar_pairs
+from es_simhash.quality.ceiling import KeyMatcher, similar_pairs
 from es_simhash.quality.evaluation import LEAST
-from es_simhash.quality.key_matches import KeyMatcher
 from es_simhash.quality.predictions import predict_pairs
 from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.verdict.verification import Level

@@ -19,7 +19,7 @@ from benchmarks.scale_words import prose, rounded
 from benchmarks.svg import THEMES, path
 from benchmarks.tables import Table, tables_of
 from es_simhash.groups.pairs.document_links import ALL, FEW
-from es_simhash.sketches.shared_bands import MANY, by_chance, sharing
+from es_simhash.sketches.tradeoffs import MANY, by_chance, sharing
 
 SIMULATED = Path(__file__).with_name("simulated.md")
 HEADING = """\

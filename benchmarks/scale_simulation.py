@@ -23,7 +23,7 @@ from es_simhash.quality.ceiling import feature_batches
 from es_simhash.sketches.bands import Bands
 from es_simhash.sketches.blocks import Blocks
 from es_simhash.sketches.minhash import one_permutation
-from es_simhash.sketches.shared_bands import Similarities, by_chance, sharing
+from es_simhash.sketches.tradeoffs import Similarities, by_chance, sharing
 from es_simhash.text.features import FeatureBatch
 from es_simhash.text.hashing.poly64 import fmix64
 

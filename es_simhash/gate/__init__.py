@@ -21,14 +21,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from es_simhash.gate.asgi import application
     from es_simhash.gate.gate import Gate
-    from es_simhash.gate.options import GateOptions
-    from es_simhash.gate.verdict import Verdict
+    from es_simhash.gate.verdict import GateOptions, Verdict
 
 _NAMES = {
     "gate.asgi": "application",
     "gate.gate": "Gate",
-    "gate.options": "GateOptions",
-    "gate.verdict": "Verdict",
+    "gate.verdict": "GateOptions Verdict",
 }
 
 __all__ = ["Gate", "GateOptions", "Verdict", "application"]

@@ -22,20 +22,12 @@ from es_simhash.errors import (
     UnreachableError,
     WritesLostError,
 )
-from es_simhash.gate.accepting import Accepting, Decision, Event
-from es_simhash.gate.clock import now
 from es_simhash.gate.incoming import NoDocument, has_id, identified
-from es_simhash.gate.journal import Journal
-from es_simhash.gate.judging import Judge
+from es_simhash.gate.judging import OWN, Accepting, Decision, Event, Judge, Key, Pending, now
 from es_simhash.gate.known_keys import KnownKeys
-from es_simhash.gate.options import GateOptions
-from es_simhash.gate.pending import OWN, Key, Pending
-from es_simhash.gate.recovery import Recovery
-from es_simhash.gate.repeated import Repeated
-from es_simhash.gate.set_aside import SetAside, is_for_good
-from es_simhash.gate.settling import Settling
-from es_simhash.gate.state_folder import StateFolder
-from es_simhash.gate.verdict import Verdict
+from es_simhash.gate.remembering import Remembering, is_for_good
+from es_simhash.gate.state import Journal, SetAside, StateFolder
+from es_simhash.gate.verdict import GateOptions, Verdict
 from es_simhash.gate.writing import Writing
 from es_simhash.plans.candidates import all_candidates
 from es_simhash.plans.check import made_of
@@ -101,28 +93,24 @@ class Gate:
         grouping = self.options.mode == "tag" or documents.policy.groups == "online"
         self._keys = KnownKeys.of(self._engine, self._pending.seen.terms, grouping=grouping)
         self._judge = Judge(self._pending, self._keys.candidates if self._keys else all_candidates)
-        self._repeated = Repeated(self._pending, self.options)
-        self._accepting = Accepting(self.options, documents, self._pending, self._repeated)
+        self._accepting = Accepting(self.options, documents, self._pending)
         self._writing = Writing(self._plans, self._engine, self.options, documents)
         durable_at_once = run(is_server(), self._engine)
         self._aside = SetAside(self._folder.rejected)
         self._journal = Journal(self._folder.journal, self.options.syncs)
-        self._recovery = Recovery(
-            self._engine, self._pending, self._journal, self._writing, self._aside, durable_at_once
-        )
-        self._settling = Settling(
+        self._remembering = Remembering(
             self._engine,
-            self.name,
             self._pending,
             self._journal,
+            self._writing,
+            self._aside,
             self.options.remember,
             durable_at_once,
             self._keys.flush if self._keys else lambda: None,
-            self._recovery.set_aside,
         )
         with ExitStack() as if_it_fails:
             if_it_fails.callback(self._journal.close)
-            self._recovery.recover(None, self.options.remember)
+            self._remembering.recover()
             if_it_fails.pop_all()
         if self._keys:
             self._keys.start()
@@ -140,7 +128,7 @@ class Gate:
     @property
     def expired(self) -> int:
         """The number of accepted documents that were forgotten before the index showed them."""
-        return self._settling.expired
+        return self._remembering.expired
 
     @property
     def set_aside(self) -> int:
@@ -172,17 +160,17 @@ class Gate:
         """
         with self._lock, self._doubting():
             self._resolve_doubts()
-            self._settling.settle_if_due()
+            self._remembering.settle_if_due()
             self._make_room()
             if self._journal.is_overgrown(len(self._pending)):
-                self._recovery.compact()
+                self._remembering.compact()
             return self._answered(asked)
 
     def settle(self) -> None:
         """Forget what the index shows by now, and what nobody has written in time; this is done while asked, too."""
         with self._lock, self._doubting():
             self._resolve_doubts()
-            self._settling.settle()
+            self._remembering.settle()
 
     def warm_up(self) -> None:
         """Wait until the fingerprints of an embedded index are in memory, from when on answers take less time."""
@@ -201,7 +189,7 @@ class Gate:
                 with suppress(UnreachableError, UnavailableError):
                     self.settle()
                 if not self._doubts_all:
-                    self._recovery.compact()
+                    self._remembering.compact()
             finally:
                 self._journal.close()
                 self._folder.close()
@@ -223,7 +211,7 @@ class Gate:
 
     def _make_room(self) -> None:
         if len(self._pending) >= self.options.most_pending:
-            self._settling.settle(urgently=True)
+            self._remembering.settle(urgently=True)
             if len(self._pending) >= self.options.most_pending:
                 raise UnavailableError(
                     f"The index {self.name!r} does not show {len(self._pending):,} accepted documents yet, which is "
@@ -242,7 +230,7 @@ class Gate:
     def _resolve_doubts(self) -> None:
         """Ask the index for the documents that may have been written, or not."""
         if self._doubts_all or self._doubtful:
-            self._recovery.recover(None if self._doubts_all else self._doubtful, self.options.remember)
+            self._remembering.recover(None if self._doubts_all else self._doubtful)
             self._doubts_all = False
             self._doubtful.clear()
             if self._keys:
@@ -302,7 +290,7 @@ class Gate:
 
         wanted = query_documents(documents, list(actions.values()), 0, reject)
         made = made_of(documents, wanted, reject)
-        run(self._repeated.look(list(actions.values())), self._engine)
+        run(self._accepting.look(list(actions.values())), self._engine)
         judged = run(self._judge.judge({place: wanted[place] for place in made}, made), self._engine)
         found = {}
         for each in judged:

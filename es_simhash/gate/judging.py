@@ -1,26 +1,94 @@
-"""Judging documents: by the index, and by what was accepted before them and is not in it yet."""
+"""Judging documents: by the index, by what was accepted before them, and by the mode of the gate."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, get_args
 
 from es_simhash._core.json_paths import Json
-from es_simhash.gate.pending import OWN, Pending
-from es_simhash.gate.verdict import Kind
+from es_simhash.documents.documents import Documents
+from es_simhash.documents.source_filter import SourceFilter
+from es_simhash.documents.text_sought import what_there_is
+from es_simhash.gate.verdict import GateOptions, Kind, Verdict
+from es_simhash.plans.check import Made, SeenDocuments
 from es_simhash.plans.find import FetchCandidates, SearchResult, find_fingerprinted
-from es_simhash.plans.operations import Plan
+from es_simhash.plans.operations import GetDocuments, Plan
 from es_simhash.plans.query_documents import QueryDocument
-from es_simhash.scheme.fingerprint import Fingerprint
-from es_simhash.scheme.own_fields import object_in
+from es_simhash.scheme.group_fields import GROUP
+from es_simhash.scheme.own_fields import DUPLICATE_OF, object_in
 from es_simhash.scheme.rerank import NOTHING, Match, matches_of, nearest_first
+from es_simhash.scheme.scope import ScopeValues
 from es_simhash.scheme.verdict.verifier import Verifier
 
-Made = tuple[Fingerprint, Json]
+# The index that a document is written to ("": the gate's own), and its id.
+Key = tuple[str, str]
+OWN = ""
 
+_DUPLICATES = ("near-duplicate", "equal")
 # Seconds for which a sample of the index says how rare features are.
 _FRESH = 10.0
+_BEGUN = time.time() - time.monotonic()
+
+
+def now() -> float:
+    """Return the seconds since 1970, which never jump within a process.
+
+    A wall clock that is set forward, as after a suspended machine wakes, would make a gate forget what it accepted a
+    moment before.
+    """
+    return _BEGUN + time.monotonic()
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """An accepted document: its verdict, a hash of its text, its values in the scope, when, and who writes it."""
+
+    verdict: Verdict
+    content: str
+    values: ScopeValues | None
+    at: float
+    writes: bool
+
+
+class Pending:
+    """Accepted documents by their keys, the oldest first; those for the gate's own index are compared with others."""
+
+    def __init__(self, seen: SeenDocuments) -> None:
+        self.seen = seen
+        self._accepted: dict[Key, Accepted] = {}
+
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        return len(self._accepted)
+
+    def get(self, key: Key) -> Accepted | None:
+        """Return what was accepted under a key."""
+        return self._accepted.get(key)
+
+    def items(self) -> Iterator[tuple[Key, Accepted]]:
+        """Yield all documents, the oldest first."""
+        yield from tuple(self._accepted.items())
+
+    def add(self, key: Key, accepted: Accepted, wanted: QueryDocument, made: Made) -> None:
+        """Remember a document; it replaces one with the same key."""
+        self.forget([key])
+        self._accepted[key] = accepted
+        if key[0] == OWN:
+            self.seen.add(0, wanted, *made)
+
+    def forget(self, keys: Iterable[Key]) -> None:
+        """Forget documents, if they are remembered."""
+        for key in keys:
+            if self._accepted.pop(key, None) is not None and key[0] == OWN:
+                self.seen.forget(key[1])
+
+    def shown(self, id: str, content: str | None) -> bool:
+        """Return whether the index shows a document that is remembered, as it was accepted."""
+        known = self._accepted.get((OWN, id))
+        return known is not None and known.content == content
 
 
 @dataclass(frozen=True)
@@ -67,6 +135,7 @@ class Judge:
             self._verifier = self._pending.seen.terms.verifier()
             self._looks_again = time.monotonic() + _FRESH
         terms, verifier = self._pending.seen.terms, self._verifier
+        self._pending.seen.expect(made.values())
         found = yield from find_fingerprinted(
             terms, list(wanted.values()), list(made.values()), verifier, self._candidates
         )
@@ -94,3 +163,179 @@ def _each_judged(
 
 def _is_shown(pending: Pending, hit: Json, prefix: str) -> bool:
     return pending.shown(hit["_id"], object_in(hit.get("_source"), prefix).get("content"))
+
+
+class Event:
+    """The events of a journal: a document was accepted, or is no longer remembered."""
+
+    @staticmethod
+    def accepted(key: Key, accepted: Accepted, action: Json) -> Json:
+        """Note an accepted document, with what is needed to judge others by it, and to write it."""
+        verdict = accepted.verdict
+        form: Json = {"to": key[0], "at": accepted.at, "writes": accepted.writes, "action": action}
+        if verdict.kind != "new":
+            form |= {"kind": verdict.kind, "tags": verdict.tags}
+        return form
+
+    @staticmethod
+    def gone(keys: Iterable[Key]) -> Json:
+        """Note documents that are no longer remembered."""
+        return {"gone": [list(key) for key in keys]}
+
+    @staticmethod
+    def problem_of(event: Json) -> str | None:
+        """Return why what a journal holds is no event; None if it is one."""
+        match event:
+            case {"gone": [*keys]} if all(
+                isinstance(key, list) and len(key) == 2 and all(isinstance(part, str) for part in key) for key in keys
+            ):
+                return None
+            case {"to": str(), "at": int() | float(), "writes": bool(), "action": {"_id": str(), "_source": dict()}}:
+                is_judged = event.get("kind", "new") in get_args(Kind) and isinstance(event.get("tags") or {}, dict)
+                return None if is_judged else "It is an event with another kind or tags than a gate writes."
+        return "It is no event of a gate: one accepts a document, or names some that are gone."
+
+    @staticmethod
+    def key_of(event: Json) -> Key:
+        """Return the key of an accepted document."""
+        return event["to"], str(event["action"]["_id"])
+
+    @staticmethod
+    def verdict_of(event: Json) -> Verdict:
+        """Return the verdict on an accepted document, without its duplicates."""
+        key = Event.key_of(event)
+        return Verdict(key[1], event.get("kind", "new"), key[0] == OWN, tags=event.get("tags"))
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A verdict; for a document that is remembered, its key and event; and what is to be written where.
+
+    It is written ``again`` if one with this key was, and no search has shown that yet.
+    """
+
+    verdict: Verdict
+    key: Key
+    action: Json
+    event: Json | None = None
+    writes_to: str | None = None
+    again: bool = False
+
+
+@dataclass
+class Accepting:
+    """Decides by the mode, and remembers what it accepts.
+
+    The same document as before, by its id, text and values in the scope, gets the same answer. What was tagged is in
+    the index beside its original, which must not become the duplicate of its own copy. So there the index is asked,
+    too, by the ids of a request.
+    """
+
+    options: GateOptions
+    documents: Documents
+    pending: Pending
+    _stored: dict[str, Json] = field(default_factory=dict)
+
+    def look(self, actions: Sequence[Json]) -> Plan[None]:
+        """Read what the index has under the ids of some documents, where that counts."""
+        self._stored = {}
+        if self.options.mode != "tag" or not actions:
+            return
+        terms = self.pending.seen.terms
+        names = [f"{terms.documents.prefix}.{name}" for name in ("scheme", "content", DUPLICATE_OF, GROUP)]
+        routings = [action.get("_routing") for action in actions]
+        ids = [str(action["_id"]) for action in actions]
+        source = [*names, *terms.scope_paths]
+        replies: list[Json] = yield GetDocuments(terms.index, ids, source, routings if any(routings) else None)
+        self._stored = {reply["_id"]: reply["_source"] for reply in replies if reply["found"]}
+
+    def decide(self, judged: Judged, action: Json, writes: bool, at: float) -> Decision:
+        """Decide about a document as it is judged."""
+        id_, content = str(action["_id"]), str(judged.made[1]["content"])
+        verdict = self._repeated(judged) or self._verdict(judged, id_, writes)
+        target = self._target(verdict, writes)
+        if target is None:
+            return Decision(verdict, (OWN, id_), action)
+        if writes:
+            action = self._tagged(action, verdict)
+        key = (target, id_)
+        earlier = self.pending.get(key)
+        values = self.pending.seen.terms.values_of(judged.wanted.document)
+        accepted = Accepted(verdict, content, values, at, writes)
+        self.pending.add(key, accepted, judged.wanted, judged.made)
+        event = Event.accepted(key, accepted, action if writes else self._compared(action))
+        again = earlier is not None and earlier.writes
+        return Decision(verdict, key, action, event, target if writes else None, again)
+
+    def _repeated(self, judged: Judged) -> Verdict | None:
+        """Return the verdict on the same document, if it was accepted before."""
+        id_, content = str(judged.wanted.id), judged.made[1]["content"]
+        values = self.pending.seen.terms.values_of(judged.wanted.document)
+        for target in (OWN, self.options.divert_to):
+            known = None if target is None else self.pending.get((target, id_))
+            if known and known.content == content and known.values == values:
+                return known.verdict
+        stored = self._stored.get(id_, {})
+        own = object_in(stored, self.pending.seen.terms.documents.prefix)
+        if not judged.duplicates or own.get("content") != content:
+            return None
+        if own.get("scheme") != judged.made[1]["scheme"] or self.pending.seen.terms.values_of(stored) != values:
+            return None
+        tags = {name: own[name] for name in (DUPLICATE_OF, GROUP) if isinstance(own.get(name), str)}
+        if DUPLICATE_OF not in tags:
+            return Verdict(id_, "new", True)
+        return Verdict(id_, judged.kind, True, None, judged.duplicates, judged.complete, (), tags)
+
+    def _verdict(self, judged: Judged, id_: str, writes: bool) -> Verdict:
+        if judged.kind == "no text":
+            return Verdict(id_, "no text", reason=self._without_text(judged))
+        found = Verdict(id_, judged.kind, True, None, judged.duplicates, judged.complete, judged.missing)
+        if judged.kind not in _DUPLICATES:
+            return found
+        mode = self.options.mode
+        is_accepted = mode == "tag" or (mode == "advise" and writes)
+        tags = self._tags(judged.duplicates) if mode in ("tag", "divert") else None
+        return Verdict(id_, judged.kind, is_accepted, None, judged.duplicates, judged.complete, (), tags)
+
+    def _target(self, verdict: Verdict, writes: bool) -> str | None:
+        """Return which index the document is for: its own, another, or none."""
+        if verdict.accepted:
+            return OWN
+        return self.options.divert_to if writes and verdict.kind in _DUPLICATES else None
+
+    def _without_text(self, judged: Judged) -> str:
+        there = what_there_is(judged.wanted.document, self.documents.fields)
+        return f"There is no text to compare in {', '.join(self.documents.fields)}, so it is not taken. {there}"
+
+    def _tags(self, duplicates: Iterable[Match]) -> Json | None:
+        """Name the nearest document that may stand for others; what is like tagged documents only has no tags."""
+        original = next(filter(self._may_stand, duplicates), None)
+        if original is None:
+            return None
+        group = object_in(original.source, self.documents.prefix).get(GROUP)
+        return {DUPLICATE_OF: original.id, **({GROUP: group} if isinstance(group, str) else {})}
+
+    def _may_stand(self, match: Match) -> bool:
+        """Return whether a search without the tagged documents shows this one, where such stay in the index."""
+        if self.options.mode != "tag":
+            return True
+        if known := self.pending.get((OWN, match.id)):
+            return not known.verdict.tags
+        return DUPLICATE_OF not in object_in(match.source, self.documents.prefix)
+
+    def _tagged(self, action: Json, verdict: Verdict) -> Json:
+        """Add the tag; the group is given when the document is written."""
+        if not verdict.tags:
+            return action
+        body, prefix = action["_source"], self.documents.prefix
+        own: Any = body.get(prefix)
+        tagged = {**(own if isinstance(own, dict) else {}), DUPLICATE_OF: verdict.tags[DUPLICATE_OF]}
+        return {**action, "_source": {**body, prefix: tagged}}
+
+    @cached_property
+    def _part(self) -> SourceFilter:
+        """The part of documents that others are compared with."""
+        return SourceFilter.of([*self.documents.fields, *self.pending.seen.terms.scope_paths])
+
+    def _compared(self, action: Json) -> Json:
+        return {**action, "_source": self._part.part_of(action["_source"])}

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Event
@@ -27,10 +27,8 @@ from es_simhash._core.prefetch import StoppedError
 from es_simhash.engines.base import Engine
 from es_simhash.engines.embedded.engine import EmbeddedEngine
 from es_simhash.engines.embedded.index import EmbeddedIndex, View
-from es_simhash.gate.key_table import KeyTables, Packed, packed
 from es_simhash.live.telemetry.engine import unwatched
 from es_simhash.plans.candidates import Candidates, all_candidates
-from es_simhash.plans.check import KeyPlaces
 from es_simhash.plans.find import TextSearch
 from es_simhash.plans.operations import Plan, Refresh, Search
 from es_simhash.plans.search_experience import Part
@@ -38,13 +36,40 @@ from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.scheme import own_fields, query
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.verdict.plausible import lowest_estimate
+from es_simhash.sketches.bands import Bands
+from es_simhash.sketches.key_index import KeyIndex, Keys
 
-# Documents that are read at once into the table, and from the index.
-_READ, _AT_ONCE = 5_000, 1_000
+# Documents that are read at once into the table, and from the index; and pairs that are estimated at once.
+_READ, _AT_ONCE, _ESTIMATED = 5_000, 1_000, 20_000
 # With more documents that may be similar to one, the engine's own limits apply.
 _MANY = 100
 # The share of the time that may go into making tables anew, and seconds between two attempts.
 _SHARE, _PAUSE = 0.1, 0.01
+
+
+class _Table:
+    """The fingerprints of documents, 400 bytes each with 36 bands of 3 rows: keys with their places, and the ids."""
+
+    def __init__(self, bands: Bands) -> None:
+        self._bands = bands
+        self._index = KeyIndex(bands.count, bands.packed_type)
+        self._ids: list[str] = []
+
+    def add(self, keys: Keys, ids: Iterable[str]) -> None:
+        """Add documents."""
+        self._index.add(keys)
+        self._ids += ids
+
+    def similar(self, keys: Keys, shared: int, least: float) -> dict[int, set[str]]:
+        """Return for rows of keys the ids that share this many bands, and are as similar by an estimate."""
+        rows, places, _ = self._index.sharing(keys, shared)
+        found: dict[int, set[str]] = defaultdict(set)
+        for start in range(0, len(rows), _ESTIMATED):
+            some, others = rows[start : start + _ESTIMATED], places[start : start + _ESTIMATED]
+            near = self._bands.similarities(keys[some], self._index.keys_at(others)) >= least
+            for row, place in zip(some[near].tolist(), others[near].tolist(), strict=True):
+                found[row].add(self._ids[place])
+        return found
 
 
 @dataclass
@@ -53,7 +78,7 @@ class _Making:
 
     index: EmbeddedIndex
     generation: int
-    result: Future[tuple[KeyTables, float]]
+    result: Future[tuple[_Table, float]]
 
 
 class KnownKeys:
@@ -70,7 +95,7 @@ class KnownKeys:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="es-simhash-gate-keys")
         self._stops = Event()
         self._making: _Making | None = None
-        self._made: tuple[EmbeddedIndex, KeyTables] | None = None
+        self._made: tuple[EmbeddedIndex, _Table] | None = None
         # That of the index if nobody else has changed it since the table was made.
         self._generation = -1
         self._due = 0.0
@@ -121,19 +146,18 @@ class KnownKeys:
         tables = self._current()
         if tables is None or not searches:
             return (yield from all_candidates(terms, searches, with_texts=with_texts))
-        ids: dict[int, set[str]] = defaultdict(set)
         keys, shared = self._packed([search.fingerprint for search in searches]), terms.shared_bands or 1
-        for place, id_ in tables.similar(keys, shared, self._least):
-            ids[place].add(id_)
+        ids = tables.similar(keys, shared, self._least)
         found = [Candidates()] * len(searches)
         if many := [place for place, some in ids.items() if len(some) > _MANY]:
             replies = yield from all_candidates(terms, [searches[place] for place in many], with_texts=with_texts)
             for place, reply in zip(many, replies, strict=True):
                 found[place] = reply
         few = [place for place in ids if len(ids[place]) <= _MANY]
-        hits = yield from _read_hits(terms, [searches[place] for place in few], set().union(*(ids[i] for i in few)))
-        for place, some in zip(few, hits, strict=True):
-            found[place] = Candidates(some, True, Part.TEXTS)
+        hits = yield from _read_hits(terms, searches[0].source(Part.TEXTS), set().union(*(ids[place] for place in few)))
+        for place in few:
+            some = [hits[id_] for id_ in sorted(ids[place]) if id_ in hits]
+            found[place] = Candidates(_sharing(terms, searches[place], some, shared), True, Part.TEXTS)
         return found
 
     def add(self, id_: str, fingerprint: Fingerprint) -> None:
@@ -154,7 +178,7 @@ class KnownKeys:
             self._made[1].add(self._packed(list(self._written.values())), list(self._written))
             self._written.clear()
 
-    def _current(self) -> KeyTables | None:
+    def _current(self) -> _Table | None:
         """Return the table if it has all documents of the index; else see to it that there will be one."""
         index = self._embedded.index(self._terms.index)
         generation = index.generation
@@ -181,13 +205,13 @@ class KnownKeys:
             self._due += seconds / _SHARE
             self.flush()
 
-    def _packed(self, fingerprints: Sequence[Fingerprint]) -> Packed:
-        return packed(self._bands, np.stack([each.signature for each in fingerprints]))
+    def _packed(self, fingerprints: Sequence[Fingerprint]) -> Keys:
+        return self._bands.packed(np.stack([each.signature for each in fingerprints]))
 
-    def _read(self, view: View) -> tuple[KeyTables, float]:
+    def _read(self, view: View) -> tuple[_Table, float]:
         """Read the fingerprints of an index."""
         began, documents = time.monotonic(), self._terms.documents
-        keys: list[Packed] = []
+        keys: list[Keys] = []
         ids: list[str] = []
         for _, some in chunks(view.documents(), _READ):
             if self._stops.is_set():
@@ -196,29 +220,26 @@ class KnownKeys:
             stored = own_fields.read_all(documents.scheme, documents.scheme.id, objects)
             assert stored.keyed is not None
             if stored.places:
-                keys.append(packed(self._bands, stored.keyed))
+                keys.append(self._bands.packed(stored.keyed))
                 ids += [some[place][0] for place in stored.places]
-        tables = KeyTables(self._bands)
+        tables = _Table(self._bands)
         if keys:
             tables.add(np.concatenate(keys), ids)
         return tables, time.monotonic() - began
 
 
-def _read_hits(terms: SearchTerms, searches: Sequence[TextSearch], ids: set[str]) -> Plan[list[list[Json]]]:
-    """Return of the documents with these ids those that share a key with each search, with their texts."""
-    hits: list[Json] = []
+def _read_hits(terms: SearchTerms, source: list[str] | bool, ids: set[str]) -> Plan[dict[str, Json]]:
+    """Return the documents with these ids."""
+    hits: dict[str, Json] = {}
     for _, some in chunks(sorted(ids), _AT_ONCE):
-        body = query.body({"ids": {"values": some}}, size=len(some), source=searches[0].source(Part.TEXTS))
-        hits += (yield Search(terms.index, body))["hits"]["hits"]
-    return divided(terms, searches, hits)
+        body = query.body({"ids": {"values": some}}, size=len(some), source=source)
+        hits |= {hit["_id"]: hit for hit in (yield Search(terms.index, body))["hits"]["hits"]}
+    return hits
 
 
-def divided(terms: SearchTerms, searches: Sequence[TextSearch], hits: Sequence[Json]) -> list[list[Json]]:
-    """Return for each search the hits that share enough keys with it."""
-    by_key = KeyPlaces()
-    for place, hit in enumerate(hits):
-        stored = own_fields.object_in(hit.get("_source"), terms.documents.prefix)
-        by_key.add(own_fields.keys_in(stored, "band"), place)
-    least = terms.shared_bands or 1
-    counts = (by_key.shared(own_fields.keys_in(search.fields, "band")) for search in searches)
-    return [[hits[place] for place in sorted(shared) if shared[place] >= least] for shared in counts]
+def _sharing(terms: SearchTerms, search: TextSearch, hits: Iterable[Json], least: int) -> list[Json]:
+    """Return the hits that share enough keys with a search by what is stored of them, as the engine would."""
+    wanted = set(own_fields.terms_in(search.fields, "band"))
+    prefix = terms.documents.prefix
+    stored = ((hit, own_fields.object_in(hit.get("_source"), prefix)) for hit in hits)
+    return [hit for hit, own in stored if len(wanted.intersection(own_fields.terms_in(own, "band"))) >= least]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from typing import Literal, TypeAlias
 
+import numpy as np
+
+from es_simhash._core import bit_codes
 from es_simhash._core.humanize import counted
 from es_simhash._core.json_paths import Json
 from es_simhash._core.rows import Result, Shown
@@ -23,9 +25,8 @@ from es_simhash.plans.operations import Plan
 from es_simhash.plans.query_documents import QueryDocument, query_documents
 from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.plans.text_comparison import minimum_similarities, plausible_hits
-from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprint
-from es_simhash.scheme.query import Criteria, shared_bands
+from es_simhash.scheme.query import shared_bands
 from es_simhash.scheme.rerank import (
     NOTHING,
     SHOWN_COLUMNS,
@@ -36,8 +37,13 @@ from es_simhash.scheme.rerank import (
     shown_row,
 )
 from es_simhash.scheme.verdict.verifier import Verifier
+from es_simhash.sketches.key_index import KeyIndex, Keys
 
 Status: TypeAlias = Literal["new", "near-duplicate", "no text"]
+# Documents that are removed from the keys at once.
+_REMOVED = 100
+# A fingerprint, and the fields that hold it.
+Made: TypeAlias = tuple[Fingerprint, Json]
 
 
 @dataclass(frozen=True)
@@ -89,66 +95,42 @@ class Checked(Result):
         return Shown(f"{name} {verdict}", ["in the", *SHOWN_COLUMNS], rows, count, notes)
 
 
-# Keys by the field that has them.
-Keys: TypeAlias = Mapping[str, Collection[str]]
-
-
-class KeyPlaces:
-    """The places of documents by their keys; nearly every key has one, which then takes no list."""
-
-    def __init__(self) -> None:
-        self._by_field: dict[str, dict[str, int | list[int]]] = {}
-
-    def add(self, keys: Keys, place: int) -> None:
-        """Add a place to those of keys."""
-        for name, each in keys.items():
-            by_key = self._by_field.setdefault(name, {})
-            # Nearly all keys are in no other document, so sets leave out most of the work.
-            held = {key: by_key[key] for key in by_key.keys() & each}
-            by_key.update(dict.fromkeys(each, place))
-            for key, places in held.items():
-                if isinstance(places, list):
-                    places.append(place)
-                by_key[key] = places if isinstance(places, list) else [places, place]
-
-    def remove(self, keys: Keys, place: int) -> None:
-        """Remove a place from those of keys."""
-        for name, each in keys.items():
-            by_key = self._by_field[name]
-            for key in each:
-                held = by_key.get(key)
-                if isinstance(held, list) and len(held) > 1:
-                    held.remove(place)
-                else:
-                    by_key.pop(key, None)
-
-    def shared(self, keys: Keys) -> Counter[int]:
-        """Count how many of some keys each place has."""
-        found: Counter[int] = Counter()
-        for name, each in keys.items():
-            by_key = self._by_field.get(name, {})
-            for key in by_key.keys() & each:
-                held = by_key[key]
-                found.update(held if isinstance(held, list) else (held,))
-        return found
-
-
-@dataclass
 class SeenDocuments:
-    """The documents of a list so far, searchable by their keys; ``count`` includes rejected ones.
+    """The documents of a list so far, found by their keys; ``count`` includes rejected ones.
 
-    Each takes about 4 kB of memory, plus its text.
+    Each takes about 2 kB of memory, plus its text.
     """
 
-    terms: SearchTerms
-    count: int = 0
-    _hits: dict[int, Json] = field(default_factory=dict)
-    _texts: dict[int, str] = field(default_factory=dict)
-    _by_key: KeyPlaces = field(default_factory=KeyPlaces)
-    _by_id: dict[str, list[int]] = field(default_factory=dict)
-    _next: int = 0
-    # Those of the document that was compared last, which is mostly the next to be added.
-    _last_keys: tuple[Json, Keys, Keys] = field(default_factory=lambda: ({}, {}, {}))
+    def __init__(self, terms: SearchTerms) -> None:
+        self.terms = terms
+        self.count = 0
+        self._kinds = _kinds_of_keys(terms)
+        self._next = 0
+        # Those that are compared with others, by their places in the indices of keys.
+        self._hits: dict[int, Json] = {}
+        self._texts: dict[int, str] = {}
+        self._by_id: dict[str, list[int]] = {}
+        self._forgotten: list[int] = []
+        # The fields of documents that come next, their places, and those of earlier ones that share their keys.
+        self._coming: dict[int, tuple[Json, int, list[int]]] = {}
+
+    def expect(self, made: Iterable[Made]) -> None:
+        """Look up at once what shares the keys of documents that are compared or added next, in this order."""
+        self._forgotten += [place for _, place, _ in self._coming.values() if place not in self._hits]
+        if len(self._forgotten) > _REMOVED:
+            for kind in self._kinds:
+                kind.index.remove(self._forgotten)
+            self._forgotten.clear()
+        coming = [(fingerprint, fields) for fingerprint, fields in made if fingerprint.status != "empty"]
+        first, self._next = self._next, self._next + len(coming)
+        sharing: list[set[int]] = [set() for _ in coming]
+        for kind in self._kinds if coming else ():
+            for row, place in kind.added([fingerprint for fingerprint, _ in coming], len(self._hits)):
+                sharing[row].add(place)
+        self._coming = {
+            id(fields): (fields, first + row, sorted(place for place in sharing[row] if place < first + row))
+            for row, (_, fields) in enumerate(coming)
+        }
 
     def measured(
         self,
@@ -158,7 +140,7 @@ class SeenDocuments:
         verifier: Verifier | None,
         without: Collection[str] = (),
     ) -> Measured:
-        """Compare a text with the documents so far that share its keys; the ``verifier`` compares texts.
+        """Compare an expected document with those so far that share its keys; the ``verifier`` compares texts.
 
         Documents whose ids are in ``without`` are left out.
         """
@@ -166,13 +148,13 @@ class SeenDocuments:
             return NOTHING
         scheme, prefix = self.terms.documents.scheme, self.terms.documents.prefix
         criteria = self.terms.criteria
-        sharing = [place for place in self._candidates(fields, criteria) if self._hits[place]["_id"] not in without]
+        found = ((place, self._hits.get(place)) for place in self._coming[id(fields)][2])
+        sharing = [(place, hit) for place, hit in found if hit is not None and hit["_id"] not in without]
         if not sharing:
             return NOTHING
         values = self.terms.values_of(wanted.document)
-        among, unscoped = self.terms.in_scope(values, [self._hits[place] for place in sharing])
-        places = [sharing[place] for place in among]
-        hits = [self._hits[place] for place in places]
+        among, unscoped = self.terms.in_scope(values, [hit for _, hit in sharing])
+        places, hits = [sharing[which][0] for which in among], [sharing[which][1] for which in among]
         compared = compare(scheme, scheme.id, fingerprint, hits, prefix=prefix, content=fields["content"])
         compared = replace(compared, unscoped=unscoped)
         if verifier is None:
@@ -188,13 +170,11 @@ class SeenDocuments:
         return SourceFilter.of(self.terms.scope_paths)
 
     def add(self, position: int, wanted: QueryDocument, fingerprint: Fingerprint, stored: Json) -> None:
-        """Add a document with its position in the list and its fields."""
-        id_ = str(position) if wanted.id is None else wanted.id
+        """Add an expected document with its position in the list and its fields."""
         if fingerprint.status == "empty":
             return
-        place, self._next = self._next, self._next + 1
-        for keys in self._keys(stored):
-            self._by_key.add(keys, place)
+        id_ = str(position) if wanted.id is None else wanted.id
+        place = self._coming[id(stored)][1]
         scoped = self._scoped.part_of(dict(wanted.document)) if self.terms.scope else {}
         self._hits[place] = {"_index": "", "_id": id_, "_source": scoped | {self.terms.documents.prefix: stored}}
         self._texts[place] = wanted.text
@@ -203,32 +183,45 @@ class SeenDocuments:
     def forget(self, id: str) -> None:
         """Forget the documents with an id so far: a later one replaces them."""
         for place in self._by_id.pop(id, ()):
-            del self._texts[place]
-            for keys in self._keys(self._hits.pop(place)["_source"][self.terms.documents.prefix]):
-                self._by_key.remove(keys, place)
+            del self._texts[place], self._hits[place]
+            self._forgotten.append(place)
 
-    def _candidates(self, fields: Json, criteria: Criteria) -> list[int]:
-        scheme = self.terms.documents.scheme
-        found: set[int] = set()
-        blocks, bands = self._keys(fields)
-        if criteria.distance is not None and scheme.simhash:
-            shared = self._by_key.shared(blocks)
-            least = scheme.simhash.layout.min_shared(criteria.distance)
-            found |= {place for place, count in shared.items() if count >= least}
-        if criteria.similarity is not None and scheme.minhash:
-            least = shared_bands(scheme.minhash, criteria, len(self._hits))
-            found |= {place for place, count in self._by_key.shared(bands).items() if count >= least}
-        return sorted(found)
 
-    def _keys(self, stored: Json) -> tuple[Keys, Keys]:
-        """Return the keys of blocks and of bands by which a document may be found."""
-        last, blocks, bands = self._last_keys
-        if last is not stored:
-            criteria = self.terms.criteria
-            blocks = {} if criteria.distance is None else own_fields.keys_in(stored, "block")
-            bands = {} if criteria.similarity is None else own_fields.keys_in(stored, "band")
-            self._last_keys = stored, blocks, bands
-        return blocks, bands
+@dataclass(frozen=True)
+class _KeyKind:
+    """Keys of one kind of the documents so far: how to make them, and how many to share among some documents."""
+
+    index: KeyIndex
+    keys_of: Callable[[Sequence[Fingerprint]], Keys]
+    least: Callable[[int], int]
+
+    def added(self, fingerprints: Sequence[Fingerprint], count: int) -> Iterator[tuple[int, int]]:
+        """Add documents; yield for each the places of those that share its keys, itself among them."""
+        keys = self.keys_of(fingerprints)
+        self.index.add(keys)
+        rows, places, _ = self.index.sharing(keys, self.least(count))
+        return zip(rows.tolist(), places.tolist(), strict=True)
+
+
+def _kinds_of_keys(terms: SearchTerms) -> list[_KeyKind]:
+    simhash, minhash, criteria = terms.documents.scheme.simhash, terms.documents.scheme.minhash, terms.criteria
+    kinds = []
+    if simhash and criteria.distance is not None:
+        blocks, bits, least = simhash.layout, simhash.bits, simhash.layout.min_shared(criteria.distance)
+
+        def of_blocks(fingerprints: Sequence[Fingerprint]) -> Keys:
+            return blocks.values(bit_codes.from_ints((each.simhash or 0 for each in fingerprints), bits))
+
+        kinds.append(_KeyKind(KeyIndex(blocks.count), of_blocks, lambda _: least))
+    if minhash and criteria.similarity is not None:
+        bands = minhash.layout
+
+        def of_bands(fingerprints: Sequence[Fingerprint]) -> Keys:
+            return bands.packed(np.stack([each.signature for each in fingerprints]))
+
+        index = KeyIndex(bands.count, bands.packed_type)
+        kinds.append(_KeyKind(index, of_bands, lambda count: shared_bands(minhash, criteria, count)))
+    return kinds
 
 
 def check(seen: SeenDocuments, documents: Sequence[Document], on_reject: OnReject | None = None) -> Plan[list[Checked]]:
@@ -249,7 +242,7 @@ def check(seen: SeenDocuments, documents: Sequence[Document], on_reject: OnRejec
 def check_fingerprinted(
     seen: SeenDocuments,
     wanted: Mapping[int, QueryDocument],
-    made: Mapping[int, tuple[Fingerprint, Json]],
+    made: Mapping[int, Made],
     candidates: FetchCandidates = all_candidates,
 ) -> Plan[Iterator[Checked]]:
     """Check documents by position, each as it is taken from the iterator; the next ones are also compared with it.
@@ -257,6 +250,7 @@ def check_fingerprinted(
     The fingerprint and the fields of each are ``made`` already.
     """
     compare = seen.terms.verifier()
+    seen.expect(made.values())
     in_index = yield from find_fingerprinted(
         seen.terms, list(wanted.values()), list(made.values()), compare, candidates
     )
@@ -265,7 +259,7 @@ def check_fingerprinted(
 
 def _each_checked(
     seen: SeenDocuments,
-    found: Iterable[tuple[tuple[int, QueryDocument], tuple[Fingerprint, Json], SearchResult]],
+    found: Iterable[tuple[tuple[int, QueryDocument], Made, SearchResult]],
     compare: Verifier | None,
 ) -> Iterator[Checked]:
     criteria = seen.terms.criteria
@@ -276,12 +270,10 @@ def _each_checked(
         yield Checked(position, each.id, result.matches(), matches)
 
 
-def made_of(
-    documents: Documents, wanted: Mapping[int, QueryDocument], on_reject: OnReject | None
-) -> dict[int, tuple[Fingerprint, Json]]:
+def made_of(documents: Documents, wanted: Mapping[int, QueryDocument], on_reject: OnReject | None) -> dict[int, Made]:
     """Return the fingerprint and the fields of each text that has them, by position."""
     positions = iter(wanted)
-    made: dict[int, tuple[Fingerprint, Json]] = {}
+    made: dict[int, Made] = {}
     for batch in documents.batches([each.text for each in wanted.values()]):
         if isinstance(batch, InputError):
             position = next(positions)

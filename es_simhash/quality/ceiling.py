@@ -4,11 +4,13 @@ Counting the postings of a document's features, as in a search engine, gives the
 every other document, without candidates. Where all features are too many, samples of them estimate it (see
 `es_simhash.quality.feature_samples`). Where the texts are too many for that, a MinHash of 256 values finds pairs with a
 probability of 0.999 at the lowest similarity, and they are compared exactly.
+
+The keys of a scheme are below the ceiling: they find the pairs that share enough of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -24,6 +26,8 @@ from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.feature_samples import MOST, FeatureSamples, sampled, standard_error
 from es_simhash.quality.predictions import PredictedPairs, predict_pairs
 from es_simhash.scheme import fingerprinting
+from es_simhash.scheme.fingerprint import STATUSES, Fingerprints
+from es_simhash.scheme.query import Criteria, shared_bands
 from es_simhash.scheme.settings import MinHash, Settings
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import plain
@@ -34,6 +38,8 @@ LEAST = 0.2
 # The most postings to count, which takes some ten seconds.
 _MOST_POSTINGS = 2_000_000_000
 _SIZE = 256
+# Pairs whose keys are compared at once.
+_AT_ONCE = 1 << 14
 
 Jaccards: TypeAlias = npt.NDArray[np.float64]
 
@@ -82,6 +88,50 @@ def similar_among(samples: FeatureSamples, most_postings: int = _MOST_POSTINGS) 
     error = standard_error(jaccards[estimated], features[estimated])
     predicted = PredictedPairs(pairs, jaccards, ~estimated, np.full(len(pairs), -1, dtype=np.int64))
     return SimilarPairs(predicted, LEAST, samples.are_complete, error)
+
+
+class KeyMatcher:
+    """The keys of texts: bands if similarities count, blocks if distances do."""
+
+    def __init__(self, settings: Settings, criteria: Criteria, batches: Iterable[Fingerprints]) -> None:
+        bands = settings.minhash.layout if settings.minhash and criteria.similarity is not None else None
+        blocks = settings.simhash.layout if settings.simhash and criteria.distance is not None else None
+        statuses, of_bands, of_blocks = [np.empty(0, dtype=np.uint8)], [], []
+        for batch in batches:
+            statuses.append(batch.statuses)
+            if bands and batch.signatures is not None:
+                of_bands.append(bands.values(batch.signatures))
+            if blocks and batch.simhashes is not None:
+                of_blocks.append(blocks.values(batch.simhashes))
+        self._has_keys = np.concatenate(statuses) != STATUSES.index("empty")
+        # The keys of each kind, a row for each text, and the number that must be shared.
+        self._kinds: list[tuple[npt.NDArray[np.uint64], int]] = []
+        if of_bands and settings.minhash:
+            shared = shared_bands(settings.minhash, criteria, sum(map(len, of_bands)))
+            self._kinds.append((np.concatenate(of_bands), shared))
+        if of_blocks and blocks and criteria.distance is not None:
+            self._kinds.append((np.concatenate(of_blocks), blocks.min_shared(criteria.distance)))
+
+    @classmethod
+    def of(cls, settings: Settings, criteria: Criteria, texts: Iterable[str]) -> KeyMatcher:
+        """Make the keys of texts by a scheme."""
+
+        def made(some: Sequence[str]) -> Fingerprints:
+            return fingerprinting.fingerprints_of_texts(settings, some)
+
+        return cls(settings, criteria, fingerprinting.in_batches(texts, made))
+
+    def meet(self, pairs: Numbers) -> npt.NDArray[np.bool_]:
+        """Return whether each pair shares enough keys that a search for one compares the other."""
+        parts = [self._meet(pairs[start : start + _AT_ONCE]) for start in range(0, len(pairs), _AT_ONCE)]
+        return np.concatenate([np.empty(0, dtype=np.bool_), *parts])
+
+    def _meet(self, pairs: Numbers) -> npt.NDArray[np.bool_]:
+        first, second = positions(pairs)
+        met = np.zeros(len(pairs), dtype=np.bool_)
+        for keys, least in self._kinds:
+            met |= (keys[first] == keys[second]).sum(axis=1) >= least
+        return met & self._has_keys[first] & self._has_keys[second]
 
 
 def feature_batches(settings: Settings, texts: Iterable[str]) -> Iterator[FeatureBatch]:

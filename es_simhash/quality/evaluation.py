@@ -24,9 +24,8 @@ from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.quality.bootstrap import Bootstrap, Estimate
 from es_simhash.quality.buckets import by_identity, by_length, by_script
-from es_simhash.quality.ceiling import SimilarPairs, similar_pairs
+from es_simhash.quality.ceiling import KeyMatcher, SimilarPairs, similar_pairs
 from es_simhash.quality.curve import Curve, Point, distance_curve, similarity_curve
-from es_simhash.quality.key_matches import KeyMatcher
 from es_simhash.quality.labels import Kind, Labels
 from es_simhash.quality.pair_outcomes import PairOutcomes, PairScores, one_bucket
 from es_simhash.quality.predictions import PredictedPairs, predict_pairs

@@ -20,7 +20,7 @@ from es_simhash.groups.pairs.scope_rows import ScopeRows
 from es_simhash.groups.pairs.spool import Spools
 from es_simhash.groups.pairs.stored_strings import Strings
 from es_simhash.scheme.scope import Scope
-from es_simhash.sketches.set_cache import Prepare, SetCache
+from es_simhash.sketches.weighted_sets import Prepare, SetCache
 
 # The texts may have this share of the memory, and cached features of them as much as in a deduplication.
 _TEXTS_SHARE, _FEATURES_SHARE = 32, 4

@@ -12,7 +12,7 @@ from es_simhash._core.arrays import Integers
 from es_simhash._core.bit_codes import Codes
 from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.sorting import Numbers
-from es_simhash.quality.key_matches import KeyMatcher
+from es_simhash.quality.ceiling import KeyMatcher
 from es_simhash.quality.predictions import PredictedPairs
 from es_simhash.quality.stored_documents import StoredDocuments
 from es_simhash.scheme import fingerprinting

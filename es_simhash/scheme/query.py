@@ -1,7 +1,7 @@
 """Queries for the candidates of a fingerprint, as bodies of search requests: bool-should of terms on its keys.
 
 With m blocks, everything within k bits shares at least m − k of them (see `es_simhash.sketches.blocks`), so
-``minimum_should_match: m − k`` finds it all. How many bands it shares, see `es_simhash.sketches.shared_bands`.
+``minimum_should_match: m − k`` finds it all. How many bands it shares, see `es_simhash.sketches.tradeoffs`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
 from es_simhash.scheme.settings import MinHash, Settings
 from es_simhash.scheme.verdict.verification import Level, Verification, similarity_of
-from es_simhash.sketches.shared_bands import shared_among
+from es_simhash.sketches.tradeoffs import shared_among
 
 By: TypeAlias = Literal["simhash", "minhash", "both"]
 Filter: TypeAlias = Json | Sequence[Json] | None

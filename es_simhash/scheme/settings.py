@@ -15,7 +15,7 @@ from es_simhash.sketches.bands import BITS_A_DIGIT, Bands
 from es_simhash.sketches.blocks import MAX_KEYED_BLOCKS, Blocks
 from es_simhash.sketches.minhash import k_hash, one_permutation, weighted
 from es_simhash.sketches.minhash.common import Signatures, check_size, check_value_bits
-from es_simhash.sketches.shared_bands import least_shared
+from es_simhash.sketches.tradeoffs import least_shared
 from es_simhash.text.features import FeatureBatch
 from es_simhash.text.hashing.registry import DEFAULT, HASH_FUNCTIONS, HashFunction, hash_function
 from es_simhash.text.idf import IdfTable

@@ -13,9 +13,8 @@ TYPE_CHECKING = False  # loading `typing` for it takes longer than all else here
 if TYPE_CHECKING:
     from es_simhash.sketches.all_pairs import iter_self_join, self_join
     from es_simhash.sketches.bands import Bands
-    from es_simhash.sketches.blocks import Blocks
+    from es_simhash.sketches.blocks import Blocks, PrefixTables
     from es_simhash.sketches.in_memory import SEARCHES, Search, SearchResult
-    from es_simhash.sketches.manku import PrefixTables
     from es_simhash.sketches.minhash.codec import SignatureCodec
     from es_simhash.sketches.minhash.estimate import standard_error
     from es_simhash.sketches.tradeoffs import block_candidates, manku_postings
@@ -24,9 +23,8 @@ if TYPE_CHECKING:
 _NAMES = {
     "sketches.all_pairs": "iter_self_join self_join",
     "sketches.bands": "Bands",
-    "sketches.blocks": "Blocks",
+    "sketches.blocks": "Blocks PrefixTables",
     "sketches.in_memory": "SEARCHES Search SearchResult",
-    "sketches.manku": "PrefixTables",
     "sketches.minhash.codec": "SignatureCodec",
     "sketches.minhash.estimate": "standard_error",
     "sketches.tradeoffs": "block_candidates manku_postings",

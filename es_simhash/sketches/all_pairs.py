@@ -1,7 +1,7 @@
 """The self-join of a set of fingerprints: all pairs within a Hamming distance, found exactly.
 
 Equal codes are grouped first, and the distinct ones are joined by the prefix tables of Manku, Jain and Das Sarma (see
-`es_simhash.sketches.manku`): sorting brings together the codes that agree on a table's chosen blocks. Each code is
+`es_simhash.sketches.blocks`): sorting brings together the codes that agree on a table's chosen blocks. Each code is
 sorted as one word, with a hash of the chosen blocks in its high bits and the code's row in its low bits, because plain
 numbers sort fastest. Codes with equal hashes are compared exactly.
 """
@@ -9,7 +9,7 @@ numbers sort fastest. Codes with equal hashes are compared exactly.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import accumulate, combinations
+from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -199,12 +199,9 @@ class _Table:
 
 
 def _tables(blocks: Blocks, k: int) -> Iterator[_Table]:
-    ends = accumulate(blocks.widths)
-    ints = [(1 << width) - 1 << blocks.bits - end for width, end in zip(blocks.widths, ends, strict=True)]
-    masks = bit_codes.from_ints(ints, blocks.bits).reshape(blocks.count, -1)
     for choice in combinations(range(blocks.count), blocks.min_shared(k)):
-        passed_over = [masks[block] for block in range(choice[-1]) if block not in choice]
-        yield _Table(np.bitwise_or.reduce(masks[list(choice)]), passed_over)
+        passed_over = [blocks.masks[block] for block in range(choice[-1]) if block not in choice]
+        yield _Table(np.bitwise_or.reduce(blocks.masks[list(choice)]), passed_over)
 
 
 def _join_in_table(codes: Codes, table: _Table, k: int) -> Iterator[tuple[Integers, Integers, Distances]]:

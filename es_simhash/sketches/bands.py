@@ -2,7 +2,7 @@
 
 Two documents of Jaccard similarity j agree on a row of the signature with probability j, on all r rows of a
 band with ``j**r``, and on at least one of b bands with ``1 - (1 - j**r)**b`` (Leskovec, Rajaraman, Ullman, Mining of
-Massive Datasets, 3.4). `es_simhash.sketches.shared_bands` counts on how many.
+Massive Datasets, 3.4). `es_simhash.sketches.tradeoffs` counts on how many.
 
 A key is not a hash of its rows but holds their lowest bits, so the keys of a document are also its b-bit signature (Li,
 König, "b-bit minwise hashing", WWW 2010), and no other need be stored.
@@ -19,11 +19,15 @@ import numpy as np
 
 from es_simhash._core import digits
 from es_simhash.errors import FormatError, HashError, SchemeError
+from es_simhash.sketches.hamming import bit_count
 from es_simhash.sketches.minhash.common import VALUE_BITS
+from es_simhash.sketches.minhash.estimate import similarities_of_shares
 from es_simhash.text.hashing.poly64 import BASE
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+    from es_simhash.sketches.key_index import Keys
 
     Signatures = npt.NDArray[np.uint32]
 
@@ -76,19 +80,42 @@ class Bands:
         """The number of rows that the keys hold."""
         return self.count * self.rows
 
-    def values(self, signatures: Signatures) -> npt.NDArray[np.uint64]:
-        """Return the keys of signatures of shape ``(N, size)`` as numbers, an array of shape ``(N, count)``."""
+    def packed(self, signatures: Signatures) -> Keys:
+        """Return what the keys of signatures of shape ``(N, size)`` hold of their rows, of shape ``(N, count)``.
+
+        That is all of a key but the band: the numbers have as many bits as they need of 32 or 64.
+        """
         if signatures.dtype != np.uint32 or signatures.ndim != 2 or signatures.shape[1] < self.size:
             raise HashError(
                 f"An array of {signatures.dtype} of shape {signatures.shape} does not hold signatures for "
                 f"{self.count} bands of {self.rows} rows. Give a uint32 array of shape (N, {self.size}) or wider."
             )
         rows = signatures[:, : self.size].reshape(len(signatures), self.count, self.rows) & self._value_mask
-        packed = np.zeros(rows.shape[:2], dtype=np.uint64)
-        for row in range(self.rows):
-            packed <<= np.uint64(self.value_bits)
-            packed |= rows[:, :, row]
-        return (packed + self._shifts) & self._key_mask
+        packed: Keys = rows[:, :, 0].astype(self.packed_type)
+        bits = packed.dtype.type(self.value_bits)
+        for row in range(1, self.rows):
+            packed = packed << bits | rows[:, :, row]
+        return packed
+
+    @property
+    def packed_type(self) -> type[np.uint32 | np.uint64]:
+        """The type of `packed` numbers."""
+        return np.uint32 if self.rows * self.value_bits <= 32 else np.uint64
+
+    def similarities(self, first: Keys, second: Keys) -> npt.NDArray[np.float64]:
+        """Estimate similarities from `packed` rows as `es_simhash.sketches.minhash.estimate.estimates` does."""
+        bits, number = self.value_bits, first.dtype.type
+        # A value that is not zero carries into its highest bit (Warren, "Hacker's Delight", 6-1).
+        high = number(sum(1 << (row * bits + bits - 1) for row in range(self.rows)))
+        below = number(sum(((1 << (bits - 1)) - 1) << (row * bits) for row in range(self.rows)))
+        differing = first ^ second
+        differing = (((differing & below) + below) | differing) & high
+        agreeing = self.size - bit_count(differing).sum(axis=1, dtype=np.int64)
+        return similarities_of_shares(agreeing / self.size, bits)
+
+    def values(self, signatures: Signatures) -> npt.NDArray[np.uint64]:
+        """Return the keys of signatures of shape ``(N, size)`` as numbers, an array of shape ``(N, count)``."""
+        return (self.packed(signatures).astype(np.uint64) + self._shifts) & self._key_mask
 
     def signatures(self, values: npt.NDArray[np.uint64]) -> Signatures:
         """Return the lowest ``value_bits`` bits of the rows that these keys hold, an array of shape ``(N, size)``."""

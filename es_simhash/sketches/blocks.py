@@ -4,6 +4,10 @@ If a code is cut into m blocks, k differing bits can change at most k of them. S
 k agree on at least m - k blocks, and an index over the blocks finds every such pair: look up the m keys of the query,
 and keep the documents that have at least m - k of them (in Elasticsearch a ``bool`` query with
 ``minimum_should_match``). With m = k + 1 this is the pigeonhole principle; more blocks make fewer candidates.
+
+The permuted tables of Manku, Jain and Das Sarma, "Detecting Near-Duplicates for Web Crawling" (WWW 2007), meet the same
+candidates. Each of the C(m, m - k) choices of m - k blocks has a table with these blocks in front, and the pair agrees
+on that whole prefix in at least one table. One exact key is looked up per table, at the cost of C(m, k) keys a code.
 """
 
 from __future__ import annotations
@@ -11,19 +15,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, combinations
+from math import comb
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
 from es_simhash._core import bit_codes, digits
+from es_simhash._core.bit_codes import check_codes
 from es_simhash.errors import FormatError, SchemeError
 from es_simhash.sketches.hamming import check_distance
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy.typing as npt
 
     from es_simhash._core.bit_codes import Codes
+
 
 MAX_KEYED_BLOCKS = 36
 _MAX_BLOCK_BITS = 64
@@ -57,6 +66,13 @@ class Blocks:
     def starts(self) -> tuple[int, ...]:
         """The position of each block's first bit."""
         return tuple(accumulate(self.widths[:-1], initial=0))
+
+    @cached_property
+    def masks(self) -> Codes:
+        """The bits of each block, an array of shape ``(count, words)``."""
+        ends = zip(self.widths, accumulate(self.widths), strict=True)
+        ints = [(1 << width) - 1 << self.bits - end for width, end in ends]
+        return bit_codes.from_ints(ints, self.bits).reshape(self.count, -1)
 
     def min_shared(self, distance: int) -> int:
         """Return how many blocks any two codes within ``distance`` are sure to share: m - k."""
@@ -120,3 +136,90 @@ class Blocks:
     def _positions(self) -> npt.NDArray[np.uint32]:
         """The code point of each block's position as a digit, as a column."""
         return np.array([[ord(digits.base36(i, 1))] for i in range(self.count)], dtype=np.uint32)
+
+
+_MAX_TABLES = 36**2
+
+
+@dataclass(frozen=True)
+class PrefixTables:
+    """The tables of codes of ``bits`` bits in ``count`` blocks for pairs within ``distance``."""
+
+    bits: int
+    count: int
+    distance: int
+
+    def __post_init__(self) -> None:
+        self.blocks.min_shared(self.distance)
+        tables = comb(self.count, self.distance)
+        if tables > _MAX_TABLES:
+            raise SchemeError(
+                f"{self.count} blocks at distance {self.distance} make {tables} tables. "
+                f"Choose fewer blocks or a smaller distance, for at most {_MAX_TABLES} tables."
+            )
+
+    @cached_property
+    def blocks(self) -> Blocks:
+        """The blocks that the prefixes are made of."""
+        return Blocks(self.bits, self.count)
+
+    @cached_property
+    def choices(self) -> tuple[tuple[int, ...], ...]:
+        """The blocks in front, table by table, in lexicographic order."""
+        return tuple(combinations(range(self.count), self.blocks.min_shared(self.distance)))
+
+    @cached_property
+    def prefix_bits(self) -> tuple[int, ...]:
+        """The width of each table's prefix."""
+        return tuple(sum(self.blocks.widths[block] for block in choice) for choice in self.choices)
+
+    @property
+    def masks(self) -> list[Codes]:
+        """The bits of each table's chosen blocks, an array of one or two words."""
+        return [np.bitwise_or.reduce(self.blocks.masks[list(choice)]) for choice in self.choices]
+
+    def prefixes(self, codes: Codes) -> Iterator[Codes]:
+        """Yield, table by table, each code's prefix: the chosen blocks one after another as a code of that width."""
+        check_codes(codes, self.bits)
+        for choice, width in zip(self.choices, self.prefix_bits, strict=True):
+            yield self._concatenated(codes, choice, width)
+
+    def _concatenated(self, codes: Codes, choice: tuple[int, ...], width: int) -> Codes:
+        high = low = np.zeros(len(codes), dtype=np.uint64)
+        for block in choice:
+            size = self.blocks.widths[block]
+            value = bit_codes.extract(codes, self.bits, self.blocks.starts[block], size)
+            # Two shifts, because one by all 64 bits is undefined.
+            high = (high << np.uint64(size - 1) << np.uint64(1)) | (low >> np.uint64(64 - size))
+            low = (low << np.uint64(size - 1) << np.uint64(1)) | value
+        return low if bit_codes.words_per_code(width) == 1 else np.stack([high, low], axis=1)
+
+    @overload
+    def keys(self, codes: int) -> list[str]: ...
+    @overload
+    def keys(self, codes: Codes) -> list[list[str]]: ...
+    def keys(self, codes: int | Codes) -> list[str] | list[list[str]]:
+        """Write the prefixes of one code (an integer), or of each code of an array, as texts.
+
+        A key is the table's number in base 36 (one digit for up to 36 tables, else two), then the prefix in
+        lower-case hex with as many digits as its width needs.
+        """
+        if not isinstance(codes, np.ndarray):
+            return self.keys(bit_codes.from_ints([codes], self.bits))[0]
+        number_digits = 1 if len(self.choices) <= 36 else 2
+        columns = []
+        for table, (prefix, width) in enumerate(zip(self.prefixes(codes), self.prefix_bits, strict=True)):
+            number = digits.base36(table, number_digits)
+            columns.append([number + text for text in _hex(prefix, width)])
+        return [list(keys) for keys in zip(*columns, strict=True)]
+
+
+def _hex(codes: Codes, bits: int) -> list[str]:
+    count = -(-bits // 4)
+    if codes.ndim == 1:
+        points = digits.code_points(codes, count, digits.HEX)
+    else:
+        words = (codes[:, 0], count - 16), (codes[:, 1], 16)
+        points = np.concatenate([digits.code_points(word, some, digits.HEX) for word, some in words], axis=1)
+    texts: list[str] = digits.strings(points).tolist()
+    return texts

@@ -94,7 +94,7 @@ def command(
     """
     from es_simhash._core.garbage import rarely_collected
     from es_simhash.gate.gate import Gate
-    from es_simhash.gate.options import GateOptions
+    from es_simhash.gate.verdict import GateOptions
 
     if write and not by_lines:
         raise click.UsageError("--write is for --stdin. Over HTTP, /add and /bulk write. Leave it out.")

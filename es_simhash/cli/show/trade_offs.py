@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from es_simhash.scheme.field_bytes import json_bytes
-from es_simhash.sketches.shared_bands import sharing
+from es_simhash.sketches.tradeoffs import sharing
 
 if TYPE_CHECKING:
     from es_simhash.scheme.scheme import Scheme

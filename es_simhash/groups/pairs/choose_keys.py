@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import accumulate
 from math import comb
 
 from es_simhash._core import bit_codes
-from es_simhash._core.bit_codes import Codes
 from es_simhash.errors import SchemeError
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import MinHash
-from es_simhash.sketches.manku import PrefixTables
-from es_simhash.sketches.shared_bands import sharing
-from es_simhash.sketches.tradeoffs import band_probability
+from es_simhash.sketches.blocks import PrefixTables
+from es_simhash.sketches.tradeoffs import band_probability, sharing
 
 # Tables find pairs that are just similar enough with at least the first probability, and need no more than the other.
 _OFTEN, _SURELY = 0.75, 0.975
@@ -86,11 +83,3 @@ def prefix_tables(bits: int, distance: int, documents: int) -> PrefixTables:
     ):
         count += 1
     return PrefixTables(bits, count, distance)
-
-
-def masks(tables: PrefixTables) -> Iterator[Codes]:
-    """Yield the bits of each table's chosen blocks, as an array of one or two words."""
-    ends = accumulate(tables.blocks.widths)
-    blocks = [(1 << width) - 1 << tables.bits - end for width, end in zip(tables.blocks.widths, ends, strict=True)]
-    for choice in tables.choices:
-        yield bit_codes.from_ints([sum(blocks[block] for block in choice)], tables.bits).reshape(-1)

@@ -150,7 +150,7 @@ class FingerprintStore:
     def _masks(self, distance: int | None) -> list[Codes]:
         if distance is None or self.settings.simhash is None:
             return []
-        return list(choose_keys.masks(choose_keys.prefix_tables(self.settings.simhash.bits, distance, len(self))))
+        return choose_keys.prefix_tables(self.settings.simhash.bits, distance, len(self)).masks
 
     def _of_simhash(self, mask: Codes) -> Iterator[Numbers]:
         return self._entries(rows & mask for rows in self.simhashes.columns(range(len(mask))))

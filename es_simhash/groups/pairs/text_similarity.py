@@ -11,7 +11,7 @@ from es_simhash._core.arrays import Integers
 from es_simhash.groups.pairs.stored_strings import Strings
 from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
 from es_simhash.scheme.verdict.verifier import Verifier
-from es_simhash.sketches.set_cache import SetCache
+from es_simhash.sketches.weighted_sets import SetCache
 
 # The share of the memory for cached features of texts; those in use may take as much again.
 _SHARE = 4

@@ -75,7 +75,7 @@ def _masks(kept: CondensedColumns, distance: int | None, documents: int) -> list
     """Return the bits of a SimHash that form the key of each table."""
     if distance is None or kept.settings.simhash is None:
         return []
-    return list(choose_keys.masks(choose_keys.prefix_tables(kept.settings.simhash.bits, distance, documents)))
+    return choose_keys.prefix_tables(kept.settings.simhash.bits, distance, documents).masks
 
 
 def _keys(tables: RowsOfTables, batches: Iterator[Any]) -> Iterator[Any]:

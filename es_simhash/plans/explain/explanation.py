@@ -27,7 +27,7 @@ from es_simhash.scheme.verdict.measures import PairMeasures
 from es_simhash.scheme.verdict.plausible import lowest_estimate
 from es_simhash.scheme.verdict.rarity import Rarity
 from es_simhash.scheme.verdict.verifier import Verifier
-from es_simhash.sketches.shared_bands import sharing
+from es_simhash.sketches.tradeoffs import sharing
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
 from es_simhash.scheme.verdict.rarity import KEY_BITS, Rarity
 from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.sketches.set_cache import SetCache
 from es_simhash.sketches.similarity import Vector
+from es_simhash.sketches.weighted_sets import SetCache
 from es_simhash.text.idf import IdfTable
 
 if TYPE_CHECKING:

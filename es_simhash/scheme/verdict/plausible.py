@@ -20,7 +20,7 @@ from es_simhash.scheme.settings import MinHash
 from es_simhash.scheme.verdict.measures import Similarities
 from es_simhash.sketches.minhash.common import Signatures
 from es_simhash.sketches.minhash.estimate import estimates, standard_error
-from es_simhash.sketches.shared_bands import sharing
+from es_simhash.sketches.tradeoffs import sharing
 
 # Standard errors beyond which an estimate leaves no doubt, and how much the weights of features seldom change.
 _DOUBT, _BY_WEIGHTS = 3.0, 0.15

@@ -20,8 +20,7 @@ from es_simhash.scheme.verdict.rarity import Rarity
 from es_simhash.scheme.verdict.shared_numbers import share_numbers
 from es_simhash.scheme.verdict.verification import Measure, Verification
 from es_simhash.sketches import similarity
-from es_simhash.sketches.set_cache import SetCache, fits
-from es_simhash.sketches.weighted_sets import WeightedSet, shared_weights, weighted_sets
+from es_simhash.sketches.weighted_sets import SetCache, WeightedSet, fits, shared_weights, weighted_sets
 from es_simhash.text.features import FeatureBatch, distinct
 from es_simhash.text.idf import IdfTable
 from es_simhash.text.tokens.kinds import Custom

@@ -82,15 +82,6 @@ class SignatureCodec:
         words = np.packbits(lanes, axis=2, bitorder="little").view("<u4")
         return words.reshape(len(packed), self.size).astype(np.uint32)
 
-    def to_bytes(self, signature: Signatures) -> bytes:
-        """Return the bytes of one signature."""
-        return self.pack(signature[np.newaxis]).tobytes()
-
-    def from_bytes(self, stored: bytes) -> Signatures:
-        """Return the signature that `to_bytes` made these bytes of."""
-        signature: Signatures = self.unpack(np.frombuffer(stored, dtype=np.uint8)[np.newaxis])[0]
-        return signature
-
     def to_text(self, signature: Signatures) -> str:
         """Return the text of one signature."""
         return self.to_texts(signature[np.newaxis])[0]

@@ -505,7 +505,7 @@ def test_no_more_is_remembered_than_allowed(index: Index, tmp_path: Path) -> Non
 def test_the_journal_keeps_what_is_remembered_and_nothing_else(
     index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("es_simhash.gate.journal._SMALL", 0)
+    monkeypatch.setattr("es_simhash.gate.state._SMALL", 0)
     journal = tmp_path / "state" / "journal"
     with gate_of(index, tmp_path / "state") as gate:
         gate.check([document("kept", 11)])

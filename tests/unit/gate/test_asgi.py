@@ -15,7 +15,7 @@ import pytest
 
 from es_simhash import Index
 from es_simhash.errors import EngineError, UnavailableError, UnreachableError
-from es_simhash.gate import Gate, GateOptions, batching, limits
+from es_simhash.gate import Gate, GateOptions, asgi, limits
 from es_simhash.gate.asgi import application
 from es_simhash.gate.gate import Asked
 from es_simhash.gate.requests import BATCH, parsed
@@ -345,7 +345,7 @@ def test_bodies_that_do_not_fit_together_are_to_come_later(gate: Gate, monkeypat
 
 
 def test_a_gate_that_nobody_asks_looks_into_the_index_by_itself(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batching, "_IDLE", 0.01)
+    monkeypatch.setattr(asgi, "_IDLE", 0.01)
 
     async def ask(client: httpx.AsyncClient) -> None:
         assert (await client.post("/add", json=document("a", 0))).status_code == 201

@@ -14,9 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.errors import InUseError, StorageError
-from es_simhash.gate.journal import Journal
-from es_simhash.gate.set_aside import SetAside
-from es_simhash.gate.state_folder import StateFolder
+from es_simhash.gate.state import Journal, SetAside, StateFolder
 from tests.support.fuzzing import nested
 
 EVENTS = st.lists(st.dictionaries(st.text(max_size=5), st.text(max_size=20) | st.integers()), min_size=1, max_size=4)
@@ -137,7 +135,7 @@ def test_a_record_that_cannot_be_written_leaves_nothing(tmp_path: Path, monkeypa
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr("es_simhash.gate.journal._sync", full)
+        patched.setattr("es_simhash.gate.state._sync", full)
         with pytest.raises(StorageError, match=r"No space left.*Nothing was accepted"):
             journal.append([{"n": 2}])
     journal.append([{"n": 3}])

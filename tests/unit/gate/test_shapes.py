@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.gate import limits, shapes
+from es_simhash.gate import limits, requests
 from es_simhash.gate.incoming import NoDocument
-from es_simhash.gate.requests import parsed
-from es_simhash.gate.shapes import Shape, memory_of, shape_of
+from es_simhash.gate.requests import Shape, memory_of, parsed, shape_of
 
 TEXTS = st.text(st.characters(), max_size=20) | st.text('[]{},:"\\\n', max_size=20)
 FORMS = st.recursive(
@@ -43,7 +42,7 @@ def test_the_shape_is_that_of_what_is_parsed(form: Any, escaped: bool, indent: i
     raw = text.encode("utf-8", "replace")
     # Nothing is so small that it is not counted, or so large that it is counted no further.
     counted = patch.multiple(limits, DEPTH=0, DOCUMENTS=0)
-    with patch.object(shapes, "_CHUNK", chunk), counted, patch.object(Shape, "problem", None):
+    with patch.object(requests, "_CHUNK", chunk), counted, patch.object(Shape, "problem", None):
         found = shape_of(raw)
     assert found == shape_by_parsing(json.loads(raw))
     bound = shape_of(raw)

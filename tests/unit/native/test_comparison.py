@@ -19,7 +19,7 @@ from es_simhash.scheme.verdict.compiled_verifier import CompiledVerifier
 from es_simhash.scheme.verdict.measures import PairMeasures
 from es_simhash.scheme.verdict.verification import Measure, Verification, VerificationFeatures
 from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
-from es_simhash.sketches.set_cache import SetCache
+from es_simhash.sketches.weighted_sets import SetCache
 from es_simhash.text.idf import IdfTable
 from es_simhash.text.normalise import Normalisation
 from es_simhash.text.tokens.kinds import Chars, Custom, Runs, Words

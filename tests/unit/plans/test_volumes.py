@@ -14,7 +14,7 @@ from es_simhash._core.json_paths import Json
 from es_simhash.engines.connect import ThreadedEngine
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import FormatError
-from es_simhash.gate.options import GateOptions
+from es_simhash.gate.verdict import GateOptions
 from es_simhash.groups.pairs.stages import KeptStages
 from es_simhash.scheme.group_fields import GROUP
 from tests.support.volumes import TEXTS, volume

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.groups.pairs.candidates import pair_codes, positions
-from es_simhash.quality.ceiling import LEAST, similar_pairs
-from es_simhash.quality.key_matches import KeyMatcher
+from es_simhash.quality.ceiling import LEAST, KeyMatcher, similar_pairs
 from es_simhash.quality.predictions import PredictedPairs, first_positions
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from es_simhash.errors import FormatError, HashError, SchemeError
 from es_simhash.sketches.bands import Bands
+from es_simhash.sketches.minhash.estimate import estimates
 from es_simhash.sketches.tradeoffs import band_probability
 
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -125,3 +126,16 @@ def test_keys_that_do_not_fill_their_digits_are_refused_as_texts() -> None:
 def test_arrays_that_do_not_hold_signatures_of_the_size_are_refused(wrong: npt.NDArray[np.uint32]) -> None:
     with pytest.raises(HashError, match=r"\(N, 8\)"):
         Bands(2, 4).values(wrong)
+
+
+@given(
+    st.sampled_from([Bands(4, 2, 12), Bands(8, 4), Bands(3, 1, 60), Bands(2, 5, 60), Bands(1, 1, 6)]),
+    st.integers(0, 2**32),
+)
+def test_packed_rows_are_as_similar_as_the_signatures(bands: Bands, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    some, others = rng.integers(0, 3, (2, 20, bands.size + 2), dtype=np.uint32) * np.uint32(0x9E3779B1)
+    expected = estimates(some[:, : bands.size], others[:, : bands.size], bands.value_bits)
+    assert np.array_equal(bands.similarities(bands.packed(some), bands.packed(others)), expected)
+    same = (bands.values(some) == bands.values(others)) == (bands.packed(some) == bands.packed(others))
+    assert same.all()

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.sketches import bit_counts as module
-from es_simhash.sketches.bit_counts import bit_counts
+from es_simhash.sketches import simhash as module
+from es_simhash.sketches.simhash import bit_counts
 
 
 def counts_one_by_one(hashes: np.ndarray, offsets: np.ndarray) -> list[list[int]]:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import pkgutil
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,16 +7,18 @@ from hypothesis import strategies as st
 
 from es_simhash._core.bit_codes import from_ints
 from es_simhash.errors import HashError, SchemeError
-from es_simhash.sketches import in_memory
-from es_simhash.sketches.blocks import Blocks
+from es_simhash.sketches.blocks import Blocks, PrefixTables
 from es_simhash.sketches.hamming import distance
-from es_simhash.sketches.in_memory import SEARCHES, SearchResult, sorted_tables
-from es_simhash.sketches.in_memory.bit_positions import BitPositions
-from es_simhash.sketches.in_memory.brute_force import BruteForce
-from es_simhash.sketches.in_memory.manku_tables import MankuTables
-from es_simhash.sketches.in_memory.pigeonhole import Pigeonhole
-from es_simhash.sketches.in_memory.variants import Variants, variant_count
-from es_simhash.sketches.manku import PrefixTables
+from es_simhash.sketches.in_memory import (
+    SEARCHES,
+    BitPositions,
+    BruteForce,
+    MankuTables,
+    Pigeonhole,
+    SearchResult,
+    Variants,
+    variant_count,
+)
 from tests.support.fingerprints import fingerprint_sets, random_codes
 from tests.support.fuzzing import examples
 
@@ -32,11 +32,6 @@ def slow_search(ints: list[int], query: int, k: int) -> list[tuple[int, int]]:
 
 def found(result: SearchResult) -> list[tuple[int, int]]:
     return list(zip(result.distances.tolist(), result.ids.tolist(), strict=True))
-
-
-def test_every_module_of_a_search_is_registered_by_its_name() -> None:
-    modules = {module.name for module in pkgutil.iter_modules(in_memory.__path__)}
-    assert modules - {"base", "sorted_tables"} == set(SEARCHES)
 
 
 @EACH
@@ -159,13 +154,3 @@ def test_manku_s_tables_meet_what_shares_a_prefix() -> None:
     result = MankuTables(codes, 20, 3).search(int(codes[7]), 3)
     assert result.candidates == np.count_nonzero(agreeing.any(axis=0))
     assert result.postings == agreeing.sum()
-
-
-def test_many_queries_that_read_much_are_answered_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    codes = random_codes(np.random.default_rng(2), 300, 12)
-    built = Pigeonhole(codes, 12, 2)
-    whole = built.search_many(codes, 2)
-    monkeypatch.setattr(sorted_tables, "_MAX_POSTINGS", 100)
-    parts = built.search_many(codes, 2)
-    assert [found(result) for result in parts] == [found(result) for result in whole]
-    assert [result.postings for result in parts] == [result.postings for result in whole]

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.sketches.bands import Bands
-from es_simhash.sketches.shared_bands import REVIEWS, by_chance, least_shared, shared_among, sharing
-from es_simhash.sketches.tradeoffs import band_probability
+from es_simhash.sketches.tradeoffs import REVIEWS, band_probability, by_chance, least_shared, shared_among, sharing
 
 DEFAULT = Bands(36, 3, 24)
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.sketches import tradeoffs
-from es_simhash.sketches.blocks import Blocks
-from es_simhash.sketches.manku import PrefixTables
+from es_simhash.sketches.blocks import Blocks, PrefixTables
 
 PROBABILITIES = st.lists(st.floats(0, 1), max_size=7)
 

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from es_simhash._core.arrays import Integers, offsets_from_counts
 from es_simhash.sketches import weighted_sets as module
-from es_simhash.sketches.set_cache import SetCache
-from es_simhash.sketches.weighted_sets import WeightedSet, shared_weights, weighted_sets
+from es_simhash.sketches.weighted_sets import SetCache, WeightedSet, shared_weights, weighted_sets
 from es_simhash.text.features import FeatureBatch
 
 # Hashes that differ in few bits, and are of several texts, meet in a table as often as can be.

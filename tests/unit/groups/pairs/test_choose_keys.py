@@ -13,7 +13,7 @@ from es_simhash.groups.pairs.choose_keys import value_tables
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import MinHash
 from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.sketches.shared_bands import sharing
+from es_simhash.sketches.tradeoffs import sharing
 
 DEFAULT, FIRST = MinHash(), MinHash(bands=32, rows=4, key_bits=30)
 SCHEMES = st.sampled_from([DEFAULT, FIRST, MinHash(bands=42), MinHash(size=256, bands=64, rows=4)])

@@ -16,7 +16,7 @@ from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import SimHash
 from es_simhash.scheme.verdict.shared_numbers import share_numbers
 from es_simhash.sketches.bands import Bands
-from es_simhash.sketches.shared_bands import sharing
+from es_simhash.sketches.tradeoffs import sharing
 from es_simhash.text.tokens.kinds import Custom
 
 A = "The quick brown fox jumps over the lazy dog, and then it does so again and again."

@@ -21,8 +21,7 @@ from es_simhash.scheme.settings import MinHash, SimHash
 from es_simhash.scheme.verdict.verification import Measure, Verification
 from es_simhash.scheme.verdict.verifier import Verifier, comparable_features, is_by_rarity, rarity_of
 from es_simhash.sketches import similarity
-from es_simhash.sketches.set_cache import SetCache
-from es_simhash.sketches.weighted_sets import WeightedSet, shared_weights
+from es_simhash.sketches.weighted_sets import SetCache, WeightedSet, shared_weights
 from es_simhash.text.idf import UNIT, IdfTable
 from es_simhash.text.normalise import Normalisation
 from es_simhash.text.tokens.kinds import Chars, Custom, Runs, Words

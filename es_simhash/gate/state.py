@@ -1,11 +1,15 @@
-"""The journal of a gate: what it said yes to, on disk before the yes leaves.
+"""The state of a gate in its folder: the journal, and what was set aside of it.
 
-A file of records, appended and never changed. A record has the length of its payload and the CRC-32 of it, four bytes
-each, little-endian; the payload is a JSON list of events, deflated. Each record is written at once, so a process that
-is killed, or a machine that loses its power, leaves at most the last one torn: it is cut off when the journal is opened
-next. Nobody was answered by it. Damage before a whole record is an error.
+**The journal** has what the gate said yes to, on disk before the yes leaves: a file of records, appended and never
+changed. A record has the length of its payload and the CRC-32 of it, four bytes each, little-endian; the payload is a
+JSON list of events, deflated. Each record is written at once, so a process that is killed, or a machine that loses its
+power, leaves at most the last one torn: it is cut off when the journal is opened next. Nobody was answered by it.
+Damage before a whole record is an error. A journal that has grown to twice what is still needed is replaced by one with
+just that.
 
-A journal that has grown to twice what is still needed is replaced by one with just that.
+**What no gate can use** of it is put into a file, so that the gate goes on. A line of JSON each: the ``reason``, the
+document's ``id`` and the ``record``. What is not Unicode, or no event, is a text of JSON, and what is not JSON one of
+base64; what is nested too deeply to be written has its id alone.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ import json
 import os
 import struct
 import zlib
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -21,7 +26,82 @@ from typing import IO, Any
 from es_simhash._core.batched import chunks
 from es_simhash._core.json_codec import parse_json
 from es_simhash._core.json_paths import Json
-from es_simhash.errors import StorageError
+from es_simhash.engines.embedded.storage import durable_files
+from es_simhash.errors import InUseError, StorageError
+
+try:
+    import fcntl
+except ImportError:  # on Windows
+    fcntl = None  # type: ignore[assignment]
+
+
+_LOCK, _OWNER, _JOURNAL, _REJECTED = "lock", "gate.json", "journal", "rejected.jsonl"
+
+
+class StateFolder:
+    """A folder that is locked until it is closed; on Windows nothing keeps a second process out."""
+
+    def __init__(self, path: Path, owner: Json) -> None:
+        self.path = path
+        self._descriptor: int | None = None
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            self._lock()
+            self._check(owner)
+        except OSError as error:
+            self.close()
+            if isinstance(error, StorageError):
+                raise
+            raise StorageError(
+                f"The folder {str(path)!r} cannot hold a gate's state: {error.strerror}. Name another one by --state."
+            ) from error
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def journal(self) -> Path:
+        """The file of the journal."""
+        return self.path / _JOURNAL
+
+    @property
+    def rejected(self) -> Path:
+        """The file of what the journal held and no gate can use."""
+        return self.path / _REJECTED
+
+    def close(self) -> None:
+        """Let other processes have the folder."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def _lock(self) -> None:
+        self._descriptor = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        if fcntl is None:
+            return
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InUseError(
+                f"Another gate uses the folder {str(self.path)!r}. Stop it first, or name another folder by --state."
+            ) from None
+
+    def _check(self, owner: Json) -> None:
+        """Note whose folder it is, or refuse that of another index."""
+        file = self.path / _OWNER
+        if not file.exists():
+            durable_files.replace(file, json.dumps(owner).encode())
+            return
+        try:
+            found = parse_json(file.read_bytes())
+        except ValueError:
+            found = None
+        if found != owner:
+            raise StorageError(
+                f"The folder {str(self.path)!r} holds the state of another gate: {found}, not {owner}. "
+                "Name another folder by --state."
+            )
+
 
 _HEAD = struct.Struct("<II")
 # More costs time, and saves little of a text.
@@ -195,4 +275,68 @@ def _unwritable(path: Path, error: OSError) -> StorageError:
     return StorageError(
         f"The journal {str(path)!r} cannot be written: {error.strerror}. Nothing was accepted. Make room, or correct "
         "its permissions; the gate goes on by itself."
+    )
+
+
+_READ = 1 << 20
+
+
+class SetAside:
+    """The file, which is made when it is needed; ``count`` is the number of its lines."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.count = _lines_in(path)
+
+    def add(self, records: Iterable[tuple[Any, str]]) -> None:
+        """Add events, or payloads that hold none, each with the reason; they are on disk when this returns."""
+        lines = [_line(record, reason) for record, reason in records]
+        if not lines:
+            return
+        try:
+            with self.path.open("ab") as file:
+                file.write(b"".join(lines))
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise _unusable(self.path, error) from error
+        self.count += len(lines)
+
+
+def _line(record: Any, reason: str) -> bytes:
+    try:
+        return _encoded({"reason": reason, **_shown(record)})
+    except RecursionError:
+        action = record.get("action") if isinstance(record, dict) else None
+        return _encoded({"reason": reason, "id": str(action.get("_id")) if isinstance(action, dict) else None})
+
+
+def _shown(record: Any) -> dict[str, Any]:
+    if isinstance(record, bytes):
+        return {"record": b64encode(record).decode()}
+    try:
+        json.dumps(record, ensure_ascii=False, allow_nan=False).encode()
+        return {"id": record["action"]["_id"], "record": record}
+    except (ValueError, TypeError, KeyError):
+        return {"record": json.dumps(record)}
+
+
+def _encoded(form: dict[str, Any]) -> bytes:
+    return json.dumps(form).encode() + b"\n"
+
+
+def _lines_in(path: Path) -> int:
+    try:
+        with path.open("rb") as file:
+            return sum(part.count(b"\n") for part in iter(lambda: file.read(_READ), b""))
+    except FileNotFoundError:
+        return 0
+    except OSError as error:
+        raise _unusable(path, error) from error
+
+
+def _unusable(path: Path, error: OSError) -> StorageError:
+    return StorageError(
+        f"The file {str(path)!r}, for what the gate cannot use of its journal, cannot be read and written: "
+        f"{error.strerror}. Make room, or correct its permissions; then start the gate again."
     )

@@ -1,4 +1,4 @@
-"""What a gate remembers, read again from its journal and its index: when it opens, and after a failure.
+"""What a gate remembers: until the index shows it, and, after a failure, as journal and index say.
 
 A document that others write is remembered until the index shows it, or for its time. Of one that the gate itself was to
 write, the index is asked by id (an alias or a data stream is refreshed first, since a search has to answer):
@@ -15,32 +15,42 @@ refuses for good. An engine that is away is no reason.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import time
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
+from secrets import token_urlsafe
 from typing import Any
 
+from es_simhash._core.batched import chunks
 from es_simhash._core.json_paths import Json
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import Engine, run
-from es_simhash.errors import DocumentError
-from es_simhash.gate.accepting import Event
-from es_simhash.gate.clock import now
-from es_simhash.gate.journal import Journal
-from es_simhash.gate.pending import Accepted, Key, Pending
-from es_simhash.gate.sendable import check_sendable
-from es_simhash.gate.set_aside import SetAside, answered
+from es_simhash.errors import AccessError, DocumentError, EngineError, InputError
+from es_simhash.gate.incoming import check_sendable
+from es_simhash.gate.judging import Accepted, Event, Key, Pending, now
+from es_simhash.gate.state import Journal, SetAside
 from es_simhash.gate.writing import Writing
 from es_simhash.plans.check import made_of
 from es_simhash.plans.hits_by_id import hits_by_id
-from es_simhash.plans.operations import GetDocuments
+from es_simhash.plans.operation_retry import attempt
+from es_simhash.plans.operations import GetDocuments, Refresh, Search
 from es_simhash.plans.query_documents import query_documents
 from es_simhash.scheme.own_fields import object_in
 
-_AT_ONCE = 200
+# Seconds between two looks at the index, and the share of the time that they may take.
+_PAUSE, _SHARE = 1.0, 0.1
+# Documents that are recovered together, and that are looked for.
+_RECOVERED, _LOOKED_FOR = 200, 1000
 
 
-class Recovery:
-    """Reads a journal; a server is ``durable_at_once``."""
+class Remembering:
+    """Remembers what a journal holds, and forgets what the index shows by now, or nobody has written in time.
+
+    A server is ``durable_at_once``, and shows by itself what it has. Of the documents that were forgotten, ``expired``
+    is the number of those that were never shown.
+    """
 
     def __init__(
         self,
@@ -49,28 +59,34 @@ class Recovery:
         journal: Journal,
         writing: Writing,
         aside: SetAside,
+        remember: float,
         durable_at_once: bool,
+        before_forgetting: Callable[[], object],
     ) -> None:
         self._engine = engine
         self._pending = pending
         self._journal = journal
         self._writing = writing
         self._aside = aside
+        self._remember = remember
         self._durable_at_once = durable_at_once
+        self._before_forgetting = before_forgetting
+        self._due = time.monotonic() + _PAUSE
+        self.expired = 0
 
-    def recover(self, keys: Collection[Key] | None, remember: float) -> None:
+    def recover(self, keys: Collection[Key] | None = None) -> None:
         """Remember what the journal says of some documents, or of all."""
         if keys is None:
             self._pending.forget([key for key, _ in self._pending.items()])
         unusable: list[tuple[Any, str]] = []
         events = self._live(lambda record, reason: unusable.append((record, reason)))
         live = {key: event for key, event in events.items() if keys is None or key in keys}
-        oldest = now() - remember
+        oldest = now() - self._remember
         kept = {key: event for key, event in live.items() if self._is_ours(key) and _is_needed(event, oldest)}
         gone = [key for key in live if key not in kept]
         refused: dict[Key, str] = {}
         waiting = iter(kept.items())
-        while some := dict(islice(waiting, _AT_ONCE)):
+        while some := dict(islice(waiting, _RECOVERED)):
             gone += self._recovered(some, refused)
         self._aside.add([*unusable, *((live[key], reason) for key, reason in refused.items())])
         gone += refused
@@ -78,6 +94,37 @@ class Recovery:
         self._journal.append([Event.gone(gone)] if gone else [], durable=bool(refused))
         if unusable:
             self.compact()
+
+    def settle_if_due(self) -> None:
+        """Look, if that was not done just now."""
+        if time.monotonic() >= self._due:
+            self.settle()
+
+    def settle(self, *, urgently: bool = False) -> None:
+        """Look now; ``urgently`` makes the index show what it has, as the embedded engine needs each time."""
+        started = time.monotonic()
+        if len(self._pending):
+            if urgently or not self._durable_at_once:
+                for index in self._indices():
+                    run(attempt(Refresh(index)), self._engine)
+            shown = self._shown()
+            if self._durable_at_once and self._is_written_and_late(shown):
+                self._refresh(self._indices())
+                shown = self._shown()
+            if self._durable_at_once:
+                # Replicas refresh themselves in their own time, and the next search may ask one of them.
+                self._refresh({self._writing.index_of(target) for target, _ in shown})
+            self._before_forgetting()
+            self._pending.forget(shown)
+            late = [key for key, accepted in self._pending.items() if self._is_late(accepted)]
+            self._pending.forget(late)
+            self.expired += len(late)
+            if not len(self._pending):
+                self._journal.replace(())
+            elif shown or late:
+                self._journal.append([Event.gone([*shown, *late])], durable=False)
+        ended = time.monotonic()
+        self._due = ended + max(_PAUSE, (ended - started) / _SHARE)
 
     def set_aside(self, refused: Mapping[Key, str]) -> None:
         """Forget documents that the engine refuses for good, and put them aside, each with the reason."""
@@ -121,6 +168,7 @@ class Recovery:
 
         wanted = query_documents(documents, [events[key]["action"] for key in keys], 0, reject)
         made = made_of(documents, wanted, reject)
+        self._pending.seen.expect(made.values())
         contents = {keys[place]: str(fields["content"]) for place, (_, fields) in made.items()}
         lacking = [key for key in self._lacking(events, contents, refused) if events[key]["writes"]]
         gone = lacking if self._durable_at_once else []
@@ -168,6 +216,53 @@ class Recovery:
             refused |= {some[place]: reason for place, reason in answers.items()}
         return refused
 
+    def _indices(self) -> set[str]:
+        return {self._writing.index_of(key[0]) for key, _ in self._pending.items()}
+
+    def _refresh(self, indices: Iterable[str]) -> None:
+        for index in indices:
+            with suppress(AccessError):  # then one copy must do
+                self._engine.perform(Refresh(index))
+
+    def _is_late(self, accepted: Accepted) -> bool:
+        return accepted.at < now() - self._remember
+
+    def _is_written_and_late(self, shown: Iterable[Key]) -> bool:
+        """Return whether the gate is about to forget what it has written itself, and no search shows."""
+        found = set(shown)
+        return any(
+            accepted.writes and self._is_late(accepted) and key not in found for key, accepted in self._pending.items()
+        )
+
+    def _shown(self) -> list[Key]:
+        """Return the documents that searches find as they were accepted; put aside what no search can be sent for."""
+        shown: list[Key] = []
+        refused: dict[Key, str] = {}
+        by_target: dict[str, list[Key]] = defaultdict(list)
+        for key, _ in self._pending.items():
+            by_target[key[0]].append(key)
+        for keys in by_target.values():
+            for _, some in chunks(keys, _LOOKED_FOR):
+                shown += answered(self._shown_of, some, refused)
+        if refused:
+            self.set_aside(refused)
+        return shown
+
+    def _shown_of(self, keys: Sequence[Key]) -> Iterator[Key]:
+        """Yield those of documents of one index that a search finds as they were accepted."""
+        documents, target = self._pending.seen.terms.documents, keys[0][0]
+        body: Json = {
+            "query": {"ids": {"values": [id_ for _, id_ in keys]}},
+            "size": len(keys),
+            "_source": [f"{documents.prefix}.{name}" for name in ("content", "scheme")],
+            "track_total_hits": False,
+        }
+        reply = self._engine.perform(Search(self._writing.index_of(target), body))
+        for hit in reply["hits"]["hits"]:
+            own, accepted = object_in(hit.get("_source"), documents.prefix), self._pending.get((target, hit["_id"]))
+            if accepted and own.get("content") == accepted.content and own.get("scheme") == documents.scheme.id:
+                yield target, hit["_id"]
+
 
 def _problem_of(action: Json) -> str | None:
     try:
@@ -180,3 +275,26 @@ def _problem_of(action: Json) -> str | None:
 def _is_needed(event: Json, oldest: float) -> bool:
     """Return whether a document is remembered: what was to be written is, however old, until it is shown."""
     return bool(event["writes"]) or event["at"] >= oldest
+
+
+def answered(ask: Callable[[Sequence[Key]], Iterable[Key]], keys: Sequence[Key], refused: dict[Key, str]) -> list[Key]:
+    """Return what the engine answers about some documents of an index.
+
+    Those for whose sake it refuses the question for good, and not the same one about another id, are ``refused``.
+    """
+    try:
+        return list(ask(keys))
+    except (EngineError, InputError) as error:
+        if not is_for_good(error):
+            raise
+        if len(keys) == 1:
+            list(ask([(keys[0][0], token_urlsafe())]))
+            refused[keys[0]] = str(error)
+            return []
+    half = len(keys) // 2
+    return answered(ask, keys[:half], refused) + answered(ask, keys[half:], refused)
+
+
+def is_for_good(error: EngineError | InputError) -> bool:
+    """Return whether a request was refused for what is in it, so that it will be again."""
+    return isinstance(error, InputError) or (type(error) is EngineError and error.is_of_request)
