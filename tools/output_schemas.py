@@ -84,6 +84,9 @@ LINES: dict[tuple[str, str], list[Part]] = {
     ("find", "run"): [Matches],
     ("search", "run"): [DistinctPage],
     ("explain", "run"): [Explanation],
+    ("explain --text", "run, of one text"): [
+        {"simhash": str | None, "blocks": str | None, "bands": str | None, "content": str, "scheme": str, "status": str}
+    ],
     ("check", "document"): [Checked],
     ("learn", "run"): [LearntRarity],
     ("group", "group, unless `--output`"): _GROUP,
