@@ -147,15 +147,15 @@ def _has_dates(field: Json) -> bool:
 
 def _finding(mapped: _Mapped, path: str, text: str, patterns: bool) -> Json | None:
     """Return a query for all documents with a value, and perhaps for more; None if an index has none."""
-    for name, field in _fields(mapped, path):
-        kind = field.get("type")
-        if kind in _KEYWORDS and _holds(field, text):
+    for name, held in _fields(mapped, path):
+        kind = held.get("type")
+        if kind in _KEYWORDS and _holds(held, text):
             if number_in(text) != text:
                 return {"term": {name: text}}
-            return _number_in_keywords(name, field, text) if patterns else None
+            return _number_in_keywords(name, held, text) if patterns else None
         if kind == "boolean" and text in ("true", "false"):
             return {"term": {name: text}}
-        if _NUMBER.fullmatch(text) and abs(int(text)) <= _WHOLE_NUMBERS.get(str(kind), -1) and not _drops(field):
+        if _NUMBER.fullmatch(text) and abs(int(text)) <= _WHOLE_NUMBERS.get(str(kind), -1) and not _drops(held):
             # A number may be held rounded, so documents with another one may be found. Zeros have signs.
             zeros = int(text) == 0 and kind in ("float", "double")
             return {"terms": {name: ["0", "-0"]}} if zeros else {"term": {name: text}}
@@ -197,13 +197,13 @@ def _field_with(mapped: _Mapped, path: str, text: str) -> str | None:
     """Return the field by which an index finds documents with a value, and no others; None if it has none."""
     if not mapped.is_own:
         return None
-    for name, field in _fields(mapped, path):
-        kind = field.get("type")
-        # An empty text counts as false in a field of booleans.
+    for name, held in _fields(mapped, path):
+        kind = held.get("type")
+        # An empty text counts as false in a held of booleans.
         if kind == "boolean" and text == "true":
             return name
         # What is a number there has another value if it would be written otherwise.
-        if kind in _KEYWORDS and "normalizer" not in field and _holds(field, text) and number_in(text) in (None, text):
+        if kind in _KEYWORDS and "normalizer" not in held and _holds(held, text) and number_in(text) in (None, text):
             return name
     return None
 
