@@ -199,7 +199,7 @@ def _field_with(mapped: _Mapped, path: str, text: str) -> str | None:
         return None
     for name, held in _fields(mapped, path):
         kind = held.get("type")
-        # An empty text counts as false in a held of booleans.
+        # An empty text counts as false in a field of booleans.
         if kind == "boolean" and text == "true":
             return name
         # What is a number there has another value if it would be written otherwise.
