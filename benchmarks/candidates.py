@@ -19,11 +19,11 @@ from es_simhash import Scheme
 from es_simhash.groups.of_texts import dedup
 from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.candidates import positions
-from es_simhash.groups.pairs.sorting import Numbers
+from es_simhash.groups.pairs.stored_rows import Numbers
 from es_simhash.quality.ceiling import KeyMatcher, similar_pairs
 from es_simhash.quality.predictions import predict_pairs
-from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.settings import PRESETS
 from es_simhash.scheme.verdict.builtin import builtin
 from es_simhash.scheme.verdict.verifier import Verifier
 

@@ -15,7 +15,7 @@ from benchmarks.nodes import Json, Server
 from benchmarks.planted import EDITS, Pair, plant
 from benchmarks.ways import Ours, Way
 from es_simhash import Scheme
-from es_simhash._core.bit_codes import Codes
+from es_simhash._core.arrays import Codes
 from es_simhash.sketches.hamming import distances
 
 COUNTED = 300

@@ -26,8 +26,8 @@ from benchmarks.corpora import topical
 from benchmarks.intervals import quantile
 from benchmarks.tables import Table
 from es_simhash import Index
-from es_simhash._core.garbage import rarely_collected
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
+from es_simhash._core.stages import rarely_collected
 from es_simhash.gate import Gate, GateOptions
 from es_simhash.gate.gate import Asked
 from es_simhash.plans.operations import Action, Bulk, CreateIndex

@@ -63,9 +63,8 @@ def _keys(documents: int) -> Iterator[Keys]:
 
 def _by_es_simhash(documents: int) -> int:
     from es_simhash.groups.pairs.candidates import Candidates, Linker, entries
-    from es_simhash.groups.pairs.sorting import Numbers, sorted_pieces
     from es_simhash.groups.pairs.spool import Spools
-    from es_simhash.groups.pairs.stored_rows import Columns
+    from es_simhash.groups.pairs.stored_rows import Columns, Numbers, sorted_pieces
 
     numbers = (MEMORY << 20) // _BYTES_A_NUMBER
     with tempfile.TemporaryDirectory() as folder, Spools(MEMORY << 18, folder) as spools:

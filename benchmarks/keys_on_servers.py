@@ -27,7 +27,7 @@ from benchmarks.nodes import SERVERS, SETTINGS, Json, Server, running
 from benchmarks.planted import edited
 from benchmarks.tables import Table
 from es_simhash import Index, MinHash, Scheme
-from es_simhash._core import digits
+from es_simhash._core import arrays
 from es_simhash.sketches.bands import Bands
 from es_simhash.text import Chars, Normalisation, Runs
 
@@ -90,7 +90,7 @@ def _searches(server: Server, written: str, texts: Sequence[str]) -> Iterator[Ta
 
 def joined(keys: Keys, made: Signatures) -> list[str]:
     """Write the keys of each signature as a document has them."""
-    return digits.joined(keys.bands.key_points(made))
+    return arrays.joined(keys.bands.key_points(made))
 
 
 def _search(server: Server, index: str, keys: Keys, stored: Sequence[str], place: int) -> object:

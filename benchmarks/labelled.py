@@ -21,16 +21,12 @@ from benchmarks.corpora import CORPORA_VARIABLE
 from es_simhash._core.arrays import Integers
 from es_simhash.documents.rejected import Rejected
 from es_simhash.groups.pairs.candidates import pair_codes, positions
-from es_simhash.groups.pairs.sorting import Numbers
+from es_simhash.groups.pairs.stored_rows import Numbers
 from es_simhash.groups.union_find import UnionFind
-from es_simhash.quality.bootstrap import Bootstrap, Estimate
-from es_simhash.quality.buckets import by_identity
-from es_simhash.quality.evaluation import ClusterScores, cluster_scores
-from es_simhash.quality.labels import Label, Labels, Member, read_labels
-from es_simhash.quality.pair_outcomes import PairOutcomes, one_bucket
+from es_simhash.quality.evaluation import ClusterScores, PairOutcomes, cluster_scores, one_bucket
+from es_simhash.quality.labels import Label, Labels, Member, Truth, read_labels, truth_of
 from es_simhash.quality.predictions import first_positions
-from es_simhash.quality.scores import Confusion
-from es_simhash.quality.truth import Truth, truth_of
+from es_simhash.quality.scores import Bootstrap, Confusion, Estimate, by_identity
 
 UNEQUAL = "unequal texts"
 

@@ -20,8 +20,8 @@ from benchmarks.tables import Table
 from es_simhash import dedup
 from es_simhash._core.arrays import Integers
 from es_simhash.groups.union_find import UnionFind
-from es_simhash.quality.bootstrap import Bootstrap
 from es_simhash.quality.evaluation import cluster_scores
+from es_simhash.quality.scores import Bootstrap
 
 # Of Silcock et al. (ICLR 2023), ² of Zhang et al. (RETSim, ICLR 2024), ³ of the README of text-dedup.
 PUBLISHED = (

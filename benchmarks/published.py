@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from es_simhash import GroupOptions, Scheme, dedup
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.files import read_documents
 from es_simhash.documents.rejected import Rejected
 

@@ -14,15 +14,14 @@ from benchmarks.labelled import Found, LabelledSet, Ranked
 from benchmarks.nodes import Json, Server
 from benchmarks.ways import MinHashShould, MoreLikeThis, Way
 from es_simhash import GroupOptions, Scheme, SimHash, dedup
-from es_simhash._core.arrays import Integers
-from es_simhash._core.bit_codes import Codes
+from es_simhash._core.arrays import Codes, Integers
 from es_simhash.groups.pairs.candidates import pair_codes
-from es_simhash.groups.pairs.condense import needed
-from es_simhash.quality.buckets import script_of
+from es_simhash.groups.pairs.fingerprint_store import needed
 from es_simhash.quality.ceiling import KeyMatcher, similar_pairs
 from es_simhash.quality.evaluation import LEAST
 from es_simhash.quality.predictions import predict_pairs
-from es_simhash.scheme.presets import PRESETS
+from es_simhash.quality.scores import script_of
+from es_simhash.scheme.settings import PRESETS
 from es_simhash.scheme.verdict.verification import Level
 from es_simhash.sketches.hamming import distances
 from es_simhash.text import Chars, Words

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from benchmarks.labelled import Result
 from benchmarks.quality_sets import NOISE, SETS, about
 from benchmarks.tables import Table
-from es_simhash.quality.bootstrap import Estimate
+from es_simhash.quality.scores import Estimate
 
 DEFAULT = "es_simhash, near"
 

@@ -26,11 +26,9 @@ from benchmarks.planted_fingerprints import KINDS, Planted
 from benchmarks.tables import Table
 from es_simhash import Scheme
 from es_simhash.groups.pairs.compare import Comparison
-from es_simhash.groups.pairs.condense import needed
 from es_simhash.groups.pairs.document_links import link
-from es_simhash.groups.pairs.fingerprint_store import READ, FingerprintStore
-from es_simhash.groups.pairs.spool import Spools
-from es_simhash.groups.pairs.stages import KeptStages
+from es_simhash.groups.pairs.fingerprint_store import READ, FingerprintStore, needed
+from es_simhash.groups.pairs.spool import KeptStages, Spools
 from es_simhash.groups.pairs.worker_pool import default_threads
 from es_simhash.scheme.query import Criteria
 

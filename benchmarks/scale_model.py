@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash import Scheme
-from es_simhash.groups.pairs.choose_keys import value_tables
 from es_simhash.groups.pairs.document_links import ALL, FEW
+from es_simhash.groups.pairs.fingerprint_store import value_tables
 from es_simhash.scheme.query import Criteria, shared_bands
 from es_simhash.scheme.settings import MinHash, SimHash
 from es_simhash.scheme.verdict.verification import Level

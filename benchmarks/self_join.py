@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from benchmarks.tables import Table
-from es_simhash._core.bit_codes import Codes
+from es_simhash._core.arrays import Codes
 from es_simhash.sketches.all_pairs import Pairs, self_join
 
 Join = Callable[[Codes], Pairs]

@@ -25,18 +25,16 @@ if TYPE_CHECKING:
     from es_simhash.groups.options import GroupOptions
     from es_simhash.index import AsyncIndex, Index
     from es_simhash.live.backfill.options import BackfillOptions
-    from es_simhash.live.erase.options import EraseOptions
+    from es_simhash.live.erase.copies import EraseOptions
     from es_simhash.live.reindex.options import ReindexOptions
     from es_simhash.live.sweep.options import UpdateOptions
     from es_simhash.plans.distinct.pages import DistinctHit, DistinctPage, SearchOptions
     from es_simhash.plans.find_options import FindOptions
     from es_simhash.scheme.fingerprint import Fingerprint, Fingerprints
-    from es_simhash.scheme.policy import Policy
-    from es_simhash.scheme.presets import PRESETS
     from es_simhash.scheme.rerank import Match, Matches
     from es_simhash.scheme.scheme import Scheme
-    from es_simhash.scheme.scope import Scope
-    from es_simhash.scheme.settings import Layout, MinHash, Passages, SimHash
+    from es_simhash.scheme.scope import Policy, Scope
+    from es_simhash.scheme.settings import PRESETS, Layout, MinHash, Passages, SimHash
     from es_simhash.scheme.verdict.verification import Verification
 
 _NAMES = {
@@ -53,18 +51,16 @@ _NAMES = {
     "groups.options": "GroupOptions",
     "index": "AsyncIndex Index",
     "live.backfill.options": "BackfillOptions",
-    "live.erase.options": "EraseOptions",
+    "live.erase.copies": "EraseOptions",
     "live.reindex.options": "ReindexOptions",
     "live.sweep.options": "UpdateOptions",
     "plans.distinct.pages": "DistinctHit DistinctPage SearchOptions",
     "plans.find_options": "FindOptions",
     "scheme.fingerprint": "Fingerprint Fingerprints",
-    "scheme.policy": "Policy",
-    "scheme.presets": "PRESETS",
+    "scheme.scope": "Policy Scope",
+    "scheme.settings": "Layout MinHash PRESETS Passages SimHash",
     "scheme.rerank": "Match Matches",
     "scheme.scheme": "Scheme",
-    "scheme.scope": "Scope",
-    "scheme.settings": "Layout MinHash Passages SimHash",
     "scheme.verdict.verification": "Verification",
 }
 

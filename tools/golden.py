@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any
 
 from es_simhash import PRESETS, Documents, Layout, MinHash, Passages, Scheme, SimHash
-from es_simhash._core.bit_codes import to_ints
+from es_simhash._core.arrays import to_ints
 from es_simhash.sketches.minhash.codec import SignatureCodec
 from es_simhash.text import Chars, Keywords, Normalisation, Runs, Words
 from es_simhash.text.hashing.registry import HASH_FUNCTIONS, WIDTHS, HashFunction

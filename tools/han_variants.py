@@ -1,4 +1,4 @@
-"""Write the classes of Han characters that are taken for one (see `es_simhash.text.folding`).
+"""Write the classes of Han characters that are taken for one (see `es_simhash.text.normalise`).
 
 They are the characters of OpenCC that are each other's traditional, simplified, Japanese, Taiwanese or Hong Kong form,
 by its tables of single characters; of several forms the first counts. `OTHERS` are added. Only characters below U+10000
@@ -15,7 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from textwrap import wrap
 
-from es_simhash.text.folding import HAN_VARIANTS
+from es_simhash.text.normalise import HAN_VARIANTS
 from tools import ROOT
 
 COMMIT = "5249273a3e5606852f088c9a8b23522145d94f78"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.cli.reports.dashboards.saved_objects import ndjson, saved_objects
 from es_simhash.cli.reports.dashboards.subject import TITLES, Measure, Subject
 from es_simhash.scheme.mapping import DEFAULT_PREFIX, component_template
 from es_simhash.scheme.notes import META
-from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.settings import PRESETS
 from tools import ROOT
 
 DIRECTORY = ROOT / "mappings"

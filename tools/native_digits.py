@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from es_simhash.text.digits import ZEROS
+from es_simhash.text.normalise import ZEROS
 from tools import ROOT
 
 TARGET = ROOT / "native" / "kernels" / "src" / "text" / "digits.rs"
 
 _HEAD = """\
-//! The decimal digits of Unicode 13.0 (defined in `es_simhash.text.digits`). Written by tools/native_digits.py.
+//! The decimal digits of Unicode 13.0 (defined in `es_simhash.text.normalise`). Written by tools/native_digits.py.
 
 /// The zeros that are one unit: each is followed by the other nine digits of its script.
 """

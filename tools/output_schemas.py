@@ -11,7 +11,7 @@ from inspect import getdoc
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash._core.rows import json_names
 from es_simhash.cli.show.trade_offs import TradeOffs
 from es_simhash.documents.painless.stored_scripts import StoredScript
@@ -20,18 +20,16 @@ from es_simhash.groups.of_index.writing import GroupsWritten
 from es_simhash.live.backfill.totals_file import Totals
 from es_simhash.live.backfill.trial import Trial
 from es_simhash.live.doctor.finding import Finding
-from es_simhash.live.erase.copies import Copies
-from es_simhash.live.erase.report import Erased
+from es_simhash.live.erase.copies import Copies, Erased
 from es_simhash.live.learning import Learnt
 from es_simhash.live.reindex.plan import Reindexed
 from es_simhash.live.reindex.survey import ReindexSurvey
 from es_simhash.live.sweep.progress import Progress
-from es_simhash.live.sweep.survey import Survey
+from es_simhash.live.sweep.reading import Survey
 from es_simhash.plans.check import Checked
 from es_simhash.plans.distinct.pages import DistinctPage
 from es_simhash.plans.explain.explanation import Explanation
-from es_simhash.plans.info import Info
-from es_simhash.plans.init import Initialised
+from es_simhash.plans.init import Info, Initialised
 from es_simhash.plans.operations import FilesChecked
 from es_simhash.quality.evaluation import Evaluation
 from es_simhash.quality.similarity_histogram import Histogram

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import get_args
 
 from es_simhash._core import environment
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.cli.show import exits
 from es_simhash.gate import measures
-from es_simhash.live.telemetry import job_metrics
-from es_simhash.live.telemetry.metric import Metric
-from es_simhash.scheme import group_fields, own_fields
+from es_simhash.live.telemetry import metrics
+from es_simhash.live.telemetry.metrics import Metric
+from es_simhash.scheme import mapping, own_fields
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import KeyForm, Layout
 from tests.layers import LAYERS
@@ -40,7 +40,7 @@ def _fingerprint() -> str:
 
 
 def _group() -> str:
-    return _mapping(group_fields.PROPERTIES)
+    return _mapping(mapping.PROPERTIES)
 
 
 def _layouts() -> str:
@@ -57,7 +57,7 @@ def _layout(form: KeyForm) -> Iterable[tuple[str, ...]]:
 
 
 def _metrics_of_jobs() -> str:
-    return _metrics(job_metrics.METRICS)
+    return _metrics(metrics.METRICS)
 
 
 def _metrics_of_gates() -> str:

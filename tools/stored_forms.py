@@ -13,9 +13,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from es_simhash import PRESETS, Index, Scheme
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.cli.show import exits
-from es_simhash.scheme import group_fields, own_fields
+from es_simhash.scheme import mapping, own_fields
 from tests.support.corpus import corpus, edited
 from tools import ROOT
 
@@ -35,7 +35,7 @@ def names() -> dict[str, dict[str, Any]]:
         "exit codes": {str(code): meaning for code, meaning in exits.MEANINGS.items()},
         "forms of schemes": {scheme.id: json.loads(scheme.to_json()) for scheme in schemes},
         "mappings": {scheme.id: scheme.mapping() for scheme in schemes},
-        "fields of groups": dict(group_fields.PROPERTIES),
+        "fields of groups": dict(mapping.PROPERTIES),
         "fields of tags": dict(own_fields.TAG_PROPERTIES),
     }
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import operator
+from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+from es_simhash.errors import FormatError, HashError, SchemeError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
 
 Integers = npt.NDArray[np.int64]
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -82,3 +89,136 @@ def distinct_sorted(ordered: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
     is_new = np.ones(len(ordered), dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
     return ordered[is_new]
+
+
+Codes = npt.NDArray[np.uint64]
+
+MAX_BITS = 128
+_WORD = 64
+_WORD_MASK = (1 << _WORD) - 1
+
+
+def check_bits(bits: int) -> int:
+    """Return ``bits`` if it is a width that codes can have."""
+    if not isinstance(bits, int) or isinstance(bits, bool) or not 1 <= bits <= MAX_BITS:
+        raise SchemeError(f"A fingerprint cannot have {bits!r} bits. Choose a whole number from 1 to {MAX_BITS}.")
+    return bits
+
+
+def words_per_code(bits: int) -> int:
+    """Return the number of 64-bit words in a code of ``bits`` bits."""
+    return 1 if bits <= _WORD else 2
+
+
+def check_codes(codes: Codes, bits: int) -> Codes:
+    """Return ``codes`` if it is an array of codes of ``bits`` bits."""
+    check_bits(bits)
+    wide = words_per_code(bits) == 2
+    if codes.dtype != np.uint64 or codes.ndim != 1 + wide or (wide and codes.shape[1] != 2):
+        raise HashError(
+            f"An array of {codes.dtype} of shape {codes.shape} does not hold codes of {bits} bits. "
+            f"Give a uint64 array of shape {'(N, 2)' if wide else '(N,)'}."
+        )
+    top = codes[:, 0] if wide else codes
+    top_bits = bits - 64 if wide else bits
+    if len(top) and int(top.max()).bit_length() > top_bits:
+        raise HashError(f"A code has more than {bits} bits. Give codes whose unused high bits are zero.")
+    return codes
+
+
+def from_ints(values: Iterable[int], bits: int) -> Codes:
+    """Convert Python integers, which must fit into ``bits`` bits, to codes."""
+    check_bits(bits)
+    try:
+        listed = [operator.index(value) for value in values]
+    except TypeError:
+        raise HashError("A code is not a whole number. Give integers.") from None
+    for value in listed:
+        if not 0 <= value < 1 << bits:
+            raise HashError(f"{value} is not an unsigned integer of {bits} bits. Give values from 0 to 2**{bits} - 1.")
+    if words_per_code(bits) == 1:
+        return np.array(listed, dtype=np.uint64)
+    halves = [(value >> _WORD, value & _WORD_MASK) for value in listed]
+    return np.array(halves, dtype=np.uint64).reshape(-1, 2)
+
+
+def to_ints(codes: Codes) -> list[int]:
+    """Convert codes to Python integers."""
+    listed: list[Any] = codes.tolist()
+    return listed if codes.ndim == 1 else [high << _WORD | low for high, low in listed]
+
+
+def extract(codes: Codes, bits: int, start: int, width: int) -> Codes:
+    """Return ``width`` (1 to 64) bits of each code from position ``start``, as an array of shape ``(N,)``."""
+    after = bits - start - width
+    mask = np.uint64((1 << width) - 1)
+    if codes.ndim == 1:
+        return (codes >> np.uint64(after)) & mask
+    high, low = codes[:, 0], codes[:, 1]
+    if after >= _WORD:
+        return (high >> np.uint64(after - _WORD)) & mask
+    part = low >> np.uint64(after)
+    if after and after + width > _WORD:
+        part = part | (high << np.uint64(_WORD - after))
+    return part & mask
+
+
+HEX = "0123456789abcdef"
+BASE64URL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+
+def code_points(values: npt.NDArray[np.uint64], digits: int, alphabet: str) -> npt.NDArray[np.uint32]:
+    """Write the last ``digits`` digits of each value, most significant first, as code points on a new last axis.
+
+    The alphabet's length is a power of two (`HEX` or `BASE64URL`).
+    """
+    places = (values[..., np.newaxis] >> _shifts(digits, len(alphabet))) & np.uint64(len(alphabet) - 1)
+    return _points(alphabet)[places.view(np.intp)]
+
+
+def values_of(text: str, digits: int, alphabet: str) -> npt.NDArray[np.uint64]:
+    """Read the numbers that `code_points` wrote with ``digits`` digits each, one after the other."""
+    # What is not ASCII becomes a question mark, which is no digit.
+    read = _places(alphabet)[np.frombuffer(text.encode("ascii", "replace"), dtype=np.uint8)]
+    if len(read) % digits or (len(read) and read.max() == len(alphabet)):
+        raise FormatError(f"These are no numbers of {digits} digits of {alphabet!r}. Read them again.")
+    return np.bitwise_or.reduce(read.reshape(-1, digits) << _shifts(digits, len(alphabet)), axis=1)
+
+
+@cache
+def _shifts(digits: int, base: int) -> npt.NDArray[np.uint64]:
+    """Return how far to shift a number so that each of its digits comes last."""
+    bits = base.bit_length() - 1
+    return np.arange((digits - 1) * bits, -1, -bits, dtype=np.uint64)
+
+
+@cache
+def _points(alphabet: str) -> npt.NDArray[np.uint32]:
+    """Return the code point of each digit."""
+    return np.array([ord(digit) for digit in alphabet], dtype=np.uint32)
+
+
+@cache
+def _places(alphabet: str) -> npt.NDArray[np.uint64]:
+    """Return the value of each byte as a digit; of no digit, one more than the largest."""
+    places = np.full(256, len(alphabet), dtype=np.uint64)
+    places[_points(alphabet)] = np.arange(len(alphabet), dtype=np.uint64)
+    return places
+
+
+def strings(points: npt.NDArray[np.uint32]) -> npt.NDArray[np.str_]:
+    """Return the texts whose code points lie along the last axis."""
+    texts: npt.NDArray[np.str_] = np.ascontiguousarray(points).view(f"U{points.shape[-1]}")[..., 0]
+    return texts
+
+
+def joined(points: npt.NDArray[np.uint32]) -> list[str]:
+    """Join each row of texts, whose code points lie along the last axis, with spaces."""
+    spaced = np.insert(points, 0, ord(" "), axis=-1)
+    rows: list[str] = strings(spaced.reshape(len(points), -1)[:, 1:]).tolist()
+    return rows
+
+
+def base36(value: int, digits: int) -> str:
+    """Write ``value`` in lower-case base 36, padded with zeros to ``digits`` digits."""
+    return np.base_repr(value, 36).lower().zfill(digits)

@@ -19,7 +19,7 @@ from typing import IO, Any, ClassVar, NamedTuple
 
 from es_simhash._core.arrow import MOST_ROWS, pyarrow_module
 from es_simhash._core.harmless import UNSEEN, json_text, printable
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 
 # What spreadsheets would calculate (OWASP, "CSV Injection"), also after the apostrophes that keep them from it, and
 # after what they may drop: spaces, and what shows nothing. Signs have full-width and small forms.

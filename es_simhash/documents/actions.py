@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from es_simhash._core.json_paths import Json, sets_value_at
+from es_simhash._core.json_codec import Json, sets_value_at
 from es_simhash.documents.sources import as_id, text_of
 from es_simhash.errors import DocumentError
-from es_simhash.scheme import group_fields, own_fields
+from es_simhash.scheme import mapping, own_fields
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.settings import Settings
 
@@ -131,7 +131,7 @@ class Task:
         if "doc" in self.slots:
             # An update is merged into the document, so a null removes what the new fingerprint lacks; and the group,
             # which was that of the old text.
-            self.slots["doc"].emptied = dict.fromkeys((*self.target.names, group_fields.GROUP))
+            self.slots["doc"].emptied = dict.fromkeys((*self.target.names, mapping.GROUP))
 
     def _with_fields(self, slot: Slot) -> Json:
         """Copy the document with the fields; whatever else our object holds stays."""
@@ -139,7 +139,7 @@ class Task:
         if kept is None or kept == []:
             kept = {}
         # A group that is given replaces all fields of another.
-        replaced = self.target.own.union(group_fields.NAMES) if slot.group else self.target.own
+        replaced = self.target.own.union(mapping.NAMES) if slot.group else self.target.own
         kept = _without(replaced, check_mapping(kept, f"has, where the fields belong in {prefix!r}, a value"))
         fields = {**slot.emptied, **kept, **(slot.fields or {}), **slot.group}
         return {**_without(self.target.replaced, slot.document), prefix: fields}

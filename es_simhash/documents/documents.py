@@ -11,19 +11,18 @@ from functools import cached_property
 from itertools import count, islice
 
 from es_simhash._core.batched import Items, async_chunks, chunks
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash._core.prefetch import prefetched
 from es_simhash.documents.actions import Document, Slot, Target, Task
 from es_simhash.documents.arrow.frame import AnyFrame, documents_of
 from es_simhash.documents.rejected import OnReject, Rejected
-from es_simhash.documents.sources import check_sources, text_of
-from es_simhash.documents.text_sought import async_with_some_text, body_of_action, with_some_text
+from es_simhash.documents.sources import async_with_some_text, body_of_action, check_sources, text_of, with_some_text
 from es_simhash.errors import DocumentError, InputError
-from es_simhash.scheme import group_fields, own_fields
+from es_simhash.scheme import mapping, own_fields
 from es_simhash.scheme.fingerprint import Fingerprint, Fingerprints
 from es_simhash.scheme.mapping import DEFAULT_PREFIX, check_prefix
-from es_simhash.scheme.policy import Policy
 from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.scope import Policy
 
 # Actions that are fingerprinted at once: as many as the clients send at a time.
 _BATCH = 500
@@ -96,7 +95,7 @@ class Documents:
     @cached_property
     def all_names(self) -> list[str]:
         """The names of these fields, of those of a group, and of a tag."""
-        return [*self.names, *group_fields.NAMES, *own_fields.TAG_PROPERTIES]
+        return [*self.names, *mapping.NAMES, *own_fields.TAG_PROPERTIES]
 
     @cached_property
     def _target(self) -> Target:

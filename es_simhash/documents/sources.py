@@ -10,11 +10,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import Any, Generic, TypeVar
 
-from es_simhash._core.json_paths import values_at
-from es_simhash.errors import DocumentError, InputError
+from es_simhash._core.batched import Items
+from es_simhash._core.humanize import counted
+from es_simhash._core.json_codec import Json, json_length, parse_json, sets_value_at, values_at
+from es_simhash.errors import DocumentError, EngineError, InputError
 
 # Numbers of a thousand digits have fewer; Python refuses to write some that have more.
 _MOST_BITS = 1 << 12
@@ -89,3 +94,243 @@ def _strings(document: Mapping[str, Any], path: str) -> Iterator[str]:
             raise DocumentError(
                 f"has a value of type {type(value).__name__} in the source field {path!r}. Choose a field of text."
             )
+
+
+_FORMS = "Give true, false, a path, a list of paths, or an object with includes and excludes."
+
+
+@dataclass(frozen=True)
+class SourceFilter:
+    """The paths to include and to exclude; ``*`` in them matches any characters."""
+
+    wanted: bool
+    includes: re.Pattern[str] | None = None
+    above_includes: re.Pattern[str] | None = None
+    excludes: re.Pattern[str] | None = None
+
+    @classmethod
+    def of(cls, source: Any) -> SourceFilter:
+        """Parse ``_source`` of a request."""
+        if isinstance(source, bool):
+            return cls(source)
+        if isinstance(source, str | list | tuple):
+            source = {"includes": source}
+        if not isinstance(source, dict) or set(source) - {"includes", "excludes"}:
+            raise EngineError(f"_source cannot be {source!r}. {_FORMS}")
+        return _of_paths(_paths(source.get("includes")), _paths(source.get("excludes")))
+
+    def apply(self, source: bytes) -> Json | None:
+        """Return the part of a document, given as JSON, that passes; None if no source is wanted."""
+        # Of bytes, the reader would look for their encoding first.
+        return self.part_of(parse_json(source.decode())) if self.wanted else None
+
+    def part_of(self, document: Json) -> Json:
+        """Return the part of a document that passes the paths."""
+        if self.includes is None and self.excludes is None:
+            return document
+        return self._part(document, "", self.includes is None)
+
+    def _part(self, value: Json, above: str, included: bool) -> Json:
+        part: Json = {}
+        for name, inner in value.items():
+            path = f"{above}{name}"
+            if self.excludes and self.excludes.fullmatch(path):
+                continue
+            inside = included or bool(self.includes and self.includes.fullmatch(path))
+            if inside or (self.above_includes and self.above_includes.fullmatch(path)):
+                part |= self._kept(name, inner, path, inside)
+        return part
+
+    def _kept(self, name: str, value: Any, path: str, included: bool) -> Json:
+        """Return the value under its name, or nothing if no part of it passes."""
+        if isinstance(value, dict):
+            kept: Any = self._part(value, path + ".", included)
+            return {name: kept} if kept or included else {}
+        if isinstance(value, list):
+            parts = [self._kept(name, inner, path, included) for inner in value]
+            kept = [part[name] for part in parts if part]
+            return {name: kept} if kept or included else {}
+        return {name: value} if included else {}
+
+
+def _paths(paths: Any) -> tuple[str, ...]:
+    paths = [paths] if isinstance(paths, str) else paths or []
+    if not isinstance(paths, list | tuple) or not all(isinstance(path, str) for path in paths):
+        raise EngineError(f"_source cannot have the paths {paths!r}. {_FORMS}")
+    return tuple(paths)
+
+
+@lru_cache
+def _of_paths(includes: tuple[str, ...], excludes: tuple[str, ...]) -> SourceFilter:
+    return SourceFilter(
+        True,
+        _matching(includes, and_below=True) if includes else None,
+        _leading_to(includes) if includes else None,
+        _matching(excludes, and_below=True) if excludes else None,
+    )
+
+
+def _matching(patterns: Sequence[str], and_below: bool) -> re.Pattern[str]:
+    below = r"(?:\..*)?" if and_below else ""
+    return re.compile("|".join(_regex(pattern) + below for pattern in patterns), re.DOTALL)
+
+
+def _leading_to(patterns: Sequence[str]) -> re.Pattern[str]:
+    """Match the paths of objects that may hold a path matching one of the patterns."""
+    starts = []
+    for pattern in patterns:
+        for i, character in enumerate(pattern):
+            if character == ".":
+                starts.append(_regex(pattern[:i]))
+            elif character == "*":
+                starts.append(_regex(pattern[: i + 1]))
+    return re.compile("|".join(starts) or r"(?!)", re.DOTALL)
+
+
+def _regex(pattern: str) -> str:
+    return ".*".join(map(re.escape, pattern.split("*")))
+
+
+Item = TypeVar("Item")
+
+# Documents, and characters of them, that may come before the first with one of the text fields.
+MOST_WITHOUT_TEXT, MOST_CHARACTERS = 1_000, 8 << 20
+_NAMES, _SHOWN = 100, 12
+
+
+@dataclass
+class TextSought:
+    """Looks for a document that has one of the ``fields``; an empty one will do, or one that cannot be read."""
+
+    fields: Sequence[str]
+    _count: int = 0
+    _characters: int = 0
+    _names: dict[str, None] = field(default_factory=dict)
+
+    def is_in(self, document: Mapping[str, Any]) -> bool:
+        """Return whether a document has one of the fields; raise `DocumentError` if too many in turn have none."""
+        if any(sets_value_at(document, path) for path in self.fields):
+            return True
+        self._count += 1
+        self._characters += json_length(document)
+        if len(self._names) < _NAMES:
+            self._names.update(dict.fromkeys(map(str, document)))
+        if self._count >= MOST_WITHOUT_TEXT or self._characters >= MOST_CHARACTERS:
+            raise self.error(so_far=True)
+        return False
+
+    def check(self) -> None:
+        """Raise `DocumentError` if there were documents; to be called where none had one of the fields."""
+        if self._count:
+            raise self.error()
+
+    def error(self, so_far: bool = False) -> DocumentError:
+        """Return the error that names the fields wanted, and those that there are."""
+        count = f"the first {counted(self._count, 'document')}" if so_far else counted(self._count, "document")
+        there = what_there_is(self._names, self.fields)
+        return DocumentError(f"None of {count} has the {_named(self.fields)}, so there is no text to compare. {there}")
+
+
+def what_there_is(names: Iterable[str], fields: Iterable[str]) -> str:
+    """Return a sentence with the names of the fields that there are, and one with those that may be meant."""
+    names = list(names)
+    near = {each: get_close_matches(each, names, 1) for each in fields}
+    meant = [f"{found[0]!r} for {each!r}" for each, found in near.items() if found]
+    advice = f"Was {' and '.join(meant)} meant?" if meant else "Check how it is written."
+    more = ", …" if len(names) > _SHOWN else ""
+    return f"They have: {', '.join(names[:_SHOWN]) or 'no fields'}{more}. {advice}"
+
+
+def _named(fields: Sequence[str]) -> str:
+    return f"field {fields[0]}" if len(fields) == 1 else f"fields {' or '.join(fields)}"
+
+
+@dataclass
+class _Held(Generic[Item]):
+    """Items held back until one of them has a text; ``body_of`` returns None for one that is no document."""
+
+    sought: TextSought
+    body_of: Callable[[Item], Mapping[str, Any] | None]
+    items: list[Item] = field(default_factory=list)
+    _others: int = 0
+
+    def is_over(self, item: Item) -> bool:
+        """Hold an item; return whether no more need be held."""
+        self.items.append(item)
+        if (body := self.body_of(item)) is not None:
+            return self.sought.is_in(body)
+        self._others += json_length(item)
+        return len(self.items) >= MOST_WITHOUT_TEXT or self._others >= MOST_CHARACTERS
+
+
+def with_some_text(
+    items: Iterable[Item], fields: Sequence[str], body_of: Callable[[Item], Mapping[str, Any] | None]
+) -> Iterator[Item]:
+    """Yield items, from the first that has one of the fields on with those before it; raise if none has."""
+    held, rest = _Held(TextSought(fields), body_of), iter(items)
+    if not any(map(held.is_over, rest)):
+        held.sought.check()
+    yield from held.items
+    held.items.clear()
+    yield from rest
+
+
+def check_some_text(documents: Iterable[Mapping[str, Any]], fields: Sequence[str]) -> None:
+    """Raise `DocumentError` if there are documents, and none of them has one of the fields."""
+    sought = TextSought(fields)
+    if not any(map(sought.is_in, documents)):
+        sought.check()
+
+
+async def async_with_some_text(
+    items: Items[Item], fields: Sequence[str], body_of: Callable[[Item], Mapping[str, Any] | None]
+) -> AsyncIterator[Item]:
+    """Yield the same of items that may come asynchronously."""
+    if not isinstance(items, AsyncIterable):
+        for item in with_some_text(items, fields, body_of):
+            yield item
+        return
+    held, is_over = _Held(TextSought(fields), body_of), False
+    async for item in items:
+        if is_over:
+            yield item
+        elif is_over := held.is_over(item):
+            for each in held.items:
+                yield each
+            held.items.clear()
+    if not is_over:
+        held.sought.check()
+        for each in held.items:
+            yield each
+
+
+def body_of_action(action: Any) -> Mapping[str, Any] | None:
+    """Return the document of an action that indexes a whole one; None for another action."""
+    if not isinstance(action, Mapping) or action.get("_op_type", "index") not in ("index", "create"):
+        return None
+    body = action.get("_source", action)
+    if not isinstance(body, Mapping):
+        return None
+    return body if body is not action else {name: value for name, value in action.items() if name[:1] != "_"}
+
+
+@dataclass
+class WithoutText:
+    """Counts documents without a text to compare, and names the first of them."""
+
+    count: int = 0
+    ids: list[str] = field(default_factory=list)
+
+    def add(self, id_: str | None) -> None:
+        """Count a document."""
+        self.count += 1
+        if id_ is not None and len(self.ids) < _SHOWN:
+            self.ids.append(id_)
+
+    @property
+    def sentence(self) -> str:
+        """What is said of them; nothing if there are none."""
+        if not self.count:
+            return ""
+        named = f": {', '.join(self.ids)}{', …' if self.count > len(self.ids) else ''}" if self.ids else ""
+        return f"{counted(self.count, 'document has', 'documents have')} no text to compare{named}."

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from es_simhash._core.json_paths import Json
-from es_simhash.scheme.group_fields import CANONICAL, GROUP, IS_CANONICAL
-from es_simhash.scheme.mapping import DEFAULT_PREFIX
+from es_simhash._core.json_codec import Json
+from es_simhash.scheme.mapping import CANONICAL, DEFAULT_PREFIX, GROUP, IS_CANONICAL
 
 
 def canonical_only(prefix: str = DEFAULT_PREFIX) -> Json:

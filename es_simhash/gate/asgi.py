@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash._core.rows import as_json
 from es_simhash.errors import EsSimhashError, MissingExtraError, UnavailableError
 from es_simhash.gate import limits

@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.actions import Document, id_of
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import run
@@ -31,10 +31,10 @@ from es_simhash.gate.verdict import GateOptions, Verdict
 from es_simhash.gate.writing import Writing
 from es_simhash.plans.candidates import all_candidates
 from es_simhash.plans.check import made_of
+from es_simhash.plans.find_options import query_documents
 from es_simhash.plans.index_plans import IndexPlans
 from es_simhash.plans.operations import is_server
-from es_simhash.plans.query_documents import query_documents
-from es_simhash.scheme.group_fields import GROUP
+from es_simhash.scheme.mapping import GROUP
 from es_simhash.scheme.own_fields import DUPLICATE_OF
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from secrets import token_urlsafe
 from typing import Any
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.actions import checked_id, id_of
 from es_simhash.errors import DocumentError
 from es_simhash.gate import limits

@@ -8,16 +8,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, get_args
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
-from es_simhash.documents.source_filter import SourceFilter
-from es_simhash.documents.text_sought import what_there_is
+from es_simhash.documents.sources import SourceFilter, what_there_is
 from es_simhash.gate.verdict import GateOptions, Kind, Verdict
 from es_simhash.plans.check import Made, SeenDocuments
 from es_simhash.plans.find import FetchCandidates, SearchResult, find_fingerprinted
+from es_simhash.plans.find_options import QueryDocument
 from es_simhash.plans.operations import GetDocuments, Plan
-from es_simhash.plans.query_documents import QueryDocument
-from es_simhash.scheme.group_fields import GROUP
+from es_simhash.scheme.mapping import GROUP
 from es_simhash.scheme.own_fields import DUPLICATE_OF, object_in
 from es_simhash.scheme.rerank import NOTHING, Match, matches_of, nearest_first
 from es_simhash.scheme.scope import ScopeValues

@@ -21,8 +21,7 @@ from threading import Event
 import numpy as np
 
 from es_simhash._core.batched import chunks
-from es_simhash._core.json_codec import parse_json
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json, parse_json
 from es_simhash._core.prefetch import StoppedError
 from es_simhash.engines.base import Engine
 from es_simhash.engines.embedded.engine import EmbeddedEngine
@@ -35,7 +34,7 @@ from es_simhash.plans.search_experience import Part
 from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.scheme import own_fields, query
 from es_simhash.scheme.fingerprint import Fingerprint
-from es_simhash.scheme.verdict.plausible import lowest_estimate
+from es_simhash.scheme.verdict.rule import lowest_estimate
 from es_simhash.sketches.bands import Bands
 from es_simhash.sketches.key_index import KeyIndex, Keys
 

@@ -9,9 +9,7 @@ from es_simhash.errors import MissingExtraError
 from es_simhash.gate.gate import Gate
 from es_simhash.gate.requests import Answer
 from es_simhash.gate.verdict import Verdict
-from es_simhash.live.telemetry.job_metrics import OF_RUNS
-from es_simhash.live.telemetry.metric import Metric
-from es_simhash.live.telemetry.metrics import Metrics
+from es_simhash.live.telemetry.metrics import OF_RUNS, Metric, Metrics
 
 DOCUMENTS = Metric(
     "es_simhash_gate_documents_total", "counter", "Documents answered, by verdict.", ("operation", "verdict")

@@ -24,7 +24,7 @@ from secrets import token_urlsafe
 from typing import Any
 
 from es_simhash._core.batched import chunks
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import AccessError, DocumentError, EngineError, InputError
@@ -32,11 +32,10 @@ from es_simhash.gate.incoming import check_sendable
 from es_simhash.gate.judging import Accepted, Event, Key, Pending, now
 from es_simhash.gate.state import Journal, SetAside
 from es_simhash.gate.writing import Writing
+from es_simhash.plans.bulk import hits_by_id
 from es_simhash.plans.check import made_of
-from es_simhash.plans.hits_by_id import hits_by_id
-from es_simhash.plans.operation_retry import attempt
-from es_simhash.plans.operations import GetDocuments, Refresh, Search
-from es_simhash.plans.query_documents import query_documents
+from es_simhash.plans.find_options import query_documents
+from es_simhash.plans.operations import GetDocuments, Refresh, Search, attempt
 from es_simhash.scheme.own_fields import object_in
 
 # Seconds between two looks at the index, and the share of the time that they may take.

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from es_simhash._core.harmless import json_text
-from es_simhash._core.json_paths import Json, values_at
+from es_simhash._core.json_codec import Json, values_at
 from es_simhash._core.rows import as_json
 from es_simhash.documents.actions import checked_id
 from es_simhash.errors import DocumentError, EngineError

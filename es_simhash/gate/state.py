@@ -24,8 +24,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from es_simhash._core.batched import chunks
-from es_simhash._core.json_codec import parse_json
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json, parse_json
 from es_simhash.engines.embedded.storage import durable_files
 from es_simhash.errors import InUseError, StorageError
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import EngineError, InputError
 from es_simhash.gate.judging import OWN
 from es_simhash.gate.verdict import GateOptions
 from es_simhash.plans.add import Writer, Written
-from es_simhash.plans.hits_by_id import hits_by_id
+from es_simhash.plans.bulk import hits_by_id, holds
 from es_simhash.plans.index_plans import IndexPlans
-from es_simhash.plans.lost_replies import holds
 from es_simhash.plans.operations import Plan
 from es_simhash.scheme.own_fields import object_in
 

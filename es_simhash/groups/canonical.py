@@ -11,7 +11,7 @@ from math import inf
 from typing import Any
 
 from es_simhash._core.dates import timestamp
-from es_simhash._core.json_paths import Json, values_at
+from es_simhash._core.json_codec import Json, values_at
 from es_simhash.errors import InputError
 
 # Documents are sorted by rank, the lowest first.

@@ -13,14 +13,12 @@ import numpy.typing as npt
 from es_simhash._core.arrays import Integers
 from es_simhash.errors import InputError
 from es_simhash.groups.options import GroupOptions
-from es_simhash.groups.pairs.compare import Comparison
+from es_simhash.groups.pairs.compare import CompareTexts, Comparison, Missed, missed
 from es_simhash.groups.pairs.document_links import Bounds, Links, link
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
-from es_simhash.groups.pairs.missed import Missed, missed
 from es_simhash.groups.pairs.spool import Spools
-from es_simhash.groups.pairs.text_similarity import CompareTexts
 from es_simhash.groups.pairs.worker_pool import default_threads
-from es_simhash.scheme.group_fields import new_name
+from es_simhash.scheme.mapping import new_name
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.rarity import Rarity
 

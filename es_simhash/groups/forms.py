@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from es_simhash._core.arrays import Integers
 from es_simhash._core.stages import counted_each
-from es_simhash.plans.explain.common_subsequence import aligned
+from es_simhash.plans.explain.text_differences import aligned
 from es_simhash.scheme.fingerprinting import stripped
 from es_simhash.scheme.settings import Settings
 from es_simhash.text.tokens.words import words

@@ -14,25 +14,21 @@ import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
 from es_simhash._core.humanize import counted, with_error
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash._core.notebook import listed
 from es_simhash._core.rows import Rows, Shown
 from es_simhash._core.stages import counted_arrays
 from es_simhash.errors import InputError
 from es_simhash.groups.corpus import Corpus, Linked, name_of_group
 from es_simhash.groups.forms import forms
-from es_simhash.groups.pairs.compare import Pairs
+from es_simhash.groups.pairs.compare import Missed, Pairs
 from es_simhash.groups.pairs.document_links import HotKey
-from es_simhash.groups.pairs.group_batches import groups_in_batches
-from es_simhash.groups.pairs.missed import Missed
-from es_simhash.groups.pairs.nearness import Near, Nearness, values_of
-from es_simhash.groups.pairs.standing import canonicals_of, in_turn
+from es_simhash.groups.pairs.nearness import Near, Nearness, canonicals_of, groups_in_batches, in_turn, values_of
 from es_simhash.groups.union_find import Components, UnionFind
-from es_simhash.scheme.group_fields import Membership
+from es_simhash.scheme.mapping import Membership
 from es_simhash.scheme.query import Criteria
-from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
 from es_simhash.scheme.verdict.rarity import Rarity
-from es_simhash.scheme.verdict.rule import EQUAL, are_near, clauses
+from es_simhash.scheme.verdict.rule import EQUAL, PairMeasures, Similarities, are_near, clauses
 from es_simhash.scheme.verdict.verification import Level
 
 # Where the documents come from: texts or an index.
@@ -54,7 +50,7 @@ class Counts:
     shared too few of their numbers. Keys shared by very many documents would have made ``left_out`` more comparisons,
     counted once for each key of a pair. ``cut_off`` counts documents that were not compared because too many have a
     key, once for each key. What was left out may have ``missed`` near-duplicates, which is estimated. Texts part at the
-    similarity ``valley``, unless that is not clear (see `es_simhash.groups.pairs.valley`). If groups were extended,
+    similarity ``valley``, unless that is not clear (see `es_simhash.groups.pairs.compare`). If groups were extended,
     only ``new`` documents were compared with the others.
     """
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash._core.stages import OnProgress, counted_arrays, stage
 from es_simhash._version import __version__
 from es_simhash.documents.arrow.frame import AnyFrame, frame_of
@@ -19,15 +19,12 @@ from es_simhash.errors import DocumentError, InputError
 from es_simhash.groups.corpus import Corpus, linked
 from es_simhash.groups.groups import Groups
 from es_simhash.groups.options import OF_INDEX, GroupOptions, check_without
-from es_simhash.groups.pairs.condense import needed
-from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
+from es_simhash.groups.pairs.compare import text_comparer
+from es_simhash.groups.pairs.fingerprint_store import FingerprintStore, needed
 from es_simhash.groups.pairs.learning import learn
-from es_simhash.groups.pairs.repeated_ids import repeated
-from es_simhash.groups.pairs.scope_rows import ScopeRows
-from es_simhash.groups.pairs.spool import Spools
-from es_simhash.groups.pairs.stages import KeptStages
-from es_simhash.groups.pairs.stored_strings import Strings
-from es_simhash.groups.pairs.text_similarity import text_comparer
+from es_simhash.groups.pairs.scope_columns import ScopeRows
+from es_simhash.groups.pairs.spool import KeptStages, Spools
+from es_simhash.groups.pairs.stored_rows import Strings, repeated
 from es_simhash.groups.pairs.worker_pool import condense_all
 from es_simhash.scheme.json_form import to_json
 from es_simhash.scheme.settings import Settings

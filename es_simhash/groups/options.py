@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from es_simhash._core.environment import MEMORY, PATIENCE
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.errors import InputError
 from es_simhash.groups.canonical import FIRST, Canonical
 from es_simhash.live.sweep.options import check_shard

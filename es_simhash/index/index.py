@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from es_simhash._core.arrow import ArrowArray, ArrowStream, Texts, each_text
 from es_simhash._core.batched import chunks
 from es_simhash._core.environment import PATIENCE
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash._core.stages import OnProgress
 from es_simhash.documents.actions import Document
 from es_simhash.documents.arrow.frame import AnyFrame, documents_of
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.stored_scripts import StoredScript
 from es_simhash.documents.rejected import OnReject
-from es_simhash.documents.text_sought import body_of_action, with_some_text
+from es_simhash.documents.sources import body_of_action, with_some_text
 from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.errors import InputError
 from es_simhash.index.connection import Connection
@@ -24,14 +24,12 @@ from es_simhash.plans.check import Checked, check
 from es_simhash.plans.distinct.pages import DistinctPage, SearchOptions
 from es_simhash.plans.find_options import FindOptions
 from es_simhash.plans.index_plans import IndexPlans
-from es_simhash.plans.info import Info, describe
-from es_simhash.plans.init import Initialised
-from es_simhash.plans.install_pipeline import IngestPipeline, PipelineRemoved
-from es_simhash.plans.install_scripts import InstalledScripts
+from es_simhash.plans.init import Info, Initialised, describe
+from es_simhash.plans.install_pipeline import IngestPipeline, InstalledScripts, PipelineRemoved
 from es_simhash.plans.operations import CheckFiles, FilesChecked, Plan, Refresh
-from es_simhash.scheme.policy import Policy
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.scope import Policy
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -42,9 +40,7 @@ if TYPE_CHECKING:
     from es_simhash.groups.options import GroupOptions
     from es_simhash.live.backfill.options import BackfillOptions
     from es_simhash.live.doctor.finding import Finding
-    from es_simhash.live.erase.copies import Copies
-    from es_simhash.live.erase.options import EraseOptions
-    from es_simhash.live.erase.report import Erased
+    from es_simhash.live.erase.copies import Copies, Erased, EraseOptions
     from es_simhash.live.reindex.options import ReindexOptions
     from es_simhash.live.reindex.plan import Reindexed
     from es_simhash.live.removal import Removed
@@ -298,7 +294,7 @@ class Index:
         >>> index.backfill(BackfillOptions(refresh_stale=True)).current
         3
         """
-        from es_simhash.groups.of_index.reconciling import reconcile
+        from es_simhash.groups.of_index.run import reconcile
         from es_simhash.live.backfill.run import Backfill
 
         documents = self.documents

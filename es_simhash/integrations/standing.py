@@ -8,7 +8,7 @@ from typing import Any
 
 from es_simhash.groups.of_texts import dedup
 from es_simhash.groups.options import GroupOptions
-from es_simhash.groups.pairs.condense import needed
+from es_simhash.groups.pairs.fingerprint_store import needed
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.verdict.verification import Level
 

@@ -8,26 +8,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash._core.prefetch import Stop
 from es_simhash._core.stages import OnProgress, stage
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import Engine, StoppableEngine, run
-from es_simhash.live.doctor.finding import Finding, of_error, stopped
-from es_simhash.live.doctor.source import losses
-from es_simhash.live.sweep.document_ref import DocumentRef
+from es_simhash.live.doctor.finding import Finding, losses, of_error, stopped
 from es_simhash.live.sweep.options import UpdateOptions
 from es_simhash.live.sweep.progress import Progress, Tally
+from es_simhash.live.sweep.reading import DocumentRef, Survey, part_of
 from es_simhash.live.sweep.runner import Pass, Runner
-from es_simhash.live.sweep.survey import Survey, part_of
-from es_simhash.live.sweep.work import Prepared, Update, settle_by_reading_again
-from es_simhash.plans.closed_indices import closed_index, closed_ones
-from es_simhash.plans.foreign_values import REMEDY, foreign_in
-from es_simhash.plans.index_rarity import forget_rarity
-from es_simhash.plans.mapping_notes import forget_prefix
-from es_simhash.plans.operation_retry import retry, retry_each
-from es_simhash.plans.operations import Action, Count, GetInfo, GetMappings, Plan, Refresh
+from es_simhash.live.sweep.writing import Prepared, Update, settle_by_reading_again
+from es_simhash.plans.open_index import closed_index, closed_ones, forget_prefix, forget_rarity
+from es_simhash.plans.operations import Action, Count, GetInfo, GetMappings, Plan, Refresh, retry, retry_each
+from es_simhash.plans.text_fields import REMEDY, foreign_in
 from es_simhash.scheme.mapping import entries
 
 # The most passes over an index; the rest is for the next run.

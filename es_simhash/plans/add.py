@@ -2,20 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import secrets
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash._core.stages import OnProgress
-from es_simhash.documents.actions import Document, checked_id
+from es_simhash.documents.actions import Document, Slot, Task, checked_id, id_of
 from es_simhash.documents.documents import Documents, kept, prepared, results, tasks_of
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.plans.bulk import RequestSize, send
-from es_simhash.plans.online_groups import give_groups
-from es_simhash.plans.operation_retry import retry, retry_all
-from es_simhash.plans.operations import Action, ActionResult, Bulk, Plan, Refresh
+from es_simhash.plans.check import Checked, SeenDocuments, check_fingerprinted
+from es_simhash.plans.find_options import FindOptions, QueryDocument
+from es_simhash.plans.operations import (
+    Action,
+    ActionResult,
+    Bulk,
+    GetDocuments,
+    Plan,
+    Refresh,
+    attempt,
+    retry,
+    retry_all,
+)
 from es_simhash.plans.search_terms import SearchTerms
+from es_simhash.scheme.fingerprint import Fingerprint
+from es_simhash.scheme.mapping import (
+    CANONICAL,
+    GROUP,
+    IS_CANONICAL,
+    NAME_BYTES,
+    NAMES,
+    Membership,
+    new_name,
+    stored_in,
+)
+from es_simhash.scheme.own_fields import object_in
+from es_simhash.scheme.rerank import Match, nearest_first
 
 # The metadata that helpers.bulk reads from a document, and their names in a bulk request.
 _METADATA = {
@@ -155,3 +181,260 @@ def _action(action: Mapping[str, Any]) -> Action:
         metadata["_source"] = rest.pop("_source")
     body = None if op_type == "delete" else rest.get("_source", rest)
     return Action(op_type, id_, body, index, metadata or None)
+
+
+# The index, where an action names it, and the id.
+_Key = tuple[str | None, str]
+
+
+def request(prefix: str) -> FindOptions:
+    """Return how the matches of new documents are found."""
+    return FindOptions(source=[f"{prefix}.{name}" for name in (GROUP, CANONICAL, IS_CANONICAL, "content")])
+
+
+def give_groups(terms: SearchTerms, tasks: Sequence[Task]) -> Plan[None]:
+    """Give a group to each document of some actions that was fingerprinted."""
+    newcomers = list(_newcomers(tasks))
+    if not newcomers:
+        return
+    # Otherwise, what was just written would not be found; a login that may not do it goes without.
+    yield from attempt(Refresh(terms.index))
+    before = yield from _before(terms, newcomers)
+    # What exists already will not be created.
+    newcomers = [each for each in newcomers if not (each.is_created and each.key in before)]
+    for each in newcomers:
+        each.before = before.get(each.key, {}) if each.key else {}
+    moving = {each.key for each in newcomers if not each.stays(terms.documents)}
+    staying = [each for each in newcomers if each.key not in moving]
+    for each in staying:
+        each.take(stored_in(each.stored(terms.documents)))
+    assignment = _Assignment(terms, tasks, _Leaving(tasks, staying))
+    yield from assignment.give([each for each in newcomers if each.key in moving])
+
+
+@dataclass
+class _Newcomer:
+    """A document of the task at a ``place``; ``before`` has fields of the document that it replaces."""
+
+    place: int
+    task: Task
+    slot: Slot
+    made: tuple[Fingerprint, Json]
+    is_merged: bool
+    before: Json = field(default_factory=dict)
+
+    @property
+    def key(self) -> _Key | None:
+        """The index and the id of the document; None if the engine makes the id."""
+        return _key(self.task.action)
+
+    @property
+    def is_created(self) -> bool:
+        """Whether it must be a new document."""
+        return bool(self.task.action.get("_op_type") == "create")
+
+    @property
+    def content(self) -> str:
+        """The hash of its text."""
+        return str(self.made[1]["content"])
+
+    def stored(self, documents: Documents) -> Json:
+        """Return our fields of the document that it replaces."""
+        own = self.before.get(documents.prefix)
+        return own if isinstance(own, dict) else {}
+
+    def whole(self) -> Json:
+        """Return the document as it will be, as far as that is known: an update keeps what it does not give."""
+        return {**(self.before if self.is_merged else {}), **self.slot.document}
+
+    def stays(self, documents: Documents) -> bool:
+        """Return whether it keeps the group that it has."""
+        stored, (_, fields), scope = self.stored(documents), self.made, documents.policy.scope
+        if stored.get(GROUP) is None or any(stored.get(name) != fields[name] for name in ("scheme", "content")):
+            return False
+        return scope is None or scope.values_of(self.before) == scope.values_of(self.whole())
+
+    def take(self, group: Json) -> None:
+        """Give it the fields of a group instead of those that it has or brings."""
+        self.slot.group = (dict.fromkeys(NAMES) if self.is_merged else {}) | group
+
+    def stand(self, name: str, size: int | None = None) -> Membership:
+        """Let it stand for itself in a group."""
+        own = Membership(name, size, self.key[1] if self.key else name, True)
+        self.take(own.fields())
+        return own
+
+
+def _newcomers(tasks: Iterable[Task]) -> Iterator[_Newcomer]:
+    for place, task in enumerate(tasks):
+        for name, slot in task.slots.items():
+            if slot.fingerprint and slot.fields and task.problem is None:
+                yield _Newcomer(place, task, slot, (slot.fingerprint, slot.fields), name == "doc")
+
+
+def _key(action: Mapping[str, object]) -> _Key | None:
+    id_, index = id_of(action), action.get("_index")
+    return None if id_ is None else (None if index is None else str(index), id_)
+
+
+class _Leaving:
+    """The documents that the tasks change or delete, apart from those that stay: they are no matches for others."""
+
+    def __init__(self, tasks: Iterable[Task], staying: Sequence[_Newcomer]) -> None:
+        kinds = [(task, task.action.get("_op_type", "index")) for task in tasks]
+        changing = [task for task, kind in kinds if kind == "delete" or (task.slots and kind != "create")]
+        self._keys = {_key(task.action) for task in changing} - {each.key for each in staying}
+
+    def has(self, match: Match) -> bool:
+        """Return whether a match is one of them."""
+        return not self._keys.isdisjoint([(None, match.id), (match.index, match.id)])
+
+
+def _before(terms: SearchTerms, newcomers: Sequence[_Newcomer]) -> Plan[dict[_Key, Json]]:
+    """Read the documents that these may replace."""
+    documents = terms.documents
+    source = [f"{documents.prefix}.{name}" for name in ("scheme", "content", *NAMES)]
+    if documents.policy.scope:
+        source += documents.policy.scope.paths
+    asked: dict[str, dict[_Key, str | None]] = defaultdict(dict)
+    for each in newcomers:
+        action = each.task.action
+        if each.key:
+            asked[each.key[0] or terms.index][each.key] = action.get("_routing", action.get("routing"))
+    found: dict[_Key, Json] = {}
+    for index, routings in asked.items():
+        ids = [id_ for _, id_ in routings]
+        # Behind an alias, several indices may have the id: then nothing is known.
+        replies: list[Json] = (yield from attempt(GetDocuments(index, ids, source, list(routings.values())))) or []
+        there = zip(routings, replies, strict=False)
+        found |= {key: reply.get("_source") or {} for key, reply in there if reply["found"]}
+    return found
+
+
+class _Assignment:
+    """The groups of the documents of one request."""
+
+    def __init__(self, terms: SearchTerms, tasks: Sequence[Task], leaving: _Leaving) -> None:
+        self._terms = terms
+        self._tasks = tasks
+        self._leaving = leaving
+        self._seen = SeenDocuments(terms)
+        # The groups given so far, by the ids under which the documents of the request are matches.
+        self._given: dict[str, Membership] = {}
+        self._leaders = _Leaders(terms)
+
+    def give(self, newcomers: Sequence[_Newcomer]) -> Plan[None]:
+        """Give each of them a group."""
+        # Numbers below zero are no ids of others.
+        known = {-1 - number: each for number, each in enumerate(newcomers)}
+        wanted = {number: self._wanted(each) for number, each in known.items()}
+        made = {number: each.made for number, each in known.items()}
+        checking = yield from check_fingerprinted(self._seen, wanted, made)
+        waiting = iter(known.items())
+        following = next(waiting, None)
+        for place, task in enumerate(self._tasks):
+            # A later action on the same document replaces it.
+            if key := _key(task.action):
+                self._seen.forget(key[1])
+            while following and following[1].place == place:
+                number, each = following
+                self._given[each.key[1] if each.key else str(number)] = self._decided(each, next(checking))
+                following = next(waiting, None)
+        yield from self._leaders.write()
+
+    def _wanted(self, each: _Newcomer) -> QueryDocument:
+        index, id_ = each.key or (None, None)
+        return QueryDocument.of_document(self._terms.documents, each.whole(), id_, index)
+
+    def _decided(self, each: _Newcomer, checked: Checked) -> Membership:
+        """Give a document its group, and return its place there."""
+        there = [match for match in checked.in_index if not self._leaving.has(match)]
+        matches = sorted(chain(there, checked.earlier), key=nearest_first(self._terms.criteria))
+        grouped = [(match, own) for match in matches if (own := self._group_of(match))]
+        standing = next(((match, own) for match, own in grouped if own.is_canonical), None)
+        if standing:
+            return self._join(each, *standing)
+        if grouped:
+            return each.stand(grouped[0][1].group)
+        if matches:
+            return self._join(each, matches[0], self._leaders.named(matches[0]))
+        # Nothing is near an empty text: its group is settled.
+        return each.stand(self._new_name(each), 1 if checked.in_index.status == "empty" else None)
+
+    def _group_of(self, match: Match) -> Membership | None:
+        return self._leaders.group_of(match) if match.index else self._given[match.id]
+
+    def _join(self, each: _Newcomer, match: Match, other: Membership) -> Membership:
+        """Let a match stand for a document, unless it is canonical in the same group already."""
+        stored = each.stored(self._terms.documents)
+        if stored.get(GROUP) == other.group and stored.get(IS_CANONICAL) is True:
+            return each.stand(other.group)
+        own = Membership(other.group, None, other.canonical, False)
+        each.take(own.fields(match.distance, match.similarity))
+        self._leaders.join(other.group, each)
+        return own
+
+    def _new_name(self, each: _Newcomer) -> str:
+        if each.key is None:
+            return secrets.token_urlsafe(NAME_BYTES)
+        index, id_ = each.key
+        return new_name(index or self._terms.index, id_, each.content)
+
+
+class _Leaders:
+    """Documents in the index that are in no group yet, and are to stand for the new ones that they match."""
+
+    def __init__(self, terms: SearchTerms) -> None:
+        self._prefix = terms.documents.prefix
+        self._names: dict[tuple[str, str], str] = {}
+        self._joining: dict[str, list[_Newcomer]] = defaultdict(list)
+
+    def group_of(self, match: Match) -> Membership | None:
+        """Return the place that a document in the index has in a group, or will have."""
+        own = self._own(match)
+        if (name := own.get(GROUP)) is not None:
+            return Membership(str(name), None, str(own.get(CANONICAL, match.id)), own.get(IS_CANONICAL) is True)
+        name = self._names.get((match.index, match.id))
+        return None if name is None else Membership(name, None, match.id, True)
+
+    def named(self, match: Match) -> Membership:
+        """Name the group in which a document without one is to stand for others."""
+        name = new_name(match.index, match.id, str(self._own(match).get("content")))
+        self._names[match.index, match.id] = name
+        return Membership(name, None, match.id, True)
+
+    def join(self, name: str, each: _Newcomer) -> None:
+        """Note that a new document has joined a group; if the one that was to stand for it cannot, it does itself."""
+        self._joining[name].append(each)
+
+    def write(self) -> Plan[None]:
+        """Let the documents stand for the new ones, unless they have changed meanwhile."""
+        by_index: dict[str, list[str]] = defaultdict(list)
+        for index, id_ in self._names:
+            by_index[index].append(id_)
+        for index, ids in by_index.items():
+            names = [self._names[index, id_] for id_ in ids]
+            begun = yield from self._written(index, ids, names)
+            for name in names:
+                for each in self._joining[name] if name not in begun else ():
+                    each.stand(name)
+
+    def _written(self, index: str, ids: Sequence[str], names: Sequence[str]) -> Plan[set[str]]:
+        """Write the groups of documents that are still as they were found; return the names of those that have them."""
+        prefix, begun = self._prefix, list[str]()
+        replies: list[Json] = yield GetDocuments(index, ids, [f"{prefix}.{name}" for name in ("content", GROUP)])
+        actions, done = [], set[str]()
+        for name, id_, reply in zip(names, ids, replies, strict=True):
+            own = object_in(reply.get("_source"), prefix)
+            if own.get(GROUP) == name:  # another writer has just done so
+                done.add(name)
+            elif own.get(GROUP) is None and new_name(index, id_, str(own.get("content"))) == name:
+                version = {"if_seq_no": reply["_seq_no"], "if_primary_term": reply["_primary_term"]}
+                part = {"doc": {prefix: Membership(name, None, id_, True).fields()}}
+                actions.append(Action("update", id_, part, index, version))
+                begun.append(name)
+        results = (yield Bulk(index, actions)) if actions else []
+        return done | {name for name, result in zip(begun, results, strict=True) if result.error is None}
+
+    def _own(self, match: Match) -> Json:
+        return object_in(match.source, self._prefix)

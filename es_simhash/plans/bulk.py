@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from itertools import islice, repeat
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from es_simhash._core.json_length import json_length
+from es_simhash._core.batched import chunks
+from es_simhash._core.json_codec import Json, json_length
 from es_simhash.errors import (
     EngineError,
     TooLargeError,
@@ -17,9 +19,18 @@ from es_simhash.errors import (
     UnreachableError,
     UnsendableError,
 )
-from es_simhash.plans.lost_replies import DOUBT, look_up
-from es_simhash.plans.operation_retry import retry_delays
-from es_simhash.plans.operations import MOST_ID_BYTES, Action, ActionResult, Bulk, Plan, Wait
+from es_simhash.plans.operations import (
+    MOST_ID_BYTES,
+    Action,
+    ActionResult,
+    Bulk,
+    Plan,
+    Refresh,
+    Search,
+    Wait,
+    retry_delays,
+)
+from es_simhash.plans.reply_size import with_source
 
 _MOST_ACTIONS, _MOST_LENGTH = 500, 4 << 20
 # An engine's answers to an action that an earlier attempt, whose reply was lost, has done already.
@@ -250,3 +261,83 @@ def _adds_each_time(action: Action) -> bool:
     """Return whether a repeated action has another effect: a second document, or a second run of a script."""
     is_scripted = action.op_type == "update" and "script" in (action.body or {})
     return action.id is None or (is_scripted and "if_seq_no" not in (action.metadata or {}))
+
+
+DOUBT = "An earlier attempt, whose reply was lost, may have done it: look at the document."
+
+
+def look_up(index: str, actions: Mapping[int, Action]) -> Plan[dict[int, Action | ActionResult]]:
+    """Return what may be sent of actions that are known by their places, and the results of the others.
+
+    An engine that is away or overloaded raises.
+    """
+    by_name: dict[str, dict[int, Action]] = defaultdict(dict)
+    for place, action in actions.items():
+        by_name[action.index or index][place] = action
+    found: dict[int, Action | ActionResult] = {}
+    for name, some in by_name.items():
+        try:
+            hits = yield from hits_by_id(name, (str(action.id) for action in some.values()), None, refresh=True)
+        except (UnreachableError, UnavailableError):
+            raise
+        except EngineError as error:
+            found |= {place: _refused(action, f"{error} {DOUBT}") for place, action in some.items()}
+        else:
+            found |= {place: _judged(action, hits.get(str(action.id), ())) for place, action in some.items()}
+    return found
+
+
+def holds(there: Any, given: Any) -> bool:
+    """Return whether a stored value has all that was given; a pipeline of the server may have added to it."""
+    if isinstance(given, Mapping):
+        return isinstance(there, Mapping) and all(
+            name in there and holds(there[name], value) for name, value in given.items()
+        )
+    if isinstance(given, list | tuple):
+        return isinstance(there, list) and len(there) == len(given) and all(map(holds, there, given))
+    return bool(there == given)
+
+
+def _judged(action: Action, hits: Sequence[Json]) -> Action | ActionResult:
+    """Return the action as it may be sent, or its result."""
+    if not hits or action.op_type == "delete":
+        return action
+    if action.op_type != "update" and any(holds(hit.get("_source"), action.body) for hit in hits):
+        return ActionResult(str(action.id), HTTPStatus.OK)
+    if len(hits) > 1 or action.op_type == "create":
+        there = " and in ".join(repr(hit["_index"]) for hit in hits)
+        return _refused(action, f"there is another document with this id in {there}. {DOUBT}")
+    metadata = {name: value for name, value in (action.metadata or {}).items() if name != "require_alias"}
+    return replace(action, index=hits[0]["_index"], metadata=metadata or None)
+
+
+def _refused(action: Action, reason: str) -> ActionResult:
+    return ActionResult(str(action.id), HTTPStatus.CONFLICT, reason)
+
+
+# Ids at once, and indices that may have each: their product is the default of index.max_result_window.
+_AT_ONCE, _EACH = 500, 20
+
+
+def hits_by_id(
+    index: str, ids: Iterable[str], source: Sequence[str] | None, *, refresh: bool
+) -> Plan[dict[str, list[Json]]]:
+    """Return the documents with these ids as hits, all of an id together, with the numbers of their last changes.
+
+    Each has the paths ``source`` of its document, or all of it. What was written a moment ago is found if the index is
+    made to ``refresh``.
+    """
+    found: dict[str, list[Json]] = defaultdict(list)
+    if refresh:
+        yield Refresh(index)
+    for _, some in chunks(dict.fromkeys(ids), _AT_ONCE):
+        body: Json = {
+            "query": {"ids": {"values": some}},
+            "size": _EACH * len(some),
+            "_source": False,
+            "track_total_hits": False,
+        }
+        hits: list[Json] = (yield Search(index, body))["hits"]["hits"]
+        for hit in (yield from with_source(index, hits, True if source is None else source)):
+            found[hit["_id"]].append(hit)
+    return dict(found)

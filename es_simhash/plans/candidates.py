@@ -13,8 +13,7 @@ from enum import Enum
 from functools import cache
 from typing import Protocol
 
-from es_simhash._core.json_length import json_length
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json, json_length
 from es_simhash.documents.painless.stored_scripts import readable_simhash
 from es_simhash.errors import EngineError, ScriptError, UnreachableError
 from es_simhash.plans.find_options import FindOptions

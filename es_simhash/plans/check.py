@@ -10,19 +10,19 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from es_simhash._core import bit_codes
+from es_simhash._core import arrays
 from es_simhash._core.humanize import counted
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash._core.rows import Result, Shown
 from es_simhash.documents.actions import Document
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import OnReject, Rejected
-from es_simhash.documents.source_filter import SourceFilter
+from es_simhash.documents.sources import SourceFilter
 from es_simhash.errors import InputError
 from es_simhash.plans.candidates import all_candidates
 from es_simhash.plans.find import FetchCandidates, SearchResult, find_fingerprinted, with_asked
+from es_simhash.plans.find_options import QueryDocument, query_documents
 from es_simhash.plans.operations import Plan
-from es_simhash.plans.query_documents import QueryDocument, query_documents
 from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.plans.text_comparison import minimum_similarities, plausible_hits
 from es_simhash.scheme.fingerprint import Fingerprint
@@ -210,7 +210,7 @@ def _kinds_of_keys(terms: SearchTerms) -> list[_KeyKind]:
         blocks, bits, least = simhash.layout, simhash.bits, simhash.layout.min_shared(criteria.distance)
 
         def of_blocks(fingerprints: Sequence[Fingerprint]) -> Keys:
-            return blocks.values(bit_codes.from_ints((each.simhash or 0 for each in fingerprints), bits))
+            return blocks.values(arrays.from_ints((each.simhash or 0 for each in fingerprints), bits))
 
         kinds.append(_KeyKind(KeyIndex(blocks.count), of_blocks, lambda _: least))
     if minhash and criteria.similarity is not None:

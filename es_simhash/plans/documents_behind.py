@@ -6,10 +6,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.errors import MissingError
+from es_simhash.plans.open_index import elsewhere, here
 from es_simhash.plans.operations import GetAliases, GetMappings, Plan, Search
-from es_simhash.plans.other_clusters import elsewhere, here
 
 _MOST_INDICES = 10_000
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import fingerprinted, prepared
 from es_simhash.documents.painless import hamming_script
-from es_simhash.documents.source_filter import SourceFilter
+from es_simhash.documents.sources import SourceFilter
 from es_simhash.plans.candidates import Candidates, all_candidates
+from es_simhash.plans.find_options import QueryDocument
 from es_simhash.plans.operations import Plan
-from es_simhash.plans.query_documents import QueryDocument
 from es_simhash.plans.reply_size import with_source
 from es_simhash.plans.scoped_text import ScopedText
 from es_simhash.plans.search_experience import Part

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 
-from es_simhash._core.json_paths import Json
-from es_simhash.documents.source_filter import SourceFilter
+from es_simhash._core.json_codec import Json
+from es_simhash.documents.sources import SourceFilter
 from es_simhash.plans.candidates import Candidates, all_candidates
 from es_simhash.plans.find import has_asked, with_asked
+from es_simhash.plans.find_options import QueryDocument
 from es_simhash.plans.operations import Plan
-from es_simhash.plans.query_documents import QueryDocument
 from es_simhash.plans.scoped_text import ScopedText
 from es_simhash.plans.search_experience import Part
 from es_simhash.plans.search_terms import SearchTerms

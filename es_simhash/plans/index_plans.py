@@ -7,54 +7,56 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.stored_scripts import StoredScript, stored_scripts
-from es_simhash.documents.text_sought import check_some_text
+from es_simhash.documents.sources import check_some_text
 from es_simhash.errors import DocumentError, EngineError, IndexStateError, InputError, MappingError, TextError
-from es_simhash.plans.add import Writer
+from es_simhash.plans.add import Writer, request
 from es_simhash.plans.check import SeenDocuments
-from es_simhash.plans.closed_indices import check_open
 from es_simhash.plans.distinct.pages import DistinctPage, SearchOptions, search_page
 from es_simhash.plans.distinct.search_body import SearchBody
 from es_simhash.plans.find import find_many
-from es_simhash.plans.find_options import FindOptions
+from es_simhash.plans.find_options import FindOptions, QueryDocument, query_documents, query_documents_by_id
 from es_simhash.plans.find_passages import find_passages
-from es_simhash.plans.fingerprints_there import check_fingerprints
-from es_simhash.plans.index_rarity import IndexRarity, noted_rarity
 from es_simhash.plans.init import Initialised, bring, init
 from es_simhash.plans.install_pipeline import (
     IngestPipeline,
+    InstalledScripts,
     PipelineRemoved,
     install_pipeline,
+    install_scripts,
     remove_pipeline,
+    remove_scripts,
     show_pipeline,
 )
-from es_simhash.plans.install_scripts import InstalledScripts, install_scripts, remove_scripts
-from es_simhash.plans.online_groups import request
 from es_simhash.plans.open_index import (
+    IndexRarity,
     IndicesBehind,
     Known,
     OpenedIndex,
+    check_open,
+    elsewhere,
     indices_behind,
     no_fields,
+    not_from_here,
+    noted_rarity,
     open_index,
     policy_in,
+    readable_mappings,
+    require_fingerprints,
     scheme_there,
 )
 from es_simhash.plans.operations import GetMappings, Plan, is_remote
-from es_simhash.plans.other_clusters import elsewhere, not_from_here, readable_mappings
-from es_simhash.plans.query_documents import QueryDocument, query_documents, query_documents_by_id
 from es_simhash.plans.scope_fields import check_scope
 from es_simhash.plans.scope_filters import ScopeFilters
 from es_simhash.plans.search_experience import SearchExperience
 from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.plans.text_fields import check_text_fields
 from es_simhash.scheme import mapping
-from es_simhash.scheme.policy import Policy
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.scope import Scope, combined
+from es_simhash.scheme.scope import Policy, Scope, combined
 from es_simhash.scheme.verdict.learnt import LearntRarity
 
 if TYPE_CHECKING:
@@ -184,7 +186,7 @@ class IndexPlans:
 
     def explain(self, ids: tuple[str, str], options: FindOptions) -> Plan[Explanation]:
         """Explain why two documents are near-duplicates, or why they are not."""
-        from es_simhash.plans.explain.explain_pair import explain_pair
+        from es_simhash.plans.explain.explanation import explain_pair
 
         terms = yield from self._terms_of((yield from self.documents()), options)
         return (yield from explain_pair(terms, ids))
@@ -271,7 +273,7 @@ class IndexPlans:
     def _check_fingerprints(self, documents: Documents) -> Plan[None]:
         """Raise if the index has documents, and none with a fingerprint, so that nothing would be found among them."""
         if not self._has_fingerprints:
-            yield from check_fingerprints(self.name, documents)
+            yield from require_fingerprints(self.name, documents)
             self._has_fingerprints = True
 
     def _terms_of(self, documents: Documents, options: FindOptions) -> Plan[SearchTerms]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.ingest_pipeline import description, is_ours, name_of, pipeline
-from es_simhash.errors import EngineError, IndexStateError, MissingError
-from es_simhash.plans.foreign_values import refuse_foreign
+from es_simhash.documents.painless.stored_scripts import StoredScript
+from es_simhash.errors import EngineError, IndexStateError, MissingError, ScriptError
 from es_simhash.plans.operations import (
     DeleteResource,
     GetResource,
@@ -22,6 +22,7 @@ from es_simhash.plans.operations import (
     is_server,
     is_several,
 )
+from es_simhash.plans.text_fields import refuse_foreign
 
 _DEFAULT = "index.default_pipeline"
 _FINAL = "index.final_pipeline"
@@ -157,3 +158,62 @@ def _check_unused(settings: dict[str, Json], name: str, kinds: tuple[str, ...]) 
 def path_of_pipeline(name: str) -> str:
     """Return the path of a pipeline on a server."""
     return f"/_ingest/pipeline/{quote(name, safe='')}"
+
+
+@dataclass(frozen=True)
+class InstalledScripts:
+    """The names installed, and the templates ``left_out`` because the server runs none."""
+
+    names: list[str]
+    left_out: list[str]
+
+
+def install_scripts(wanted: Sequence[StoredScript]) -> Plan[InstalledScripts]:
+    """Install all scripts; raise before the first if the server has a different script under one of their names."""
+    yield from _check_scripts_engine()
+    for each in wanted:
+        yield from _check_free(each)
+    installed = InstalledScripts([], [])
+    for each in wanted:
+        try:
+            yield PutResource(_compiled_path(each), each.body)
+        except ScriptError:
+            if not each.is_template:
+                raise
+            installed.left_out.append(each.name)
+        else:
+            installed.names.append(each.name)
+    return installed
+
+
+def remove_scripts(wanted: Sequence[StoredScript]) -> Plan[list[str]]:
+    """Remove the scripts that the server has, whatever their contents; return their names."""
+    yield from _check_scripts_engine()
+    removed = []
+    for each in wanted:
+        if (yield GetResource(each.path, each.name)).get("found"):
+            yield DeleteResource(each.path)
+            removed.append(each.name)
+    return removed
+
+
+def _check_scripts_engine() -> Plan[None]:
+    if not (yield from is_server()):
+        raise EngineError(
+            "The embedded engine runs no scripts: es_simhash itself compares what it finds. "
+            "Use a server, or leave the scripts out."
+        )
+
+
+def _check_free(wanted: StoredScript) -> Plan[None]:
+    there = yield GetResource(wanted.path, wanted.name)
+    if there.get("found") and there["script"]["source"] != wanted.source:
+        raise IndexStateError(
+            f"The server has another script {wanted.name!r} already: of an index with other fields, or of another "
+            "release. Remove it first (--remove), or choose another name for these."
+        )
+
+
+def _compiled_path(each: StoredScript) -> str:
+    """Return the path at which the server compiles a script before it stores it."""
+    return f"{each.path}/{each.context}" if each.context else each.path

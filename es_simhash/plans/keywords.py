@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from es_simhash.scheme.scheme import Scheme
     from es_simhash.scheme.scope import Scope
     from es_simhash.scheme.verdict.verification import Level
-    from es_simhash.text.idf import IdfTable
+    from es_simhash.text.features import IdfTable
 
 
 class KnownKeywords(TypedDict, total=False):

@@ -6,22 +6,35 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from urllib.parse import quote
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.humanize import counted
+from es_simhash._core.json_codec import Json, is_true
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.sources import check_sources
-from es_simhash.errors import IndexStateError, MappingError, MissingError, SchemeMismatchError
-from es_simhash.plans.closed_indices import check_open, closed_index, closed_ones
-from es_simhash.plans.index_rarity import noted_rarity
-from es_simhash.plans.operations import GetMappings, Plan, is_remote
-from es_simhash.plans.other_clusters import check_fingerprints, elsewhere, readable_mappings, unreadable
-from es_simhash.scheme import mapping
+from es_simhash.errors import AccessError, EngineError, IndexStateError, MappingError, MissingError, SchemeMismatchError
+from es_simhash.plans.operations import (
+    Count,
+    GetMappings,
+    GetResource,
+    GetSettings,
+    Plan,
+    PutMapping,
+    Search,
+    attempt,
+    is_remote,
+)
+from es_simhash.scheme import mapping, notes
 from es_simhash.scheme.json_form import Functions
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
-from es_simhash.scheme.policy import Policy
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.verdict.learnt import LearntRarity
-from es_simhash.text.idf import IdfTable
+from es_simhash.scheme.scope import Policy
+from es_simhash.scheme.settings import Settings
+from es_simhash.scheme.verdict.learnt import LearntRarity, is_of, is_of_scheme
+from es_simhash.scheme.verdict.rarity import Rarity
+from es_simhash.scheme.verdict.verification import Verification
+from es_simhash.scheme.verdict.verifier import Verifier, table_for
+from es_simhash.text.features import IdfTable
 
 
 @dataclass(frozen=True)
@@ -202,3 +215,238 @@ def _scheme_of(index: str, entry: Json, expected: Known) -> Scheme:
             f"its mapping are those of {scheme.id}. Pass the scheme that the documents were written with."
         )
     return scheme
+
+
+# A setting of closed indices.
+CLOSED = "index.verified_before_close"
+
+
+def closed_index(index: str) -> IndexStateError:
+    """Return the error for a closed index."""
+    return IndexStateError(f"The index {index!r} is closed. Open it with POST {index}/_open, or name another.")
+
+
+def check_open(index: str) -> Plan[None]:
+    """Raise if an index behind the name is closed, as far as the login may see that."""
+    settings = yield from attempt(GetSettings(index))
+    for name, found in (settings or {}).items():
+        if is_true(found.get(CLOSED)):
+            raise closed_index(name)
+
+
+def closed_ones(index: str) -> Plan[list[str]]:
+    """Return the closed indices that match a pattern."""
+    if "*" not in index and index != "_all":
+        return []
+    path = f"/_resolve/index/{quote(index, safe='*,')}?expand_wildcards=closed"
+    reply = yield from attempt(GetResource(path, index))  # the embedded engine closes none
+    return [found["name"] for found in reply["indices"]] if reply else []
+
+
+_IDS = 3
+_ONLY_SEARCHED = "can be searched from this cluster, and neither described nor changed"
+
+
+def here(index: str) -> str:
+    """Return the part of a name that is of this cluster; empty if there is none."""
+    return ",".join(each for each in index.split(",") if not is_remote(each))
+
+
+def elsewhere(index: str) -> list[str]:
+    """Return the names of a list that are of other clusters."""
+    return [each for each in index.split(",") if is_remote(each)]
+
+
+def readable_mappings(index: str) -> Plan[dict[str, Json]]:
+    """Read the mappings behind a name, as far as this cluster has them."""
+    own = here(index)
+    return (yield GetMappings(own)) if own else {}
+
+
+def unreadable(index: str) -> MappingError:
+    """Return the error for an index whose scheme nothing shows."""
+    return MappingError(
+        f"{index!r} {_ONLY_SEARCHED}. To search it, name the fields with its texts, and its scheme unless it is the "
+        f"default; or name an index of this cluster with the same scheme beside it: 'articles,{index}'."
+    )
+
+
+def check_fingerprints(index: str, documents: Documents) -> Plan[None]:
+    """Raise if an index of another cluster has documents, and fingerprints of other schemes only."""
+    path = f"{documents.prefix}.scheme"
+    if (yield Count(index, {"term": {path: documents.scheme.id}})):
+        return
+    found = yield Search(index, {"size": _IDS, "query": {"exists": {"field": path}}, "_source": [path]})
+    ids = {hit["_source"].get(documents.prefix, {}).get("scheme") for hit in found["hits"]["hits"]}
+    if ids - {documents.scheme.id}:
+        raise SchemeMismatchError(
+            f"The index {index!r} holds fingerprints of the scheme {', '.join(sorted(map(str, ids)))}; that of the "
+            f"search is {documents.scheme.id}. Give the scheme that its documents were written with."
+        )
+
+
+def not_from_here(index: str, doing: str) -> IndexStateError:
+    """Return the error for what cannot be done across clusters."""
+    names = ", ".join(map(repr, elsewhere(index)))
+    return IndexStateError(f"{doing}: {names} {_ONLY_SEARCHED}. Connect to the cluster that has it (--url) for that.")
+
+
+# How often to write a note into ``_meta`` that others replace at the same time.
+_ATTEMPTS = 8
+
+
+def noted(mapping: Json, name: str) -> Json | None:
+    """Return the note of a name in a mapping, or None.
+
+    Names begin with an underscore. Prefixes of fields, which have notes too, never do.
+    """
+    found = notes.note(mapping, name)
+    return found if isinstance(found, dict) else None
+
+
+def note(index: str, name: str, value: Json | None) -> Plan[None]:
+    """Write a note into the mapping of an index, unless it is there; None removes it."""
+    there = (yield GetMappings(index))[index]
+    if properties := notes.change(there, name, value):
+        yield PutMapping(index, {"properties": properties})
+
+
+def forget_prefix(index: str, prefix: str) -> Plan[None]:
+    """Remove the note about the fields under a prefix, and its copy."""
+    there = (yield GetMappings(index))[index]
+    if properties := notes.change(there, prefix, None):
+        yield PutMapping(index, {"properties": properties, "_meta": notes.copies(there, {prefix: None})})
+
+
+def note_in_meta(index: str, name: str, value: Json | None) -> Plan[None]:
+    """Write a note that is too long for fields into ``_meta``, again until it is there; None removes it.
+
+    Others who replace ``_meta`` at the same moment may take it away later, so it must be one that can be made again.
+    """
+    for _ in range(_ATTEMPTS):
+        there = (yield GetMappings(index))[index]
+        if notes.in_meta(there, name) == value:
+            return
+        yield PutMapping(index, {"_meta": notes.copies(there, {name: value})})
+    raise IndexStateError(
+        f"Others replaced the _meta of the index {index!r} each time a note was written there. "
+        "Find out who else changes its mapping, then run it again."
+    )
+
+
+def note_where_allowed(index: str, name: str, value: Json) -> Plan[None]:
+    """Write a note if the login may change the mapping, and the mapping can take its fields."""
+    if (yield from _may_change_mapping(index)):
+        with suppress(AccessError, IndexStateError, MappingError):
+            yield from note(index, name, value)
+
+
+def check_may_note(index: str) -> Plan[None]:
+    """Raise if the login may not change the mapping of an index, or a block keeps it from being changed."""
+    if not (yield from _may_change_mapping(index)):
+        raise AccessError(
+            f"The login may not change the mapping of {index!r}. Give it the privilege manage on the index."
+        )
+    yield PutMapping(index, {"properties": {}})
+
+
+def _may_change_mapping(index: str) -> Plan[bool]:
+    """Return whether the login may change the mapping; also True if the engine does not show it.
+
+    Elasticsearch still allows this with the privilege to write, but warns each time that this will end.
+    """
+    question = {"index": [{"names": [index], "privileges": ["indices:admin/mapping/put"]}]}
+    try:
+        reply = yield GetResource("/_security/user/_has_privileges", index, question)
+    except EngineError:  # there are no logins, or the server cannot be asked
+        return True
+    return bool(reply.get("has_all_requested", True))
+
+
+@dataclass
+class IndexRarity:
+    """What comparisons of the texts of one index go by: what was ``learnt`` there, if anything was."""
+
+    learnt: LearntRarity | None = None
+    _last: Verifier | None = None
+
+    @property
+    def previous(self) -> Rarity | None:
+        """The table before that one."""
+        before = self.learnt.previous if self.learnt else None
+        return before.rarity if before else None
+
+    def verifier(self, settings: Settings, verification: Verification, idf: IdfTable | None) -> Verifier:
+        """Return what compares texts, by ``idf`` if it is given: the last one, if it fits.
+
+        Its tables take a while to prepare.
+        """
+        weights: IdfTable | Rarity | None = idf
+        if idf is None:
+            weights = table_for(settings, verification, self.learnt.rarity if self.learnt else None)
+        last = self._last
+        if last is None or last.settings is not settings or last.weights is not weights:
+            last = None
+        if last is None or last.verification != verification:
+            last = self._last = Verifier(settings, verification, weights)
+        return last
+
+
+def fingerprinted(index: str, documents: Documents) -> Plan[int]:
+    """Count the documents that rarity can be learnt from."""
+    return (yield Count(index, {"term": {f"{documents.prefix}.scheme": documents.scheme.id}}))
+
+
+def noted_rarity(mappings: dict[str, Json], documents: Documents) -> LearntRarity | None:
+    """Return what was learnt for the scheme in one of these indices: the oldest, which no new index can replace.
+
+    What was learnt of other features than are compared now does not count.
+    """
+    scheme, found = documents.scheme, _notes(mappings, documents).values()
+    ours = [each for each in found if is_of(each, scheme)]
+    return LearntRarity.from_json(min(ours, key=lambda each: str(each["when"])), scheme) if ours else None
+
+
+def with_outdated_rarity(mappings: dict[str, Json], documents: Documents) -> list[str]:
+    """Return which of these indices note what was learnt for the scheme of features that are no longer compared."""
+    scheme, found = documents.scheme, _notes(mappings, documents)
+    return [name for name, each in found.items() if is_of_scheme(each, scheme) and not is_of(each, scheme)]
+
+
+def note_rarity(index: str, documents: Documents, learnt: LearntRarity) -> Plan[None]:
+    """Note in the mapping of one index what was learnt."""
+    yield from note_in_meta(index, _name(documents), learnt.to_json(documents.scheme))
+
+
+def forget_rarity(index: str, documents: Documents) -> Plan[None]:
+    """Remove the note of what was learnt."""
+    yield from note_in_meta(index, _name(documents), None)
+
+
+def _notes(mappings: dict[str, Json], documents: Documents) -> dict[str, Json]:
+    found = {index: noted(mapping, _name(documents)) for index, mapping in sorted(mappings.items())}
+    return {index: note for index, note in found.items() if note}
+
+
+def _name(documents: Documents) -> str:
+    return f"_rarity_{documents.prefix}"
+
+
+_ALL: Json = {"match_all": {}}
+
+
+def require_fingerprints(index: str, documents: Documents) -> Plan[None]:
+    """Raise if the index has documents, and none of them a fingerprint of the scheme."""
+    if (yield Count(index, {"term": {f"{documents.prefix}.scheme": documents.scheme.id}})):
+        return
+    if count := (yield Count(index, _ALL)):
+        raise without_fingerprints(index, documents, count)
+
+
+def without_fingerprints(index: str, documents: Documents, count: int) -> IndexStateError:
+    """Return the error about an index whose documents have no fingerprints."""
+    return IndexStateError(
+        f"None of {counted(count, 'document')} of {index!r} has a whole fingerprint, so nothing can be found among "
+        f"them. Make the fingerprints first: es-simhash backfill {index}. If that was done, look whether the documents "
+        f"have their texts in {', '.join(documents.fields)}."
+    )

@@ -14,11 +14,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 from zlib import crc32
 
-from es_simhash._core.json_length import json_length
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json, json_length
 from es_simhash.errors import EngineError, TooLargeError, UnansweredError, UnreachableError
-from es_simhash.plans.operation_retry import retry
-from es_simhash.plans.operations import GetDocuments, Plan, Sample, Search
+from es_simhash.plans.operations import GetDocuments, Plan, Sample, Search, retry
 
 Item = TypeVar("Item")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from es_simhash._core.json_paths import Json, is_false
-from es_simhash.documents.source_filter import SourceFilter
+from es_simhash._core.json_codec import Json, is_false
+from es_simhash.documents.sources import SourceFilter
 from es_simhash.errors import MappingError
-from es_simhash.plans.derived_fields import derived, field_at
+from es_simhash.plans.text_fields import derived, field_at
 from es_simhash.scheme.scope import Scope
 
 

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from decimal import Context, Decimal
 
-from es_simhash._core.json_paths import Json, is_false, is_true, splits
+from es_simhash._core.json_codec import Json, is_false, is_true, splits
 from es_simhash.errors import EngineError, UnavailableError, UnreachableError
-from es_simhash.plans.derived_fields import derived, field_at, is_searchable
 from es_simhash.plans.operations import Plan, Search
+from es_simhash.plans.text_fields import derived, field_at, is_searchable
 from es_simhash.scheme.scope import Scope, ScopeValues, number_in
 
 # Longer values may not be in the index, whatever ignore_above says.

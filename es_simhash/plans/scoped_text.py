@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from es_simhash._core.json_length import json_length
-from es_simhash._core.json_paths import Json
-from es_simhash.plans.query_documents import QueryDocument
+from es_simhash._core.json_codec import Json, json_length
+from es_simhash.plans.find_options import QueryDocument
 from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.scheme.scope import ScopeValues
 

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from es_simhash._core.json_length import json_length
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json, json_length
 from es_simhash.documents.documents import Documents, readable_text
 from es_simhash.plans.operations import Plan, Search
 from es_simhash.plans.reply_size import REPLY_BYTES, ReplySize

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import InputError
 from es_simhash.plans.find_options import FindOptions
-from es_simhash.plans.index_rarity import IndexRarity
+from es_simhash.plans.open_index import IndexRarity
 from es_simhash.plans.scope_filters import ScopeFilters
 from es_simhash.plans.search_experience import SearchExperience
 from es_simhash.scheme.query import Criteria, shared_bands

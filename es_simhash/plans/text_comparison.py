@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents, readable_text
 from es_simhash.plans.operations import Plan
 from es_simhash.plans.reply_size import ReplySize, documents_by_id
@@ -16,8 +16,7 @@ from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import Compared
 from es_simhash.scheme.settings import MinHash, Settings
-from es_simhash.scheme.verdict.measures import Similarities
-from es_simhash.scheme.verdict.plausible import are_plausible, are_similar
+from es_simhash.scheme.verdict.rule import Similarities, are_plausible, are_similar
 
 Texts = dict[tuple[str, str], str]
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from es_simhash._core.json_paths import Json, values_at
+from es_simhash._core.json_codec import Json, is_false, splits, values_at
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import MappingError
-from es_simhash.plans.derived_fields import Derived, derived
-from es_simhash.plans.operation_retry import attempt
-from es_simhash.plans.operations import Plan, Search
-from es_simhash.plans.reply_size import FIRST_DOCUMENTS, sampled
+from es_simhash.plans.operations import Plan, Search, attempt
+from es_simhash.plans.reply_size import FIRST_DOCUMENTS, sampled, with_source
+from es_simhash.scheme.json_form import is_identity
 from es_simhash.scheme.mapping import entries
+from es_simhash.scheme.own_fields import DEFERRED
 
 # A few documents nearly always show all fields; for a field that none of them has, many are read.
 _FEW = FIRST_DOCUMENTS
@@ -89,3 +90,137 @@ def _in_none(hits: Sequence[Json], paths: Sequence[str]) -> list[str]:
 
 def _has_text(source: Mapping[str, Any], path: str) -> bool:
     return any(value.strip() if isinstance(value, str) else value is not None for value in values_at(source, path))
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A field whose values come from elsewhere: ``what`` it is, and the ``remedy``.
+
+    With ``always``, no document can have a value under its name; else only the documents can show whether one has.
+    """
+
+    what: str
+    remedy: str
+    always: bool
+
+
+def derived(mapping: Json, path: str) -> Derived | None:
+    """Describe a source field that is derived; return None where documents can have it."""
+    field = field_at(mapping, path)
+    if field.get("type") == "alias":
+        target = str(field["path"])
+        beyond = derived(mapping, target)
+        return Derived(f"an alias of {target!r}", beyond.remedy if beyond else _instead([target]), True)
+    if parent := _owner(mapping, path):
+        return Derived(f"a multi-field of {parent!r}", _instead([parent]), True)
+    if not field and _is_computed(mapping, path):
+        return Derived("computed by a script at each search", "Name the fields that the script reads.", False)
+    if copied := [source for source, target in _copies(mapping) if target == path]:
+        return Derived(f"filled with copies of {', '.join(map(repr, copied))}", _instead(copied), False)
+    return None
+
+
+def field_at(mapping: Json, path: str) -> Json:
+    """Return the definition of a field or object; an empty one if there is none."""
+    for name, rest in splits(path):
+        if (there := (mapping.get("properties") or {}).get(name)) is not None:
+            return field_at(there, rest) if rest else there
+    return {}
+
+
+def _instead(paths: Sequence[str]) -> str:
+    return f"Name what it is made of: {' '.join(f'--field {path}' for path in paths)}."
+
+
+def _owner(mapping: Json, path: str) -> str:
+    """Return the field that has this multi-field; an empty text if there is none."""
+    for above, name in list(splits(path))[-2::-1]:
+        if name in (field_at(mapping, above).get("fields") or {}):
+            return above
+    return ""
+
+
+def _is_computed(mapping: Json, path: str) -> bool:
+    """Return whether a runtime field (``derived`` on OpenSearch) has a script; without one it reads documents."""
+    fields: Json = {**(mapping.get("runtime") or {}), **(mapping.get("derived") or {})}
+    return any(
+        (path == name or path.startswith(f"{name}.")) and ("script" in field or field.get("type") == "lookup")
+        for name, field in fields.items()
+    )
+
+
+def _copies(mapping: Json, above: str = "") -> Iterator[tuple[str, str]]:
+    """Yield each field that is copied to another, with that other."""
+    for name, field in (mapping.get("properties") or {}).items():
+        target = field.get("copy_to") or []
+        for each in [target] if isinstance(target, str) else target:
+            yield f"{above}{name}", each
+        yield from _copies(field, f"{above}{name}.")
+
+
+def is_searchable(field: Json) -> bool:
+    """Return whether documents can be found by a field of a mapping."""
+    return not is_false(field.get("index"))
+
+
+REMEDY = "Name another object with --prefix (prefix=…), or take that out of the documents yourself."
+_SAMPLE = 100
+
+
+def foreign_in(documents: Documents, source: Json) -> str | None:
+    """Describe what a document has instead of our fields, to follow its name in a message; None if nothing is foreign.
+
+    Other names in the object beside ours do no harm.
+    """
+    found = _found(documents.prefix, documents.all_names, source)
+    return found and f"has {found} where the fields belong, in the object {documents.prefix!r}"
+
+
+def _found(prefix: str, names: Sequence[str], source: Json) -> str | None:
+    own = source.get(prefix)
+    dotted = f"{prefix}."
+    flat = []
+    if dotted in "\n".join(source):  # a look at each name takes longer, and nearly no document has one
+        flat = [name for name in source if name.startswith(dotted) and name.split(".")[1] in names]
+    if flat:
+        return f"fields with dots in their names, {', '.join(sorted(flat))},"
+    if own is None or own == []:
+        return None
+    if not isinstance(own, dict):
+        return f"a value of type {type(own).__name__}"
+    if _is_ours(own):
+        return None
+    taken = sorted(name for name in names if own.get(name) is not None)
+    return f"{', '.join(taken)} of another program" if taken else None
+
+
+def _is_ours(own: dict[str, Any]) -> bool:
+    """Return whether an object holds the fields of a fingerprint, whatever its scheme, or of a deferred one."""
+    scheme = own.get("scheme")
+    return is_identity(scheme) or (scheme is None and own.get("status") == DEFERRED)
+
+
+def look_for_foreign(index: str, documents: Documents) -> Plan[MappingError | None]:
+    """Return the error for the first document of a sample with foreign values; None if there is none.
+
+    Documents with any value in a mapped field come first.
+    """
+    prefix = documents.prefix
+    ours = [{"term": {f"{prefix}.scheme": documents.scheme.id}}, {"term": {f"{prefix}.status": DEFERRED}}]
+    query = {"must": [{"match_all": {}}], "should": [{"exists": {"field": prefix}}], "must_not": ours}
+    body = {"size": _SAMPLE, "_source": False, "query": {"bool": query}}
+    # Refused where the index is closed, say, keeps no documents, or this login may not read it.
+    for hit in (yield from attempt(_searched(index, body, prefix))) or ():
+        if found := foreign_in(documents, hit.get("_source") or {}):
+            return MappingError(f"Document {hit['_id']!r} of the index {index!r} {found}. {REMEDY}")
+    return None
+
+
+def _searched(index: str, body: Json, prefix: str) -> Plan[list[Json]]:
+    return (yield from with_source(index, (yield Search(index, body))["hits"]["hits"], [prefix]))
+
+
+def refuse_foreign(index: str, documents: Documents) -> Plan[None]:
+    """Raise if a sample of the documents has foreign values."""
+    if error := (yield from look_for_foreign(index, documents)):
+        raise error

@@ -22,7 +22,7 @@ from es_simhash._core.stages import counted_each
 from es_simhash.groups.of_texts import dedup
 from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.candidates import pair_codes, positions
-from es_simhash.groups.pairs.sorting import Numbers
+from es_simhash.groups.pairs.stored_rows import Numbers
 from es_simhash.quality.feature_samples import MOST, FeatureSamples, sampled, standard_error
 from es_simhash.quality.predictions import PredictedPairs, predict_pairs
 from es_simhash.scheme import fingerprinting

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
 from es_simhash._core.humanize import counted
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash._core.notebook import shortened
 from es_simhash._core.rows import Rows, Shown, as_json
 from es_simhash._core.stages import OnProgress, counted_each
@@ -21,17 +21,28 @@ from es_simhash.groups.groups import Counts
 from es_simhash.groups.of_texts import Documents, dedup
 from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.candidates import positions
-from es_simhash.groups.pairs.sorting import Numbers
-from es_simhash.quality.bootstrap import Bootstrap, Estimate
-from es_simhash.quality.buckets import by_identity, by_length, by_script
+from es_simhash.groups.pairs.stored_rows import Numbers
 from es_simhash.quality.ceiling import KeyMatcher, SimilarPairs, similar_pairs
-from es_simhash.quality.curve import Curve, Point, distance_curve, similarity_curve
-from es_simhash.quality.labels import Kind, Labels
-from es_simhash.quality.pair_outcomes import PairOutcomes, PairScores, one_bucket
-from es_simhash.quality.predictions import PredictedPairs, predict_pairs
-from es_simhash.quality.scores import Contingency, Many, adjusted_rand_index, harmonic_mean
-from es_simhash.quality.stored_documents import StoredDocuments
-from es_simhash.quality.truth import Truth, truth_of
+from es_simhash.quality.labels import Kind, Labels, Truth, truth_of
+from es_simhash.quality.predictions import PredictedPairs, StoredDocuments, predict_pairs
+from es_simhash.quality.scores import (
+    Bootstrap,
+    Bucketed,
+    Confusion,
+    Contingency,
+    Curve,
+    Estimate,
+    Many,
+    Point,
+    adjusted_rand_index,
+    by_identity,
+    by_length,
+    by_script,
+    distance_curve,
+    harmonic_mean,
+    similarity_curve,
+    times_of_pairs,
+)
 from es_simhash.quality.worst_errors import EXAMPLES, ErrorFinder, PairError
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Settings
@@ -424,3 +435,98 @@ def cluster_scores(units: Integers, groups: Integers, bootstrap: Bootstrap) -> C
 
 def _share(met: npt.NDArray[np.bool_]) -> float | None:
     return float(met.mean()) if len(met) else None
+
+
+_RIGHT, _WRONG, _MISSED = range(3)
+_OUTCOMES = 3
+_SCORES = ("precision", "recall", "f1")
+
+# The bucket of each pair, by the kinds of buckets.
+Kinds: TypeAlias = Mapping[str, Bucketed]
+# A kind of buckets, a bucket number, and the name of a score.
+_Name: TypeAlias = tuple[str, int, str]
+
+
+@dataclass(frozen=True)
+class PairScores:
+    """The numbers of pairs that were right, wrong and missed, and their scores."""
+
+    right: int
+    wrong: int
+    missed: int
+    precision: Estimate
+    recall: Estimate
+    f1: Estimate
+
+
+@dataclass(frozen=True, eq=False)
+class PairOutcomes:
+    """Labelled pairs by their outcome; ``not_labelled`` counts pairs that were found without a label."""
+
+    right: Numbers
+    wrong: Numbers
+    missed: Numbers
+    not_labelled: int
+
+    @classmethod
+    def of(cls, found: Numbers, truth: Truth) -> PairOutcomes:
+        """Sort the pairs that were found, and the duplicates that were not, by their outcomes."""
+        are_known, are_positive = truth.are_known(found), truth.are_positive(found)
+        missed = np.setdiff1d(truth.positives, found, assume_unique=True)
+        return cls(found[are_positive], found[are_known & ~are_positive], missed, int((~are_known).sum()))
+
+    @property
+    def pairs(self) -> Numbers:
+        """All labelled pairs."""
+        return np.concatenate([self.right, self.wrong, self.missed])
+
+    def scores(self, units: Integers, kinds: Kinds, bootstrap: Bootstrap) -> dict[str, dict[str, PairScores]]:
+        """Score the buckets of each kind that have any pair, by their names.
+
+        ``units`` are the true clusters of the documents, numbered from 0, from which samples are drawn.
+        """
+        outcomes = np.repeat(np.arange(_OUTCOMES), [len(self.right), len(self.wrong), len(self.missed)])
+        counting = {kind: _Counting(bucketed, outcomes) for kind, bucketed in kinds.items()}
+        first, second = (units[side] for side in positions(self.pairs))
+
+        def score(times: Many) -> dict[_Name, float]:
+            weights = times_of_pairs(times, first, second)
+            return {
+                (kind, bucket, name): value
+                for kind, each in counting.items()
+                for name, values in each.scores(weights)
+                for bucket, value in enumerate(values)
+            }
+
+        estimates = bootstrap.estimates(int(units.max(initial=-1)) + 1, score)
+        return {kind: dict(each.named(kind, estimates)) for kind, each in counting.items()}
+
+
+class _Counting:
+    """Counts the outcomes of pairs in each bucket of a kind."""
+
+    def __init__(self, bucketed: Bucketed, outcomes: npt.NDArray[np.int64]) -> None:
+        buckets, self._names = bucketed
+        self._cells = buckets * _OUTCOMES + outcomes
+
+    def _confusion(self, weights: Many) -> Confusion:
+        cells = np.bincount(self._cells, weights, minlength=len(self._names) * _OUTCOMES)
+        return Confusion(*cells.reshape(-1, _OUTCOMES).astype(np.float64).T)
+
+    def scores(self, weights: Many) -> Iterator[tuple[str, list[float]]]:
+        """Yield each score of all buckets."""
+        found = self._confusion(weights)
+        return ((name, getattr(found, name).tolist()) for name in _SCORES)
+
+    def named(self, kind: str, estimates: Mapping[_Name, Estimate]) -> Iterator[tuple[str, PairScores]]:
+        """Yield the scores of buckets that have pairs."""
+        found = self._confusion(np.ones(len(self._cells)))
+        counts = np.stack([found.right, found.wrong, found.missed], axis=1).astype(np.int64)
+        for bucket, (name, outcomes) in enumerate(zip(self._names, counts.tolist(), strict=True)):
+            if any(outcomes):
+                yield name, PairScores(*outcomes, *(estimates[kind, bucket, score] for score in _SCORES))
+
+
+def one_bucket(pairs: Sequence[int] | Numbers) -> Bucketed:
+    """Put all pairs into one bucket."""
+    return np.zeros(len(pairs), dtype=np.int64), ("all",)

@@ -16,11 +16,10 @@ from functools import cached_property
 
 import numpy as np
 
-from es_simhash._core.arrays import Integers, offsets_from_counts, rows_of
-from es_simhash._core.bit_codes import Codes
-from es_simhash.scheme.verdict.measures import Similarities
+from es_simhash._core.arrays import Codes, Integers, offsets_from_counts, rows_of
+from es_simhash.scheme.verdict.rule import Similarities
 from es_simhash.text.features import FeatureBatch
-from es_simhash.text.hashing import poly64
+from es_simhash.text.hashing import registry
 
 # The most features of all texts: of 10 MB of English, or of 20 million documents' worth of samples.
 MOST = 1 << 21
@@ -110,6 +109,6 @@ def _thinned(samples: FeatureSamples, limit: int) -> FeatureSamples:
 
 def _zeros(hashes: Codes) -> Integers:
     # The exponent of a float of at most 53 bits is the number of its bits.
-    lengths = np.frexp((poly64.fmix64(hashes) >> np.uint64(11)).astype(np.float64))[1]
+    lengths = np.frexp((registry.fmix64(hashes) >> np.uint64(11)).astype(np.float64))[1]
     zeros: Integers = (_BITS - 11 - lengths).astype(np.int64)
     return zeros

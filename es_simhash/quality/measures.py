@@ -13,12 +13,12 @@ import numpy.typing as npt
 from es_simhash._core.arrays import Integers
 from es_simhash._core.stages import counted_each
 from es_simhash.groups.pairs.candidates import positions
-from es_simhash.groups.pairs.sorting import Numbers
+from es_simhash.groups.pairs.stored_rows import Numbers
 from es_simhash.quality.ceiling import feature_batches, similar_among, similar_pairs
 from es_simhash.quality.feature_samples import MOST, FeatureSamples, sampled
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.builtin import builtin
-from es_simhash.scheme.verdict.measures import Similarities
+from es_simhash.scheme.verdict.rule import Similarities
 from es_simhash.scheme.verdict.verification import Measure, Verification
 from es_simhash.scheme.verdict.verifier import compared, is_by_rarity
 from es_simhash.sketches.weighted_sets import WeightedSet, shared_weights

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from es_simhash.groups.pairs.candidates import positions
-from es_simhash.groups.pairs.valley import valley_of
-from es_simhash.plans.explain.excerpts import Piece, changes, excerpt
+from es_simhash.groups.pairs.compare import valley_of
+from es_simhash.plans.explain.text_differences import Piece, excerpt, marked_changes
 from es_simhash.quality.ceiling import LEAST
 from es_simhash.quality.measures import InScope, measure_pairs, measured_by
 from es_simhash.quality.predictions import first_positions
@@ -98,7 +98,7 @@ def _example(
         ids[second],
         similarity,
         excerpt(settings, texts[first], _EXCERPT),
-        changes(settings, texts[first], texts[second]),
+        marked_changes(settings, texts[first], texts[second]),
     )
 
 

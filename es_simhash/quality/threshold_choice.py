@@ -1,7 +1,7 @@
 """The threshold that best separates duplicates on labelled documents, with the scheme's own and the levels.
 
 It has the highest F1 of pairs, the middle one of several; the scheme's own stays if none is better. Intervals say how
-far the scores may be off (see `es_simhash.quality.bootstrap`).
+far the scores may be off (see `es_simhash.quality.scores`).
 """
 
 from __future__ import annotations
@@ -14,12 +14,10 @@ import numpy as np
 from es_simhash._core.humanize import counted
 from es_simhash.errors import InputError
 from es_simhash.groups.pairs.candidates import positions
-from es_simhash.quality.bootstrap import Bootstrap
-from es_simhash.quality.curve import similarity_curve
-from es_simhash.quality.evaluation import LEAST
-from es_simhash.quality.pair_outcomes import PairOutcomes, PairScores, one_bucket
+from es_simhash.quality.evaluation import LEAST, PairOutcomes, PairScores, one_bucket
+from es_simhash.quality.labels import Truth
 from es_simhash.quality.predictions import PredictedPairs
-from es_simhash.quality.truth import Truth
+from es_simhash.quality.scores import Bootstrap, similarity_curve
 from es_simhash.scheme.verdict.verification import LEVELS, Level, Verification
 
 # Fewer clusters of duplicates, or pairs of others, choose a threshold by chance.

@@ -14,14 +14,12 @@ from es_simhash.documents.rejected import OnReject
 from es_simhash.errors import InputError
 from es_simhash.groups.of_texts import Documents, dedup
 from es_simhash.groups.options import GroupOptions
-from es_simhash.quality.buckets import script_of
 from es_simhash.quality.evaluation import LEAST
-from es_simhash.quality.labels import Labels
+from es_simhash.quality.labels import Labels, truth_of
 from es_simhash.quality.measures import measured_by
-from es_simhash.quality.predictions import PredictedPairs, predict_pairs
-from es_simhash.quality.stored_documents import StoredDocuments
+from es_simhash.quality.predictions import PredictedPairs, StoredDocuments, predict_pairs
+from es_simhash.quality.scores import script_of
 from es_simhash.quality.threshold_choice import ThresholdChoice, choose_threshold
-from es_simhash.quality.truth import truth_of
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import MinHash
 from es_simhash.scheme.verdict.verification import Level, Verification, similarity_of

@@ -8,19 +8,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.arrays import Integers
-from es_simhash._core.bit_codes import Codes
+from es_simhash._core.arrays import Codes, Integers
 from es_simhash.groups.pairs.candidates import pair_codes, positions
-from es_simhash.groups.pairs.sorting import Numbers
+from es_simhash.groups.pairs.stored_rows import Numbers
 from es_simhash.quality.ceiling import KeyMatcher
-from es_simhash.quality.predictions import PredictedPairs
-from es_simhash.quality.stored_documents import StoredDocuments
+from es_simhash.quality.predictions import PredictedPairs, StoredDocuments
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.settings import Layout, Settings
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import Verifier, plain
 from es_simhash.sketches import hamming
-from es_simhash.sketches.minhash.estimate import standard_error
+from es_simhash.sketches.minhash.common import standard_error
 
 EXAMPLES = 10
 # The most missed pairs to compare, and the most bytes of their texts; of more, evenly spread ones are taken.

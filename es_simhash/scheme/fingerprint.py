@@ -9,8 +9,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core import bit_codes
-from es_simhash._core.bit_codes import Codes
+from es_simhash._core import arrays
+from es_simhash._core.arrays import Codes
 from es_simhash.sketches.minhash.common import Signatures
 
 Status: TypeAlias = Literal["ok", "short", "empty"]
@@ -67,7 +67,7 @@ class Fingerprints:
         simhashes: list[int] | list[None] = [None] * len(self)
         signatures: list[bytes] | list[None] = [None] * len(self)
         if self.simhashes is not None:
-            simhashes = bit_codes.to_ints(self.simhashes)
+            simhashes = arrays.to_ints(self.simhashes)
         if self.signatures is not None:
             signatures = [row.tobytes() for row in self.signatures.astype("<u4", copy=False)]
         for number, simhash, signature in zip(self.statuses.tolist(), simhashes, signatures, strict=True):

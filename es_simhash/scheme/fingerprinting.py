@@ -11,25 +11,20 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from es_simhash._core.arrays import keep_freed_memory
-from es_simhash._core.bit_codes import Codes
+from es_simhash._core.arrays import Codes, keep_freed_memory
 from es_simhash.errors import InputError, SchemeError, TextError
-from es_simhash.scheme.compiled import by_fingerprinter, hashes_tokens, reads_texts
 from es_simhash.scheme.fingerprint import STATUSES, Fingerprint, Fingerprints
-from es_simhash.scheme.settings import MINHASH_KINDS, Settings
+from es_simhash.scheme.settings import MINHASH_KINDS, Settings, by_fingerprinter, hashes_tokens, reads_texts
 from es_simhash.sketches import simhash
 from es_simhash.sketches.minhash.common import EMPTY, Signatures
 from es_simhash.sketches.simhash import BitSums
-from es_simhash.text.features import FeatureBatch, distinct, distinct_counts
-from es_simhash.text.hashing import poly64
+from es_simhash.text.features import FeatureBatch, TextBatch, check_texts, distinct, distinct_counts
+from es_simhash.text.hashing import registry
 from es_simhash.text.hashing.registry import DEFAULT
-from es_simhash.text.html import strip_html
-from es_simhash.text.normalise_batch import normalise_batch
-from es_simhash.text.tokens.chars import char_features
+from es_simhash.text.normalise import normalise_batch, strip_html
 from es_simhash.text.tokens.kinds import Chars, Cut, Runs, RunsAndNumbers, cut_given
 from es_simhash.text.tokens.numbers import run_and_number_features
-from es_simhash.text.tokens.runs import run_features
-from es_simhash.text.units import TextBatch, check_texts
+from es_simhash.text.tokens.runs import char_features, run_features
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -221,7 +216,7 @@ def _hash(settings: Settings, cut: Cut) -> FeatureBatch:
     spans, weights = cut
     bits = settings.hash_bits
     if _by_poly64(settings):
-        hashes = poly64.hash_spans(spans.units, spans.starts, spans.ends, bits)
+        hashes = registry.hash_spans(spans.units, spans.starts, spans.ends, bits)
     else:
         hashes = settings.hash_function.hash_tokens(spans.strings(), bits)
     return FeatureBatch(hashes, spans.offsets, weights if settings.weights == "own" else None)
@@ -254,5 +249,5 @@ def _signatures(settings: Settings, features: FeatureBatch) -> Signatures | None
     if settings.minhash is None:
         return None
     hashes = features.first_words
-    mixed = hashes if settings.hash_function.is_mixed else poly64.fmix64(hashes)
+    mixed = hashes if settings.hash_function.is_mixed else registry.fmix64(hashes)
     return MINHASH_KINDS[settings.minhash.kind](replace(features, hashes=mixed), settings.minhash.size)

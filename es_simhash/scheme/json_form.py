@@ -13,8 +13,8 @@ from es_simhash._core.json_codec import parse_json
 from es_simhash.errors import FormatError, SchemeError
 from es_simhash.scheme.settings import Layout, MinHash, Passages, Settings, SimHash
 from es_simhash.scheme.verdict.verification import LEVELS, Verification
+from es_simhash.text.features import IdfTable
 from es_simhash.text.hashing.registry import HASH_FUNCTIONS, HashFunction
-from es_simhash.text.idf import IdfTable
 from es_simhash.text.normalise import Normalisation
 from es_simhash.text.tokens.kinds import tokens_from_json, tokens_to_json
 

@@ -22,7 +22,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 
 META = "es_simhash"
 HOME = "_es_simhash"

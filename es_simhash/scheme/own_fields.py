@@ -23,25 +23,27 @@ from base64 import urlsafe_b64encode
 from collections.abc import Collection, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from es_simhash._core import bit_codes, digits
-from es_simhash._core.json_paths import Json
+from es_simhash._core import arrays
+from es_simhash._core.json_codec import Json
+from es_simhash._core.native import by_kernels, native
 from es_simhash.errors import FormatError
-from es_simhash.scheme import compiled_fields, passages
+from es_simhash.scheme import passages
 from es_simhash.scheme.fingerprint import STATUSES, Fingerprint, Fingerprints
-from es_simhash.scheme.settings import Settings, SimHash
+from es_simhash.scheme.fingerprinting import stripped
+from es_simhash.scheme.settings import Settings, SimHash, by_fingerprinter, reads_texts
 from es_simhash.sketches.minhash.codec import SignatureCodec
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from es_simhash._core.bit_codes import Codes
-    from es_simhash.scheme.verdict.measures import Similarities
+    from es_simhash._core.arrays import Codes
+    from es_simhash.scheme.verdict.rule import Similarities
     from es_simhash.sketches.minhash.common import Signatures
 
 
@@ -122,7 +124,7 @@ def _terms(settings: Settings, kind: Literal["block", "band"], fingerprint: Fing
     status = np.array([STATUSES.index(fingerprint.status)], dtype=np.uint8)
     simhashes = signatures = None
     if settings.simhash and fingerprint.simhash is not None:
-        simhashes = bit_codes.from_ints([fingerprint.simhash], settings.simhash.bits)
+        simhashes = arrays.from_ints([fingerprint.simhash], settings.simhash.bits)
     if fingerprint.minhash is not None:
         signatures = fingerprint.signature[np.newaxis]
     [fields] = write(settings, "", [""], Fingerprints(status, simhashes, signatures))
@@ -161,7 +163,7 @@ def content_hash(text: str) -> str:
 
 def of_text(settings: Settings, scheme_id: str, text: str) -> tuple[Fingerprint, Json] | None:
     """Return the fingerprint and the fields of one text, if there is a quicker way than that for many."""
-    made = compiled_fields.of_text(settings, scheme_id, tuple(_properties(settings)), text)
+    made = of_text_by_kernels(settings, scheme_id, tuple(_properties(settings)), text)
     if made is not None:
         passages.add_keys(settings, [text], [made[1]])
     return made
@@ -169,7 +171,7 @@ def of_text(settings: Settings, scheme_id: str, text: str) -> tuple[Fingerprint,
 
 def write(settings: Settings, scheme_id: str, texts: Sequence[str], fingerprints: Fingerprints) -> Iterator[Json]:
     """Yield the fields of each text."""
-    made = compiled_fields.write(settings, scheme_id, tuple(_properties(settings)), texts, fingerprints)
+    made = write_by_kernels(settings, scheme_id, tuple(_properties(settings)), texts, fingerprints)
     if made is None:
         made = list(_write(settings, scheme_id, texts, fingerprints))
     passages.add_keys(settings, texts, made)
@@ -194,7 +196,7 @@ def _columns(settings: Settings, fingerprints: Fingerprints) -> dict[str, list[s
     columns: dict[str, Any] = {}
     if settings.simhash and fingerprints.simhashes is not None:
         if settings.layout.simhash == "field":
-            codes = bit_codes.to_ints(fingerprints.simhashes)
+            codes = arrays.to_ints(fingerprints.simhashes)
             columns["simhash"] = [hexadecimal(settings.simhash, code) for code in codes]
         columns |= _key_columns(settings, "block", settings.simhash.layout.key_points(fingerprints.simhashes))
     if settings.minhash and fingerprints.signatures is not None:
@@ -207,8 +209,8 @@ def _columns(settings: Settings, fingerprints: Fingerprints) -> dict[str, list[s
 def _key_columns(settings: Settings, kind: str, points: npt.NDArray[np.uint32]) -> dict[str, Any]:
     """Return the columns of keys, given by their code points."""
     if settings.layout.keys == "text":
-        return {f"{kind}s": digits.joined(points)}
-    keys = digits.strings(points)
+        return {f"{kind}s": arrays.joined(points)}
+    keys = arrays.strings(points)
     if settings.layout.keys == "fields":
         return {f"{kind}{i}": column.tolist() for i, column in enumerate(keys.T)}
     return {f"{kind}s": keys.tolist()}
@@ -275,11 +277,11 @@ def read_all(
     settings: Settings, scheme_id: str, objects: Sequence[Any], signature: bytes | None = None
 ) -> StoredFingerprints:
     """Read the fingerprints in the fields of documents; a ``signature`` may be compared with theirs at once."""
-    compiled = compiled_fields.read(settings, scheme_id, tuple(_properties(settings)), objects, signature)
+    compiled = read_by_kernels(settings, scheme_id, tuple(_properties(settings)), objects, signature)
     return _read_all(settings, scheme_id, objects) if compiled is None else _of_columns(settings, compiled)
 
 
-def _of_columns(settings: Settings, columns: compiled_fields.Columns) -> StoredFingerprints:
+def _of_columns(settings: Settings, columns: Columns) -> StoredFingerprints:
     places, contents, (simhashes, keyed, signatures), similarities = columns
     return StoredFingerprints(
         places,
@@ -297,7 +299,7 @@ def _read_all(settings: Settings, scheme_id: str, objects: Sequence[Any]) -> Sto
     simhashes = keyed = signatures = None
     if settings.simhash:
         codes = [each.simhash for each in whole.values() if each.simhash is not None]
-        simhashes = bit_codes.from_ints(codes, settings.simhash.bits)
+        simhashes = arrays.from_ints(codes, settings.simhash.bits)
     if settings.minhash:
         keys = [each.band_keys for each in whole.values() if each.band_keys is not None]
         keyed = settings.minhash.layout.signatures_of_keys(keys)
@@ -388,3 +390,78 @@ def signature_codec(settings: Settings) -> SignatureCodec:
     """Return the codec of signatures that are stored apart."""
     assert settings.minhash
     return SignatureCodec(settings.minhash.size, settings.layout.signature_bits)
+
+
+if TYPE_CHECKING:
+    from es_simhash_native import Fields, Fingerprinter
+
+    from es_simhash._core.arrays import Codes
+    from es_simhash.scheme.settings import Layout, MinHash, Settings, SimHash
+    from es_simhash.scheme.verdict.rule import Similarities
+    from es_simhash.sketches.minhash.common import Signatures
+
+    # Which objects hold a whole fingerprint of the scheme; see `read_by_kernels`.
+    Columns: TypeAlias = tuple[list[int], list[str | None], tuple[Codes, Signatures, Signatures], Similarities | None]
+
+
+def write_by_kernels(
+    settings: Settings, scheme_id: str, names: tuple[str, ...], texts: Sequence[str], fingerprints: Fingerprints
+) -> list[Json] | None:
+    """Return the fields of each text; None where numpy must make them, or say what is wrong."""
+    statuses, simhashes, signatures = fingerprints.statuses, fingerprints.simhashes, fingerprints.signatures
+
+    def written(_: object) -> list[Json] | None:
+        fields = _fields(settings.simhash, settings.minhash, settings.layout, scheme_id, names)
+        try:
+            return fields.write(list(texts), statuses, simhashes, signatures)
+        except TypeError:  # a caller's columns, of other types
+            return None
+
+    return by_kernels(written)
+
+
+def of_text_by_kernels(
+    settings: Settings, scheme_id: str, names: tuple[str, ...], text: str
+) -> tuple[Fingerprint, Json] | None:
+    """Return the fingerprint and the fields of one text; None where numpy must make them, or say what is wrong."""
+    if not reads_texts(settings) or not isinstance(text, str):
+        return None
+
+    def made(fingerprinter: Fingerprinter) -> tuple[Fingerprint, Json]:
+        fields = _fields(settings.simhash, settings.minhash, settings.layout, scheme_id, names)
+        (status, simhash, signature), own = fields.of_text(fingerprinter, stripped(settings, [text])[0], text)
+        return Fingerprint.of(STATUSES[status], simhash, signature), own
+
+    return by_fingerprinter(settings, made)
+
+
+def read_by_kernels(
+    settings: Settings, scheme_id: str, names: tuple[str, ...], objects: Sequence[Any], signature: bytes | None
+) -> Columns | None:
+    """Return which of the documents' objects hold a whole fingerprint of the scheme.
+
+    Of these also the hashes of the contents, and as columns the SimHashes, the values that the keys of bands hold, and
+    the signatures that are stored apart; and their estimated similarities to a ``signature``.
+    """
+    if native() is None:
+        return None
+    fields = _fields(settings.simhash, settings.minhash, settings.layout, scheme_id, names)
+    return fields.read(objects if isinstance(objects, list) else list(objects), signature)
+
+
+@lru_cache(maxsize=16)
+def _fields(
+    simhash: SimHash | None, minhash: MinHash | None, layout: Layout, scheme_id: str, names: tuple[str, ...]
+) -> Fields:
+    kernels = native()
+    assert kernels
+    made: Fields = kernels.Fields(
+        blocks=(simhash.bits, simhash.blocks, layout.simhash == "field") if simhash else None,
+        bands=(minhash.bands, minhash.rows, minhash.key_bits) if minhash else None,
+        signature=(minhash.size, layout.signature_bits) if minhash and layout.signature_bits else None,
+        keys=layout.keys,
+        names=list(names),
+        scheme=scheme_id,
+        statuses=list(STATUSES),
+    )
+    return made

@@ -16,14 +16,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core import digits
-from es_simhash._core.arrays import Integers, select
-from es_simhash._core.bit_codes import Codes
-from es_simhash._core.json_paths import Json
+from es_simhash._core import arrays
+from es_simhash._core.arrays import Codes, Integers, select
+from es_simhash._core.json_codec import Json
 from es_simhash.errors import SchemeError
 from es_simhash.scheme import fingerprinting
-from es_simhash.scheme.compiled import by_fingerprinter
-from es_simhash.scheme.settings import Passages, Settings
+from es_simhash.scheme.settings import Passages, Settings, by_fingerprinter
 from es_simhash.sketches.winnowing import grams, minima
 
 if TYPE_CHECKING:
@@ -104,7 +102,7 @@ def _written(passages: Passages, hashes: Codes, offsets: Integers) -> list[str]:
     is_new[1:] = numbers[1:] != numbers[:-1]
     is_new[offsets[:-1][np.diff(offsets) > 0]] = True
     numbers, offsets = select(numbers, offsets, is_new)
-    text = _spaced(digits.code_points(numbers, passages.key_digits, digits.BASE64URL))
+    text = _spaced(arrays.code_points(numbers, passages.key_digits, arrays.BASE64URL))
     bounds = (offsets * (passages.key_digits + 1)).tolist()
     return [text[start : end - 1] if end > start else "" for start, end in pairwise(bounds)]
 

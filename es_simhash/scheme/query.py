@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Any, Literal, TypeAlias, get_args
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.errors import InputError, SchemeError, TextError
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprint

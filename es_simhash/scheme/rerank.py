@@ -11,22 +11,28 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core import bit_codes
-from es_simhash._core.arrays import Integers
-from es_simhash._core.bit_codes import Codes
+from es_simhash._core import arrays
+from es_simhash._core.arrays import Codes, Integers
 from es_simhash._core.humanize import counted, with_error
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash._core.notebook import shortened
 from es_simhash._core.rows import Rows, Shown, cell
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprint, Status
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Settings
-from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
-from es_simhash.scheme.verdict.rule import CLAUSES, EQUAL, NUMBERS, Clause, are_near, clauses
+from es_simhash.scheme.verdict.rule import (
+    CLAUSES,
+    EQUAL,
+    NUMBERS,
+    Clause,
+    PairMeasures,
+    Similarities,
+    are_near,
+    clauses,
+)
 from es_simhash.sketches import hamming
-from es_simhash.sketches.minhash.common import VALUE_BITS, Signatures
-from es_simhash.sketches.minhash.estimate import estimates, standard_error
+from es_simhash.sketches.minhash.common import VALUE_BITS, Signatures, estimates, standard_error
 
 
 @dataclass(frozen=True)
@@ -197,13 +203,13 @@ class Compared:
         if self.simhashes is None or self.simhash is None:
             return None
         words = 1 if self.simhashes.ndim == 1 else self.simhashes.shape[1]
-        return hamming.distances(bit_codes.from_ints([self.simhash], 64 * words), self.simhashes).astype(np.int64)
+        return hamming.distances(arrays.from_ints([self.simhash], 64 * words), self.simhashes).astype(np.int64)
 
     def distance(self, place: int) -> int | None:
         """Return the distance of one hit."""
         if self.simhashes is None or self.simhash is None:
             return None
-        [simhash] = bit_codes.to_ints(self.simhashes[place : place + 1])
+        [simhash] = arrays.to_ints(self.simhashes[place : place + 1])
         return hamming.distance(self.simhash, simhash)
 
     def standard_error(self, similarity: float) -> float:

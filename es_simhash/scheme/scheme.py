@@ -15,25 +15,23 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core import bit_codes
+from es_simhash._core import arrays
 from es_simhash._core.arrow import Texts, each_text
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.errors import InputError, SchemeError
 from es_simhash.scheme import fingerprinting, json_form, mapping, query
 from es_simhash.scheme.fingerprint import Fingerprint, Fingerprints
 from es_simhash.scheme.fingerprint_batches import FingerprintBatches
 from es_simhash.scheme.json_form import Functions
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
-from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.query import By, Criteria, Filter
-from es_simhash.scheme.settings import Settings
+from es_simhash.scheme.settings import PRESETS, Settings
 from es_simhash.scheme.verdict.verification import Level, Verification
 from es_simhash.scheme.verdict.verifier import Verifier
 from es_simhash.sketches import hamming
-from es_simhash.sketches.minhash.estimate import estimate
+from es_simhash.sketches.minhash.common import estimate
 from es_simhash.sketches.simhash import BitSums, from_sums
-from es_simhash.text.features import FeatureBatch
-from es_simhash.text.idf import IdfTable
+from es_simhash.text.features import FeatureBatch, IdfTable
 
 if TYPE_CHECKING:
     from es_simhash.scheme.rerank import Matches
@@ -46,7 +44,7 @@ class Scheme(Settings):
 
     @classmethod
     def preset(cls, name: str) -> Scheme:
-        """Return the preset of that name (see `es_simhash.scheme.presets`)."""
+        """Return the preset of that name (see `es_simhash.scheme.settings`)."""
         if name not in PRESETS:
             raise SchemeError(f"There is no preset {name!r}. Choose from: {', '.join(PRESETS)}.")
         return cls(name=name, **PRESETS[name].settings)
@@ -103,7 +101,7 @@ class Scheme(Settings):
         """Return the SimHash of a document that has these sums."""
         if self.simhash is None or sums.shape != (self.simhash.bits,):
             raise InputError(f"Sums of shape {sums.shape} are not of this scheme. Make them by its bit_sums.")
-        return bit_codes.to_ints(from_sums(sums[np.newaxis]))[0]
+        return arrays.to_ints(from_sums(sums[np.newaxis]))[0]
 
     # --- from fingerprints to keys and comparisons ---
 

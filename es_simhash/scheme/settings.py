@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, get_args
 
-from es_simhash._core.bit_codes import words_per_code
+from es_simhash._core.arrays import words_per_code
+from es_simhash._core.native import by_kernels, native
 from es_simhash.errors import SchemeError
-from es_simhash.scheme import compiled
 from es_simhash.scheme.verdict.verification import Verification, check_similarity
 from es_simhash.sketches.bands import BITS_A_DIGIT, Bands
 from es_simhash.sketches.blocks import MAX_KEYED_BLOCKS, Blocks
 from es_simhash.sketches.minhash import k_hash, one_permutation, weighted
 from es_simhash.sketches.minhash.common import Signatures, check_size, check_value_bits
 from es_simhash.sketches.tradeoffs import least_shared
-from es_simhash.text.features import FeatureBatch
+from es_simhash.text.features import FeatureBatch, IdfTable
 from es_simhash.text.hashing.registry import DEFAULT, HASH_FUNCTIONS, HashFunction, hash_function
-from es_simhash.text.idf import IdfTable
 from es_simhash.text.normalise import Normalisation
-from es_simhash.text.tokens.kinds import KINDS, Custom, Keywords, Runs, RunsAndNumbers, Tokens, Words
+from es_simhash.text.tokens.kinds import KINDS, Chars, Custom, Keywords, Runs, RunsAndNumbers, Tokens, Words
 
 if TYPE_CHECKING:
     from es_simhash_native import Fingerprinter
+
 
 # The weight of a feature: "set" 1, however often it occurs in the text; "tf" its occurrences; "idf" its inverse
 # document frequency; "tfidf" their product; "own" the weight that comes with the token.
@@ -221,8 +221,8 @@ class Settings:
 
     @cached_property
     def fingerprinter(self) -> Fingerprinter:
-        """The compiled kernels with these settings, where `es_simhash.scheme.compiled` takes them."""
-        return compiled.fingerprinter(self)
+        """The compiled kernels with these settings, where `es_simhash.scheme.settings` takes them."""
+        return fingerprinter(self)
 
     @cached_property
     def by_text(self) -> Settings:
@@ -306,3 +306,94 @@ def _with_normalised_stop_words(tokens: Any, normalisation: Normalisation) -> An
     if not stop_words:
         return tokens
     return replace(tokens, stop_words=frozenset(map(normalisation, stop_words)))
+
+
+Result = TypeVar("Result")
+
+# The kinds of tokens that the kernels cut texts into.
+_CUT = (Chars, Runs, RunsAndNumbers, Words)
+
+
+def by_fingerprinter(settings: Settings, make: Callable[[Fingerprinter], Result]) -> Result | None:
+    """Return what the compiled kernels of a scheme make; None where numpy must make it, or say what is wrong."""
+    return by_kernels(lambda _: make(settings.fingerprinter))
+
+
+def fingerprinter(settings: Settings) -> Fingerprinter:
+    """Make the kernels for these settings, which must be installed."""
+    kernels = native()
+    assert kernels
+    steps, minhash = settings.normalisation, settings.minhash
+    made: Fingerprinter = kernels.Fingerprinter(
+        normalisation=(steps.nfkc, steps.casefold, steps.whitespace, steps.fold),
+        tokens=_tokens(settings),
+        hash=settings.hash_function.name,
+        hash_bits=settings.hash_bits,
+        weights=settings.weights,
+        idf=(settings.idf.hashes, settings.idf.weights, settings.idf.unseen) if settings.idf else None,
+        simhash_bits=settings.simhash.bits if settings.simhash else 0,
+        minhash=(minhash.kind, minhash.size) if minhash else None,
+        floor=settings.floor,
+    )
+    return made
+
+
+def reads_texts(settings: Settings) -> bool:
+    """Return whether the kernels are there, and go all the way from texts: others are given tokens, or hashes."""
+    return native() is not None and isinstance(settings.tokens, _CUT) and hashes_tokens(settings)
+
+
+def hashes_tokens(settings: Settings) -> bool:
+    """Return whether the kernels hash tokens: a caller's own function is called in Python."""
+    return settings.hash_function.name in HASH_FUNCTIONS
+
+
+def _tokens(settings: Settings) -> tuple[Any, ...]:
+    tokens = settings.tokens
+    if isinstance(tokens, Chars):
+        return "chars", tokens.n
+    if isinstance(tokens, Runs):
+        return "runs", tokens.dense
+    if isinstance(tokens, RunsAndNumbers):
+        return (tokens.kind,)
+    if isinstance(tokens, Words):
+        return "words", tokens.n, sorted(tokens.stop_words)
+    return ("given",)
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Settings of a scheme, and one sentence on when to choose them."""
+
+    use: str
+    settings: dict[str, Any]
+
+
+PRESETS: dict[str, Preset] = {
+    "default": Preset(
+        "Texts of a paragraph or more, in any language: MinHash finds what is similar, SimHash what is nearly equal.",
+        {},
+    ),
+    "short": Preset(
+        "Titles, queries, product names and posts: shorter n-grams, and more bands.",
+        {
+            "tokens": Chars(3),
+            "simhash": SimHash(64, 8, 5),
+            "minhash": MinHash(bands=42),
+            "floor": 4,
+            "verification": Verification(features="scheme"),
+        },
+    ),
+    "passages": Preset(
+        "As default, and for documents that quote or contain one another; the fields of long texts are larger.",
+        {"passages": Passages()},
+    ),
+    "chinese-keywords": Preset(
+        "Long Chinese texts by their 22 weightiest words, in any order; finds less than default (extra: chinese).",
+        {"tokens": Keywords("tfidf", 22), "weights": "own", "minhash": None, "floor": 4, "verification": None},
+    ),
+    "strict": Preset(
+        "Almost identical texts only: SimHash within 3 of 64 bits, the smallest fields.",
+        {"minhash": None, "layout": Layout(simhash="blocks"), "verification": None},
+    ),
+}

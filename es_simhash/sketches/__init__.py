@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from es_simhash.sketches.blocks import Blocks, PrefixTables
     from es_simhash.sketches.in_memory import SEARCHES, Search, SearchResult
     from es_simhash.sketches.minhash.codec import SignatureCodec
-    from es_simhash.sketches.minhash.estimate import standard_error
+    from es_simhash.sketches.minhash.common import standard_error
     from es_simhash.sketches.tradeoffs import block_candidates, manku_postings
     from es_simhash.text.features import FeatureBatch
 
@@ -26,7 +26,7 @@ _NAMES = {
     "sketches.blocks": "Blocks PrefixTables",
     "sketches.in_memory": "SEARCHES Search SearchResult",
     "sketches.minhash.codec": "SignatureCodec",
-    "sketches.minhash.estimate": "standard_error",
+    "sketches.minhash.common": "standard_error",
     "sketches.tradeoffs": "block_candidates manku_postings",
     "text.features": "FeatureBatch",
 }

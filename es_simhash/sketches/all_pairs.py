@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core import bit_codes
-from es_simhash._core.arrays import Integers, spread, spread_chunks
-from es_simhash._core.bit_codes import check_codes
+from es_simhash._core import arrays
+from es_simhash._core.arrays import Integers, check_codes, spread, spread_chunks
 from es_simhash._core.native import native
 from es_simhash.errors import SchemeError
 from es_simhash.sketches import hamming
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType
 
-    from es_simhash._core.bit_codes import Codes
+    from es_simhash._core.arrays import Codes
     from es_simhash.sketches.hamming import Distances
 
 Pairs = npt.NDArray[np.int64]
@@ -238,7 +237,7 @@ def _near_pairs(
 ) -> Iterator[tuple[Integers, Integers, Distances]]:
     """Yield the pairs of rows of sorted entries with the same hash, within ``k``, that meet in this table first."""
     passed_over = np.array(table.passed_over, dtype=np.uint64)
-    most, start = min(k, bit_codes.MAX_BITS), 0
+    most, start = min(k, arrays.MAX_BITS), 0
     while start < len(entries):
         left, right, distances, start = kernels.near_pairs(
             codes, entries, start, _CANDIDATES, most, table.chosen, passed_over
@@ -277,8 +276,8 @@ def _cheapest_blocks(codes: Codes, bits: int, k: int) -> Blocks | None:
     n, costs = len(codes), _COMPILED_COSTS if native() else _NUMPY_COSTS
     pairs = n * (n - 1) / 2
     sample = codes[np.random.default_rng(0).choice(n, min(n, _SAMPLE), replace=False, shuffle=False)]
-    cheapest, least = None, n * costs.row + pairs * bit_codes.words_per_code(bits) * costs.word
-    for count in range(max(k + 1, bit_codes.words_per_code(bits)), bits + 1):
+    cheapest, least = None, n * costs.row + pairs * arrays.words_per_code(bits) * costs.word
+    for count in range(max(k + 1, arrays.words_per_code(bits)), bits + 1):
         cost = float(comb(count, k) * (costs.table + n * costs.entry))
         if cost >= least:
             break

@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from es_simhash._core import digits
+from es_simhash._core import arrays
 from es_simhash.errors import FormatError, HashError, SchemeError
 from es_simhash.sketches.hamming import bit_count
-from es_simhash.sketches.minhash.common import VALUE_BITS
-from es_simhash.sketches.minhash.estimate import similarities_of_shares
-from es_simhash.text.hashing.poly64 import BASE
+from es_simhash.sketches.minhash.common import VALUE_BITS, similarities_of_shares
+from es_simhash.text.hashing.registry import BASE
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -103,7 +102,7 @@ class Bands:
         return np.uint32 if self.rows * self.value_bits <= 32 else np.uint64
 
     def similarities(self, first: Keys, second: Keys) -> npt.NDArray[np.float64]:
-        """Estimate similarities from `packed` rows as `es_simhash.sketches.minhash.estimate.estimates` does."""
+        """Estimate similarities from `packed` rows as `es_simhash.sketches.minhash.common.estimates` does."""
         bits, number = self.value_bits, first.dtype.type
         # A value that is not zero carries into its highest bit (Warren, "Hacker's Delight", 6-1).
         high = number(sum(1 << (row * bits + bits - 1) for row in range(self.rows)))
@@ -128,12 +127,12 @@ class Bands:
 
         ``key_bits`` must be a multiple of 6, so that every digit counts.
         """
-        keys: list[list[str]] = digits.strings(self.key_points(signatures)).tolist()
+        keys: list[list[str]] = arrays.strings(self.key_points(signatures)).tolist()
         return keys
 
     def key_points(self, signatures: Signatures) -> npt.NDArray[np.uint32]:
         """Return the code points of the keys, along the last axis."""
-        return digits.code_points(self.values(signatures), self.key_digits, digits.BASE64URL)
+        return arrays.code_points(self.values(signatures), self.key_digits, arrays.BASE64URL)
 
     def signatures_of_keys(self, joined: Sequence[str]) -> Signatures:
         """Return `signatures` of the keys of each document, given as one text: in order, with nothing between."""
@@ -142,7 +141,7 @@ class Bands:
                 f"These are not the {self.count} keys of {self.key_digits} characters that each document of this "
                 "scheme has. Read them again, or with the scheme by which they were stored."
             )
-        values = digits.values_of("".join(joined), self.key_digits, digits.BASE64URL)
+        values = arrays.values_of("".join(joined), self.key_digits, arrays.BASE64URL)
         return self.signatures(values.reshape(len(joined), self.count))
 
     @property

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from es_simhash._core import bit_codes, digits
-from es_simhash._core.bit_codes import check_codes
+from es_simhash._core import arrays
+from es_simhash._core.arrays import check_codes
 from es_simhash.errors import FormatError, SchemeError
 from es_simhash.sketches.hamming import check_distance
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from es_simhash._core.bit_codes import Codes
+    from es_simhash._core.arrays import Codes
 
 
 MAX_KEYED_BLOCKS = 36
@@ -46,7 +46,7 @@ class Blocks:
     count: int
 
     def __post_init__(self) -> None:
-        bit_codes.check_bits(self.bits)
+        arrays.check_bits(self.bits)
         if not isinstance(self.count, int) or isinstance(self.count, bool) or not 1 <= self.count <= self.bits:
             raise SchemeError(
                 f"{self.bits} bits cannot be cut into {self.count!r} blocks. Choose 1 to {self.bits} blocks."
@@ -72,7 +72,7 @@ class Blocks:
         """The bits of each block, an array of shape ``(count, words)``."""
         ends = zip(self.widths, accumulate(self.widths), strict=True)
         ints = [(1 << width) - 1 << self.bits - end for width, end in ends]
-        return bit_codes.from_ints(ints, self.bits).reshape(self.count, -1)
+        return arrays.from_ints(ints, self.bits).reshape(self.count, -1)
 
     def min_shared(self, distance: int) -> int:
         """Return how many blocks any two codes within ``distance`` are sure to share: m - k."""
@@ -86,8 +86,8 @@ class Blocks:
 
     def values(self, codes: Codes) -> npt.NDArray[np.uint64]:
         """Return the blocks of each code as numbers, an array of shape ``(N, count)``."""
-        bit_codes.check_codes(codes, self.bits)
-        columns = [bit_codes.extract(codes, self.bits, *block) for block in zip(self.starts, self.widths, strict=True)]
+        arrays.check_codes(codes, self.bits)
+        columns = [arrays.extract(codes, self.bits, *block) for block in zip(self.starts, self.widths, strict=True)]
         return np.stack(columns, axis=1)
 
     @overload
@@ -101,14 +101,14 @@ class Blocks:
         as many as the widest block needs: block 2 of 12 bits with the value 67 is ``"2BD"``.
         """
         if not isinstance(codes, np.ndarray):
-            return self.keys(bit_codes.from_ints([codes], self.bits))[0]
-        keys: list[list[str]] = digits.strings(self.key_points(codes)).tolist()
+            return self.keys(arrays.from_ints([codes], self.bits))[0]
+        keys: list[list[str]] = arrays.strings(self.key_points(codes)).tolist()
         return keys
 
     def code_of(self, keys: Sequence[str]) -> int | None:
         """Return the code that has these keys; None if there is none."""
         try:
-            values = digits.values_of("".join(key[1:] for key in keys), self.key_digits - 1, digits.BASE64URL)
+            values = arrays.values_of("".join(key[1:] for key in keys), self.key_digits - 1, arrays.BASE64URL)
         except FormatError:
             return None
         code = 0
@@ -128,14 +128,14 @@ class Blocks:
                 f"Keys cannot number {self.count} blocks with one base-36 digit. "
                 f"Choose at most {MAX_KEYED_BLOCKS} blocks."
             )
-        values = digits.code_points(self.values(codes), self.key_digits - 1, digits.BASE64URL)
+        values = arrays.code_points(self.values(codes), self.key_digits - 1, arrays.BASE64URL)
         prefix = np.broadcast_to(self._positions, (*values.shape[:2], 1))
         return np.concatenate([prefix, values], axis=2)
 
     @cached_property
     def _positions(self) -> npt.NDArray[np.uint32]:
         """The code point of each block's position as a digit, as a column."""
-        return np.array([[ord(digits.base36(i, 1))] for i in range(self.count)], dtype=np.uint32)
+        return np.array([[ord(arrays.base36(i, 1))] for i in range(self.count)], dtype=np.uint32)
 
 
 _MAX_TABLES = 36**2
@@ -188,11 +188,11 @@ class PrefixTables:
         high = low = np.zeros(len(codes), dtype=np.uint64)
         for block in choice:
             size = self.blocks.widths[block]
-            value = bit_codes.extract(codes, self.bits, self.blocks.starts[block], size)
+            value = arrays.extract(codes, self.bits, self.blocks.starts[block], size)
             # Two shifts, because one by all 64 bits is undefined.
             high = (high << np.uint64(size - 1) << np.uint64(1)) | (low >> np.uint64(64 - size))
             low = (low << np.uint64(size - 1) << np.uint64(1)) | value
-        return low if bit_codes.words_per_code(width) == 1 else np.stack([high, low], axis=1)
+        return low if arrays.words_per_code(width) == 1 else np.stack([high, low], axis=1)
 
     @overload
     def keys(self, codes: int) -> list[str]: ...
@@ -205,11 +205,11 @@ class PrefixTables:
         lower-case hex with as many digits as its width needs.
         """
         if not isinstance(codes, np.ndarray):
-            return self.keys(bit_codes.from_ints([codes], self.bits))[0]
+            return self.keys(arrays.from_ints([codes], self.bits))[0]
         number_digits = 1 if len(self.choices) <= 36 else 2
         columns = []
         for table, (prefix, width) in enumerate(zip(self.prefixes(codes), self.prefix_bits, strict=True)):
-            number = digits.base36(table, number_digits)
+            number = arrays.base36(table, number_digits)
             columns.append([number + text for text in _hex(prefix, width)])
         return [list(keys) for keys in zip(*columns, strict=True)]
 
@@ -217,9 +217,9 @@ class PrefixTables:
 def _hex(codes: Codes, bits: int) -> list[str]:
     count = -(-bits // 4)
     if codes.ndim == 1:
-        points = digits.code_points(codes, count, digits.HEX)
+        points = arrays.code_points(codes, count, arrays.HEX)
     else:
         words = (codes[:, 0], count - 16), (codes[:, 1], 16)
-        points = np.concatenate([digits.code_points(word, some, digits.HEX) for word, some in words], axis=1)
-    texts: list[str] = digits.strings(points).tolist()
+        points = np.concatenate([arrays.code_points(word, some, arrays.HEX) for word, some in words], axis=1)
+    texts: list[str] = arrays.strings(points).tolist()
     return texts

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from es_simhash.errors import SchemeError
 
 if TYPE_CHECKING:
-    from es_simhash._core.bit_codes import Codes
+    from es_simhash._core.arrays import Codes
 
 Distances = npt.NDArray[np.uint8]
 

@@ -15,8 +15,8 @@ from math import comb
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core import bit_codes
-from es_simhash._core.bit_codes import Codes, check_codes
+from es_simhash._core import arrays
+from es_simhash._core.arrays import Codes, check_codes
 from es_simhash.errors import SchemeError
 from es_simhash.sketches import hamming
 from es_simhash.sketches.blocks import Blocks, PrefixTables
@@ -60,7 +60,7 @@ class Search(ABC):
 
     def search(self, query: int, k: int) -> SearchResult:
         """Find the fingerprints within ``k`` of the query, a code given as an integer."""
-        return self.search_many(bit_codes.from_ints([query], self.bits), k)[0]
+        return self.search_many(arrays.from_ints([query], self.bits), k)[0]
 
     def _check(self, queries: Codes, k: int) -> None:
         check_codes(queries, self.bits)
@@ -94,7 +94,7 @@ class BitPositions(Search):
 
     def __init__(self, codes: Codes, bits: int, k: int) -> None:
         super().__init__(codes, bits, k)
-        columns = [bit_codes.extract(codes, bits, position, 1) for position in range(bits)]
+        columns = [arrays.extract(codes, bits, position, 1) for position in range(bits)]
         self._postings = [
             tuple(np.flatnonzero(column == value).astype(np.uint32) for value in (0, 1)) for column in columns
         ]
@@ -102,7 +102,7 @@ class BitPositions(Search):
     def search_many(self, queries: Codes, k: int) -> list[SearchResult]:
         """Find the fingerprints within ``k`` of each query."""
         self._check(queries, k)
-        return [self._search(query, k) for query in bit_codes.to_ints(queries)]
+        return [self._search(query, k) for query in arrays.to_ints(queries)]
 
     def _search(self, query: int, k: int) -> SearchResult:
         agreeing = np.zeros(len(self.codes), dtype=np.uint8)
@@ -131,7 +131,7 @@ class Variants(Search):
                 f"{_MAX_VARIANTS:,}. Choose a smaller k or another search."
             )
         self._ids: defaultdict[int, list[int]] = defaultdict(list)
-        for row, code in enumerate(bit_codes.to_ints(codes)):
+        for row, code in enumerate(arrays.to_ints(codes)):
             self._ids[code].append(row)
         self._masks = list(_masks(bits, k))
 
@@ -139,12 +139,12 @@ class Variants(Search):
         """Find the fingerprints within ``k`` of each query."""
         self._check(queries, k)
         masks = self._masks[: variant_count(self.bits, k)]
-        return [self._search(query, masks) for query in bit_codes.to_ints(queries)]
+        return [self._search(query, masks) for query in arrays.to_ints(queries)]
 
     def _search(self, query: int, masks: list[int]) -> SearchResult:
         met = [query ^ mask for mask in masks if query ^ mask in self._ids]
         ids = np.array([row for code in met for row in self._ids[code]], dtype=np.int64)
-        distances = hamming.distances(self.codes[ids], bit_codes.from_ints([query], self.bits))
+        distances = hamming.distances(self.codes[ids], arrays.from_ints([query], self.bits))
         return ranked(ids, distances, len(ids), len(ids))
 
 
@@ -189,7 +189,7 @@ class Pigeonhole(TableSearch):
 
     def __init__(self, codes: Codes, bits: int, k: int, blocks: int | None = None) -> None:
         if blocks is None:
-            blocks = max(min(k + 1, bits), bit_codes.words_per_code(bits))
+            blocks = max(min(k + 1, bits), arrays.words_per_code(bits))
         self._blocks = Blocks(bits, blocks)
         self._blocks.min_shared(k)
         super().__init__(codes, bits, k)
@@ -211,7 +211,7 @@ class MankuTables(TableSearch):
     def _keys(self, codes: Codes) -> Codes:
         prefixes = zip(self._prefixes.prefixes(codes), self._prefixes.prefix_bits, strict=True)
         # The leading 64 bits of a wider prefix select well enough.
-        return np.stack([bit_codes.extract(prefix, width, 0, min(width, 64)) for prefix, width in prefixes], axis=1)
+        return np.stack([arrays.extract(prefix, width, 0, min(width, 64)) for prefix, width in prefixes], axis=1)
 
     def _min_tables(self, _k: int) -> int:
         return 1

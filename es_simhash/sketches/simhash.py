@@ -24,12 +24,11 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core import bit_codes
-from es_simhash._core.arrays import Integers, offsets_from_counts, positions_in_rows
-from es_simhash._core.bit_codes import Codes
+from es_simhash._core import arrays
+from es_simhash._core.arrays import Codes, Integers, offsets_from_counts, positions_in_rows
 from es_simhash.errors import WeightError
 from es_simhash.text.features import FeatureBatch, check_weights
-from es_simhash.text.hashing.poly64 import hash_tokens
+from es_simhash.text.hashing.registry import hash_tokens
 
 Words = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.int64]
@@ -151,7 +150,7 @@ def from_sums(sums: BitSums) -> Codes:
     signs = np.zeros((len(sums), bits + -bits % 64), dtype=np.bool_)
     np.greater(sums, 0, out=signs[:, -bits:])
     packed = np.packbits(signs, axis=1).view(">u8").astype(np.uint64)
-    return packed[:, 0] if bit_codes.words_per_code(bits) == 1 else packed
+    return packed[:, 0] if arrays.words_per_code(bits) == 1 else packed
 
 
 def bit_sums(features: FeatureBatch, bits: int) -> BitSums:
@@ -167,8 +166,8 @@ def bit_sums(features: FeatureBatch, bits: int) -> BitSums:
 def simhash_of_hashes(weighted: Iterable[tuple[int, float]], bits: int) -> int:
     """Return the SimHash of (hash, weight) pairs, the hashes being integers of ``bits`` bits."""
     pairs = list(weighted)
-    hashes = bit_codes.from_ints((value for value, _ in pairs), bits)
-    return bit_codes.to_ints(simhashes(_one_document(hashes, [weight for _, weight in pairs]), bits))[0]
+    hashes = arrays.from_ints((value for value, _ in pairs), bits)
+    return arrays.to_ints(simhashes(_one_document(hashes, [weight for _, weight in pairs]), bits))[0]
 
 
 def simhash_of_vector(
@@ -181,10 +180,10 @@ def simhash_of_vector(
     """
     if dimension_hash is not None:
         return simhash_of_hashes(((dimension_hash(name), value) for name, value in vector.items()), bits)
-    width = next(width for width in (32, 64, 128) if width >= bit_codes.check_bits(bits))
+    width = next(width for width in (32, 64, 128) if width >= arrays.check_bits(bits))
     hashes = hash_tokens([str(name) for name in vector], width)
     sums = bit_sums(_one_document(hashes, list(vector.values())), width)
-    return bit_codes.to_ints(from_sums(sums[:, :bits]))[0]
+    return arrays.to_ints(from_sums(sums[:, :bits]))[0]
 
 
 def _one_document(hashes: Codes, weights: list[float]) -> FeatureBatch:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.arrays import Integers, distinct_numbers, offsets_from_counts, rows_of
-from es_simhash._core.bit_codes import Codes
+from es_simhash._core.arrays import Codes, Integers, distinct_numbers, offsets_from_counts, rows_of
 from es_simhash.sketches.minhash.common import constants
 from es_simhash.text.features import FeatureBatch
 

@@ -11,16 +11,15 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.arrays import Integers, select
-from es_simhash._core.bit_codes import Codes
-from es_simhash.text.hashing.poly64 import BASE, fmix64
+from es_simhash._core.arrays import Codes, Integers, select
+from es_simhash.text.hashing.registry import BASE, fmix64
 
 
 def grams(hashes: Codes, offsets: Integers, n: int) -> tuple[Codes, Integers]:
     """Return the hashes of each text's n-grams, in order, and the texts' offsets, given those of its tokens.
 
     With h1 … hn the hashes of the tokens, the hash of the n-gram is ``fmix64(p)`` of the polynomial
-    ``p = (…((n · BASE + h1) · BASE + h2)…) · BASE + hn`` modulo 2**64 (see `es_simhash.text.hashing.poly64`).
+    ``p = (…((n · BASE + h1) · BASE + h2)…) · BASE + hn`` modulo 2**64 (see `es_simhash.text.hashing.registry`).
     """
     values, size = hashes, 1
     for bit in bin(n)[3:]:  # two runs of a length make one of twice that length, and a token more the next one

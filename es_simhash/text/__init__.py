@@ -9,17 +9,15 @@ from es_simhash._core.exports import lazily
 
 TYPE_CHECKING = False  # loading `typing` for it takes longer than all else here
 if TYPE_CHECKING:
+    from es_simhash.text.features import IdfTable, load_stop_words
     from es_simhash.text.hashing.registry import HashFunction, custom_hash
-    from es_simhash.text.idf import IdfTable
     from es_simhash.text.normalise import Normalisation
-    from es_simhash.text.stop_words import load_stop_words
     from es_simhash.text.tokens.kinds import Chars, Chinese, Custom, Keywords, Runs, Words
 
 _NAMES = {
     "text.hashing.registry": "HashFunction custom_hash",
-    "text.idf": "IdfTable",
+    "text.features": "IdfTable load_stop_words",
     "text.normalise": "Normalisation",
-    "text.stop_words": "load_stop_words",
     "text.tokens.kinds": "Chars Chinese Custom Keywords Runs Words",
 }
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import Engine
 from es_simhash.errors import EngineError, IndexStateError, InputError, MappingError, MissingError
 from es_simhash.plans.operations import (

@@ -24,10 +24,9 @@ from es_simhash.plans import candidates
 from es_simhash.plans.candidates import ServerFilter
 from es_simhash.plans.operations import Action, Bulk, Count, CreateIndex, GetDocuments, GetMappings, Refresh
 from es_simhash.scheme.notes import HOME
-from es_simhash.scheme.policy import Policy
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.scope import Scope
+from es_simhash.scheme.scope import Policy, Scope
 from es_simhash.scheme.settings import Layout, MinHash, SimHash
 from es_simhash.scheme.verdict.builtin import builtin
 from es_simhash.scheme.verdict.verification import Verification

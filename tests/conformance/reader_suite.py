@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import Engine
 from es_simhash.errors import IndexStateError, MissingError, ReaderLostError
 from es_simhash.plans.operations import (

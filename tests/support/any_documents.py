@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from tests.support.fuzzing import json_values, nested
 
 # With halves of surrogate pairs, unlike st.text() by itself.

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.rejected import Rejected
 from es_simhash.errors import InputError, MappingError, MissingError
 from es_simhash.live.backfill.options import BackfillOptions

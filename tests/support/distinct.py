@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine
 from es_simhash.index import Index

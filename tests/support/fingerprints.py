@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from hypothesis import strategies as st
 
-from es_simhash._core.bit_codes import from_ints
+from es_simhash._core.arrays import from_ints
 
 if TYPE_CHECKING:
-    from es_simhash._core.bit_codes import Codes
+    from es_simhash._core.arrays import Codes
 
 WIDTHS = (1, 2, 5, 16, 31, 32, 33, 63, 64, 65, 100, 127, 128)
 

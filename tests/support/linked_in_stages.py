@@ -20,17 +20,15 @@ import numpy as np
 
 from es_simhash import Scheme, Verification
 from es_simhash._core.arrays import Integers
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.groups.pairs import candidates, document_links, fingerprint_store
 from es_simhash.groups.pairs.compare import Comparison
-from es_simhash.groups.pairs.condense import Condensed
 from es_simhash.groups.pairs.document_links import link
-from es_simhash.groups.pairs.fingerprint_store import READ, FingerprintStore
-from es_simhash.groups.pairs.spool import Spools
-from es_simhash.groups.pairs.stages import KeptStages, Stages
+from es_simhash.groups.pairs.fingerprint_store import READ, Condensed, FingerprintStore
+from es_simhash.groups.pairs.spool import KeptStages, Spools, Stages
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import MinHash
-from es_simhash.scheme.verdict.measures import PairMeasures
+from es_simhash.scheme.verdict.rule import PairMeasures
 
 SCHEME = replace(Scheme(), minhash=MinHash(size=16, bands=4, rows=2, key_bits=12))
 CRITERIA = {

@@ -10,10 +10,10 @@ from typing import Any, TypeAlias
 from hypothesis import strategies as st
 
 from es_simhash import Index, Passages, Scheme
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.cli.jobs.sample import sample_of_index
 from es_simhash.live.backfill.options import BackfillOptions
-from es_simhash.live.erase.options import EraseOptions
+from es_simhash.live.erase.copies import EraseOptions
 from es_simhash.live.reindex.options import ReindexOptions
 from tests.support.reading import never
 

@@ -10,7 +10,7 @@ from functools import cache
 from itertools import chain
 
 from es_simhash._core.batched import chunks
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.ingest_pipeline import pipeline
 from es_simhash.text.normalise import unassigned_ranges

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.cli.reports.group_report import Fetch, GroupReport, Setup, SharedKey, report_of
 from es_simhash.groups.groups import Counts, Group, Member
 from es_simhash.groups.options import GroupOptions

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Any
 
 from es_simhash import Scope
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from tests.support.random_corpus import corpus
 
 SCOPES = [

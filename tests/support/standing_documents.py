@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from es_simhash import Canonical
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.groups.corpus import Corpus
 from es_simhash.groups.groups import Groups
 from es_simhash.groups.of_texts import Document

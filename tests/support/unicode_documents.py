@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 
 WORDS = "The storm has left many houses along the coast without power since Monday night, and crews are at work"
 LONGEST_ID = 512

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from es_simhash import Index
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.errors import EngineError, IndexStateError, MappingError, SchemeMismatchError
 from tests.support.commands import run
 from tests.support.corpus import corpus, edited

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import Engine
 from es_simhash.engines.base import run as run_plan
 from es_simhash.engines.connect import connect
 from es_simhash.errors import EngineError, IndexStateError, SchemeMismatchError
 from es_simhash.index import Index
-from es_simhash.plans.mapping_notes import note, noted
+from es_simhash.plans.open_index import note, noted
 from es_simhash.plans.operations import CreateIndex, DeleteIndex, GetMappings, PutMapping
 from es_simhash.scheme.mapping import entries
 from tests.support.commands import Run, run_alone

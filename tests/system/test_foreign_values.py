@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.cli.options.places import is_server
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import Rejected
@@ -22,8 +22,7 @@ from es_simhash.engines.connect import connect
 from es_simhash.errors import IndexStateError, MappingError, MissingError
 from es_simhash.index import AsyncIndex, Index
 from es_simhash.live.backfill.options import BackfillOptions
-from es_simhash.live.reindex.copying import Copying
-from es_simhash.plans.foreign_values import foreign_in
+from es_simhash.live.reindex.survey import Copying
 from es_simhash.plans.operations import (
     Action,
     Bulk,
@@ -34,6 +33,7 @@ from es_simhash.plans.operations import (
     GetMappings,
     OpenReader,
 )
+from es_simhash.plans.text_fields import foreign_in
 from es_simhash.scheme.scheme import Scheme
 from tests.support.commands import lines, run
 from tests.support.meddling import Meddler, once

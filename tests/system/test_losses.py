@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import Engine
 from es_simhash.errors import IndexStateError, InputError
 from es_simhash.groups.of_index.writing import WriteOptions

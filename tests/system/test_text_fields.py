@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine, run
 from es_simhash.engines.connect import connect
@@ -17,9 +17,8 @@ from es_simhash.errors import EngineError, IndexStateError, MappingError
 from es_simhash.index import Index
 from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.live.backfill.run import Backfill
-from es_simhash.plans.derived_fields import derived
 from es_simhash.plans.operations import Count, CreateIndex, DeleteIndex, GetMappings
-from es_simhash.plans.text_fields import fields_in_no_document
+from es_simhash.plans.text_fields import derived, fields_in_no_document
 from es_simhash.scheme.scheme import Scheme
 from tests.support.commands import run as run_command
 from tests.support.whole_indices import COUNT, DOCUMENTS, FIELDS, create, fill, servers

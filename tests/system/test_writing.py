@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import Engine
 from es_simhash.errors import EngineError, IndexStateError, TooLargeError, UnavailableError, UnreachableError
 from es_simhash.index import AsyncIndex, Index

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from es_simhash.index import Index
     from es_simhash.live.backfill.options import BackfillOptions
     from es_simhash.live.backfill.totals_file import TotalsFile
-    from es_simhash.live.sweep.survey import Survey
+    from es_simhash.live.sweep.reading import Survey
 
 
 @click.command(name="backfill", cls=EngineVerb, more=JOB)
@@ -104,7 +104,7 @@ def _add_fields(engine: Engine, survey: Survey, known: dict[str, Any]) -> None:
 
 def _group(output: Output, index: Index, patience: float) -> None:
     """Group what has no group, where the policy of the index says so."""
-    from es_simhash.groups.of_index.reconciling import reconcile
+    from es_simhash.groups.of_index.run import reconcile
 
     with saying_if_interrupted(
         lambda: f"Not all is grouped. Run: es-simhash group {index.name} --incremental --write."

@@ -47,7 +47,7 @@ def command(
     """
     from es_simhash.cli.jobs.file_ids import DistinctIds
     from es_simhash.cli.jobs.load import Loader, make_visible
-    from es_simhash.documents.text_sought import WithoutText
+    from es_simhash.documents.sources import WithoutText
     from es_simhash.index import Index
     from es_simhash.plans.find_options import MOST_CANDIDATES
     from es_simhash.plans.operations import Count

@@ -155,7 +155,7 @@ def _noting(
     found: Iterable[tuple[FileDocument, str]], field: str, dates: list[Any]
 ) -> Iterator[tuple[FileDocument, str]]:
     """Yield the same documents, and note their dates."""
-    from es_simhash._core.json_paths import values_at
+    from es_simhash._core.json_codec import values_at
 
     for each, text in found:
         dates.append(next(values_at(each.document, field), None))

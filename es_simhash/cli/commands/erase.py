@@ -16,12 +16,11 @@ from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.erased import show_copies, show_erased, write_list, write_report
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
 from es_simhash.cli.show.output import Output
-from es_simhash.live.telemetry.job_metrics import counts_of
+from es_simhash.live.telemetry.metrics import counts_of
 
 if TYPE_CHECKING:
     from es_simhash.index import Index
-    from es_simhash.live.erase.copies import Copies
-    from es_simhash.live.erase.report import Erased
+    from es_simhash.live.erase.copies import Copies, Erased
 
 _SHARE = click.FloatRange(0, 1, min_open=True)
 
@@ -71,7 +70,7 @@ def command(
     Example: es-simhash erase articles --id 42 --output copies.jsonl
     """
     from es_simhash.index import Index
-    from es_simhash.live.erase.options import EraseOptions
+    from es_simhash.live.erase.copies import EraseOptions
 
     if sum((list_file is not None, confirmed is not None, yes)) > 1:
         raise click.UsageError("Give one of --output, --confirmed and --yes.")

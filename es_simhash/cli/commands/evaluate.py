@@ -26,7 +26,7 @@ from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.documents.rejected import OnReject
-    from es_simhash.quality.stored_documents import StoredDocuments
+    from es_simhash.quality.predictions import StoredDocuments
     from es_simhash.scheme.scheme import Scheme
     from es_simhash.scheme.scope import Scope
     from es_simhash.scheme.verdict.rarity import Rarity
@@ -70,7 +70,7 @@ def command(
     from es_simhash.groups.options import GroupOptions
     from es_simhash.quality.evaluation import EvaluationOptions, evaluate
     from es_simhash.quality.labels import read_labels
-    from es_simhash.quality.stored_documents import StoredDocuments
+    from es_simhash.quality.predictions import StoredDocuments
 
     if source.index and (source.fields or source.scheme or rarity_file):
         raise click.UsageError("An index has its own scheme, fields and table. Drop --scheme, --field and --rarity.")
@@ -134,7 +134,7 @@ def _gather_index(
     from es_simhash.cli.jobs.labelled_documents import gather_index
     from es_simhash.engines.base import run
     from es_simhash.index import Index
-    from es_simhash.plans.fingerprints_there import check_fingerprints
+    from es_simhash.plans.open_index import require_fingerprints
     from es_simhash.scheme.scope import combined
 
     assert source.index
@@ -144,5 +144,5 @@ def _gather_index(
         documents.scope = combined(opened.documents.policy.scope, documents.scope)
         rarity = gather_index(opened, documents, source.filter, rejects, advance, PATIENCE)
         if not len(documents):
-            run(check_fingerprints(source.index, opened.documents), engine)
+            run(require_fingerprints(source.index, opened.documents), engine)
         return opened.scheme, rarity

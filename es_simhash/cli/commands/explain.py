@@ -15,7 +15,7 @@ from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.plans.explain.explanation import Explanation
-    from es_simhash.plans.explain.field_states import ComparedDocument
+    from es_simhash.plans.explain.verdict import ComparedDocument
     from es_simhash.scheme.scheme import Scheme
 
 _PAIR = 2
@@ -101,7 +101,7 @@ def _of_texts(
 ) -> Explanation:
     from es_simhash.cli.jobs.rarity_file import rarity_in
     from es_simhash.plans.explain.explanation import explain
-    from es_simhash.plans.explain.field_states import examine
+    from es_simhash.plans.explain.verdict import examine
     from es_simhash.plans.find_options import FindOptions
     from es_simhash.scheme.verdict.verifier import Verifier, table_for
 
@@ -113,7 +113,7 @@ def _of_texts(
 
 
 def _given_texts(files: tuple[str, ...], texts: tuple[str, ...]) -> list[ComparedDocument]:
-    from es_simhash.plans.explain.field_states import ComparedDocument
+    from es_simhash.plans.explain.verdict import ComparedDocument
 
     if files.count("-") > 1:
         raise click.UsageError("Standard input is one text. Name a file for the other.")

@@ -92,7 +92,7 @@ def command(
 
     Example: es-simhash gate articles --url https://localhost:9200
     """
-    from es_simhash._core.garbage import rarely_collected
+    from es_simhash._core.stages import rarely_collected
     from es_simhash.gate.gate import Gate
     from es_simhash.gate.verdict import GateOptions
 

@@ -21,7 +21,7 @@ from es_simhash.cli.show.exits import after, saying_if_interrupted
 from es_simhash.cli.show.groups import show_groups, were_written
 from es_simhash.cli.show.output import Output
 from es_simhash.cli.show.progress import show_findings
-from es_simhash.live.telemetry.job_metrics import counts_of
+from es_simhash.live.telemetry.metrics import counts_of
 
 if TYPE_CHECKING:
     from es_simhash.cli.jobs.groups_output import Format, Link

@@ -16,7 +16,7 @@ from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.index import Index
-    from es_simhash.plans.info import Info
+    from es_simhash.plans.init import Info
     from es_simhash.plans.operations import FilesChecked
     from es_simhash.scheme.scheme import Scheme
     from es_simhash.scheme.settings import Passages

@@ -20,8 +20,7 @@ from es_simhash.cli.show.output import Output
 if TYPE_CHECKING:
     from es_simhash.index import Index
     from es_simhash.plans.init import Initialised
-    from es_simhash.scheme.policy import Policy, WhenGrouped
-    from es_simhash.scheme.scope import Scope
+    from es_simhash.scheme.scope import Policy, Scope, WhenGrouped
 
 
 @click.command(name="init", cls=EngineVerb)
@@ -66,7 +65,7 @@ def command(
 def _policy(opened: Index, scope: Scope | None, no_scope: bool, groups: WhenGrouped | None) -> Policy | None:
     """Return the policy of the index with what the options change; None if they change nothing."""
     from es_simhash.errors import MappingError, MissingError
-    from es_simhash.scheme.policy import Policy
+    from es_simhash.scheme.scope import Policy
 
     if scope and no_scope:
         raise click.UsageError("Give a scope, or --no-scope.")

@@ -56,7 +56,7 @@ def command(
     from es_simhash._core.batched import begun
     from es_simhash._core.prefetch import in_a_moment
     from es_simhash.cli.jobs.load import DryRun, Loader, make_visible
-    from es_simhash.documents.text_sought import with_some_text
+    from es_simhash.documents.sources import with_some_text
     from es_simhash.index import Index
 
     op_type: Literal["index", "create"] = "create" if create_only else "index"

@@ -56,8 +56,8 @@ def _show_mapping(output: Output, name: str, fields: tuple[str, ...], prefix: st
 
 def _show_presets(output: Output) -> None:
     from es_simhash.cli.show.trade_offs import SIMILARITIES, trade_offs
-    from es_simhash.scheme.presets import PRESETS
     from es_simhash.scheme.scheme import Scheme
+    from es_simhash.scheme.settings import PRESETS
 
     uses, numbers = [], []
     for name, preset in PRESETS.items():

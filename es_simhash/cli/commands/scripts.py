@@ -18,8 +18,7 @@ from es_simhash.cli.show.output import Output
 if TYPE_CHECKING:
     from es_simhash.documents.painless.stored_scripts import StoredScript
     from es_simhash.index import Index
-    from es_simhash.plans.install_pipeline import IngestPipeline
-    from es_simhash.plans.install_scripts import InstalledScripts
+    from es_simhash.plans.install_pipeline import IngestPipeline, InstalledScripts
 
 
 @click.command(name="scripts", cls=EngineVerb)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from es_simhash.documents.documents import Documents
     from es_simhash.documents.files import FileDocument, RejectFile
     from es_simhash.engines.base import Engine
-    from es_simhash.quality.stored_documents import StoredDocuments
+    from es_simhash.quality.predictions import StoredDocuments
     from es_simhash.scheme.scheme import Scheme
     from es_simhash.scheme.scope import Scope
     from es_simhash.scheme.verdict.verification import Level
@@ -105,7 +105,7 @@ def _tune(
 ) -> None:
     from es_simhash.documents.files import whole_file
     from es_simhash.quality.labels import read_labels
-    from es_simhash.quality.stored_documents import StoredDocuments
+    from es_simhash.quality.predictions import StoredDocuments
     from es_simhash.quality.tuning import tune_by_labels, tune_by_similarity
     from es_simhash.scheme.json_form import to_file
 
@@ -190,8 +190,7 @@ def _index(
     from es_simhash.plans.open_index import policy_in
     from es_simhash.plans.operations import GetMappings
     from es_simhash.plans.text_fields import check_text_fields
-    from es_simhash.scheme.policy import Policy
-    from es_simhash.scheme.scope import combined
+    from es_simhash.scheme.scope import Policy, combined
 
     assert source.index
     name, scheme = source.index, scheme_named(source.scheme)

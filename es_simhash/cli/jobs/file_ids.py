@@ -13,7 +13,7 @@ from es_simhash.documents.files import FileDocument
 from es_simhash.documents.files.data_file import as_text
 from es_simhash.errors import DocumentError
 from es_simhash.groups.of_texts import TextCorpus
-from es_simhash.groups.pairs.repeated_ids import repeated
+from es_simhash.groups.pairs.stored_rows import repeated
 
 FORMS = ("ID", "FILE:ID", "FILE:LINE:ID")
 

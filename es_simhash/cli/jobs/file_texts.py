@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from es_simhash._core.humanize import counted
-from es_simhash._core.json_paths import sets_value_at
+from es_simhash._core.json_codec import sets_value_at
 from es_simhash.documents.files import FileDocument
 from es_simhash.documents.rejected import OnReject
-from es_simhash.documents.text_sought import TextSought, WithoutText, what_there_is
+from es_simhash.documents.sources import TextSought, WithoutText, what_there_is
 from es_simhash.errors import DocumentError
 from es_simhash.groups.canonical import Canonical
 from es_simhash.scheme.scope import Scope

@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 from itertools import islice
 from typing import Any, cast
 
-from es_simhash._core.json_paths import Json, values_at
+from es_simhash._core.json_codec import Json, values_at
 from es_simhash._core.stages import counted_each
 from es_simhash.cli.jobs.groups_output import Link
 from es_simhash.cli.reports.group_report import Fetch, Setup, SharedKey, report_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash._core.prefetch import BRIEFLY, in_a_moment
 from es_simhash._core.stages import OnProgress
 from es_simhash.cli.jobs.loaded_ids import LoadedIds
@@ -15,11 +15,10 @@ from es_simhash.documents.sources import text_of
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import DocumentError, InputError
 from es_simhash.index import Index
-from es_simhash.live.sweep.document_ref import DocumentRef
-from es_simhash.live.sweep.reading import Reading
-from es_simhash.plans.index_rarity import noted_rarity
+from es_simhash.live.sweep.reading import DocumentRef, Reading
+from es_simhash.plans.open_index import noted_rarity
 from es_simhash.plans.operations import GetMappings, Refresh
-from es_simhash.quality.stored_documents import StoredDocuments
+from es_simhash.quality.predictions import StoredDocuments
 from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.verdict.rarity import Rarity
 

@@ -8,9 +8,8 @@ from typing import Literal
 
 from es_simhash._core.batched import chunks
 from es_simhash._core.environment import PATIENCE
-from es_simhash._core.garbage import rarely_collected
-from es_simhash._core.json_paths import Json
-from es_simhash._core.stages import OnProgress
+from es_simhash._core.json_codec import Json
+from es_simhash._core.stages import OnProgress, rarely_collected
 from es_simhash.cli.jobs.file_texts import NamedFields
 from es_simhash.cli.jobs.loaded_ids import LoadedIds
 from es_simhash.cli.show.output import Output
@@ -18,11 +17,11 @@ from es_simhash.documents.actions import Document
 from es_simhash.documents.documents import Documents, prepared
 from es_simhash.documents.files import FileDocument
 from es_simhash.documents.rejected import OnReject, Rejected
-from es_simhash.documents.text_sought import body_of_action, with_some_text
+from es_simhash.documents.sources import body_of_action, with_some_text
 from es_simhash.errors import EngineError, WritesLostError
 from es_simhash.index import Index
 from es_simhash.live.learning import LowestContents
-from es_simhash.live.sweep.document_ref import DocumentRef
+from es_simhash.live.sweep.reading import DocumentRef
 from es_simhash.plans.add import Written
 from es_simhash.scheme.own_fields import content_hash
 

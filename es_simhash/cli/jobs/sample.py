@@ -12,7 +12,7 @@ from random import Random
 import numpy as np
 
 from es_simhash._core.arrays import Integers
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash._core.stages import OnProgress
 from es_simhash.cli.jobs.labelled_documents import hits_of, with_texts
 from es_simhash.documents.files import FileDocument
@@ -21,7 +21,7 @@ from es_simhash.engines.base import Engine, run
 from es_simhash.plans.operations import Count, Refresh
 from es_simhash.plans.reply_size import sampled
 from es_simhash.quality.measures import Flags, InScope
-from es_simhash.quality.stored_documents import StoredDocuments
+from es_simhash.quality.predictions import StoredDocuments
 from es_simhash.scheme.scope import Scope
 
 _ALL: Json = {"match_all": {}}

@@ -157,8 +157,8 @@ def scheme_or_default(name: str | None) -> Scheme:
 
 def read_scheme(name: str, option: str) -> Scheme:
     """Return the preset of a name, or the scheme in a file."""
-    from es_simhash.scheme.presets import PRESETS
     from es_simhash.scheme.scheme import Scheme
+    from es_simhash.scheme.settings import PRESETS
 
     if name in PRESETS:
         return Scheme.preset(name)

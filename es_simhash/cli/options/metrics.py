@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
-    from es_simhash.live.telemetry.publish import MetricsFile
+    from es_simhash.live.telemetry.metrics import MetricsFile
 
 
 @contextmanager
@@ -20,9 +20,7 @@ def published(output: Output, index: str, port: int | None, path: str | None) ->
     if port is None and path is None:
         yield
         return
-    from es_simhash.live.telemetry.job_metrics import METRICS, SUCCEEDED
-    from es_simhash.live.telemetry.metrics import Metrics
-    from es_simhash.live.telemetry.publish import MetricsFile, on_port
+    from es_simhash.live.telemetry.metrics import METRICS, SUCCEEDED, Metrics, MetricsFile, on_port
 
     run = output.run
     # Of two files, the textfile collector takes no values with the same labels.

@@ -8,7 +8,7 @@ from datetime import datetime
 from heapq import nsmallest
 from typing import Any, TypeAlias
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.cli.reports.charts import Chart, Dates, PairCounts, Sizes
 from es_simhash.documents.sources import text_of
 from es_simhash.errors import DocumentError

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from es_simhash.live.backfill.totals_file import TotalsFile
     from es_simhash.live.backfill.trial import Trial
     from es_simhash.live.sweep.progress import Progress
-    from es_simhash.live.sweep.survey import Survey
+    from es_simhash.live.sweep.reading import Survey
 
 
 @dataclass

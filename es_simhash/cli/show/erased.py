@@ -9,8 +9,7 @@ from es_simhash._core.rows import json_record
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
-    from es_simhash.live.erase.copies import Copies
-    from es_simhash.live.erase.report import Erased
+    from es_simhash.live.erase.copies import Copies, Erased
 
 _SHOWN = 60
 _COLUMNS = ["index", "id", "kind", "similarity", "containment", "fingerprint", "text"]

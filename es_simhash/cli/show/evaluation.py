@@ -9,9 +9,8 @@ from es_simhash._core.humanize import counted
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
-    from es_simhash.quality.curve import Curve
-    from es_simhash.quality.evaluation import Evaluation
-    from es_simhash.quality.pair_outcomes import PairScores
+    from es_simhash.quality.evaluation import Evaluation, PairScores
+    from es_simhash.quality.scores import Curve
     from es_simhash.quality.worst_errors import PairError
 
 # Errors of each kind in tables, and characters of their texts; JSON and the report have all.

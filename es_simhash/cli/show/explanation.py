@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from es_simhash.plans.explain.explanation import Explanation
-    from es_simhash.plans.explain.shared_features import FeatureGroup
-    from es_simhash.plans.explain.shared_keys import Keys
-    from es_simhash.plans.explain.simhash_bits import Bits
+    from es_simhash.plans.explain.similarities import Bits, FeatureGroup, Keys
     from es_simhash.plans.explain.text_differences import TextPart, TextRow
     from es_simhash.plans.explain.verdict import Evidence
 

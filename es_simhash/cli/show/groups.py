@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from es_simhash._core.humanize import counted
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash._core.rows import as_json
 from es_simhash.cli.show.forms import forms_sentences
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
-    from es_simhash.documents.text_sought import WithoutText
+    from es_simhash.documents.sources import WithoutText
     from es_simhash.groups.corpus import Corpus
     from es_simhash.groups.groups import Counts, Groups
     from es_simhash.groups.of_index.writing import GroupsWritten

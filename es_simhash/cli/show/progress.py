@@ -8,12 +8,12 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from es_simhash.cli.show.output import Output
-from es_simhash.live.telemetry.job_metrics import counts_of
+from es_simhash.live.telemetry.metrics import counts_of
 
 if TYPE_CHECKING:
     from es_simhash.live.doctor.finding import Finding
     from es_simhash.live.sweep.progress import Progress
-    from es_simhash.live.sweep.survey import Part
+    from es_simhash.live.sweep.reading import Part
 
 _SECONDS_BETWEEN_EVENTS = 1.0
 

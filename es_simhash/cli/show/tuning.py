@@ -28,7 +28,7 @@ def show_histogram(output: Output, found: Histogram) -> None:
 
 
 def _show_examples(output: Output, level: Level) -> None:
-    from es_simhash.plans.explain.excerpts import marked
+    from es_simhash.plans.explain.text_differences import marked
 
     rows = [
         [

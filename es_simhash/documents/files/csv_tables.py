@@ -6,10 +6,7 @@ import csv
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from es_simhash.documents.files.compression import Stream
-from es_simhash.documents.files.data_file import DataFile, Numbered, RecordError
-from es_simhash.documents.files.encodings import decoded
-from es_simhash.documents.files.lines import read_lines
+from es_simhash.documents.files.data_file import DataFile, Numbered, RecordError, Stream, decoded, read_lines
 
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 _SEPARATORS = {";", "\t", "|", ","}

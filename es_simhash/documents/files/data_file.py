@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import bz2
+import codecs
+import gzip
+import io
 import json
+import lzma
 import os
-from collections.abc import Iterable, Iterator
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import TypeAlias
+from typing import IO, Any, Protocol, TypeAlias, cast
 
-from es_simhash._core.json_paths import Json, value_at
-from es_simhash.documents.files.records import FileDocument, without_names
+from es_simhash._core.json_codec import Json, json_line, value_at
 from es_simhash.documents.rejected import OnReject, Rejected, decoded_excerpt
-from es_simhash.documents.sources import as_id
-from es_simhash.errors import InputError
+from es_simhash.documents.sources import as_id, text_of
+from es_simhash.errors import InputError, MissingExtraError
 
 Numbered: TypeAlias = "tuple[int, Json]"
 
@@ -155,3 +162,258 @@ def routing_of(record: Json) -> str | None:
             "The _routing is neither a whole number nor a text of one or more characters. Correct it, or leave it out."
         )
     return routing
+
+
+class FileDocument:
+    """A document with its id, and the file and the line (of a Parquet file: the row) that it begins on.
+
+    ``routing`` selects its shard, if it was exported with one. Its ``key`` differs from that of all others that are
+    read together: the number of the path, the line, with a second number if others begin there, and the id.
+    """
+
+    __slots__ = ("document", "file", "id", "key", "line", "routing")
+
+    def __init__(
+        self, id: str, document: Json, file: str, line: int, routing: str | None = None, place: str = "0:0"
+    ) -> None:
+        self.id = id
+        self.document = document
+        self.file = file
+        self.line = line
+        self.routing = routing
+        self.key = f"{place}:{id}"
+
+    def text_of(self, fields: Sequence[str]) -> str:
+        """Return the text of the fields; without fields, of all strings at the top of the document but for its id."""
+        document = self.document
+        return text_of(
+            document,
+            fields or [name for name, value in document.items() if isinstance(value, str) and value != self.id],
+        )
+
+    def written(self) -> str:
+        """Return a line of JSON with the routing, and the ``_id`` where the document does not hold its id itself."""
+        document = self.document
+        own = document if self.id in map(str, document.values()) else {"_id": self.id, **document}
+        return json_line(own if self.routing is None else {"_routing": self.routing, **own})
+
+    def rejected(self, reason: str, *, may_pass: bool = False) -> Rejected:
+        """Reject the document."""
+        return Rejected(file=self.file, line=self.line, reason=reason, id=self.id, may_pass=may_pass)
+
+
+def without_names(document: Json) -> Json:
+    """Remove what names a document: engines refuse documents that hold it as fields."""
+    document.pop("_id", None)
+    document.pop("_routing", None)
+    return document
+
+
+def read_lines(file: DataFile, stream: Stream) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines with their numbers, from 1, each with its line feed.
+
+    A line of over ``max_line`` bytes is rejected and skipped, and where the stream breaks off, that line is rejected.
+    """
+    longest = file.options.max_line
+    number = 0
+    while True:
+        try:
+            line = stream.readline(longest + 1)
+            too_long = len(line) > longest and not line.endswith(b"\n")
+            if too_long:
+                _skip_line(stream)
+        except reading_errors() as error:
+            file.reject(number + 1, breaks_off(error))
+            return
+        if not line:
+            return
+        number += 1
+        if too_long:
+            file.reject(number, f"The line has more than {longest:,} bytes. Split it, or allow longer lines.", line)
+        else:
+            yield number, line if number > 1 else line.removeprefix(BYTE_ORDER_MARK)
+
+
+def _skip_line(stream: Stream) -> None:
+    while (part := stream.readline(1 << 16)) and not part.endswith(b"\n"):
+        pass
+
+
+INVALID_TO_SURROGATE = "es_simhash.invalid_to_surrogate"
+BYTE_ORDER_MARK = codecs.BOM_UTF8
+
+_BLOCK = 1 << 16
+
+
+def check_encoding(encoding: str) -> str:
+    """Return the name of a text encoding, as Python spells it."""
+    try:
+        "\n".encode(encoding)
+        return codecs.lookup(encoding).name
+    except LookupError:
+        raise InputError(f"There is no text encoding {encoding!r}. Name one, such as utf-8 or gb18030.") from None
+
+
+def line_encoding_of(encoding: str) -> str:
+    """Return the encoding of lines once they are split: UTF-8 if a line feed is not just the byte 10."""
+    return encoding if "\n".encode(encoding) == b"\n" else "utf-8"
+
+
+def with_line_feeds(stream: Stream, options: ReadOptions) -> Stream:
+    """Return the stream in the encoding of its lines."""
+    if options.line_encoding == options.encoding:
+        return stream
+    return io.BufferedReader(_AsUtf8(stream, options.encoding), _BLOCK)
+
+
+def decoded(raw: bytes, options: ReadOptions) -> str:
+    """Decode a line; refuse one that is invalid or has NULs."""
+    try:
+        text = raw.decode(options.line_encoding)
+    except UnicodeDecodeError as error:
+        raise RecordError(
+            f"This is not valid {options.encoding} ({error.reason} at byte {error.start + 1}). Name its encoding."
+        ) from None
+    if "\0" in text:
+        raise RecordError("This has NUL characters. If its encoding is UTF-16, name it; else remove them.")
+    return text
+
+
+def new_decoder(encoding: str) -> codecs.IncrementalDecoder:
+    """Return a decoder that turns invalid bytes into lone surrogates."""
+    return codecs.getincrementaldecoder(encoding)(INVALID_TO_SURROGATE)
+
+
+class _AsUtf8(io.RawIOBase):
+    def __init__(self, stream: Stream, encoding: str) -> None:
+        super().__init__()
+        self._stream = stream
+        self._encoding = encoding
+        self._decoder = new_decoder(encoding)
+        self._ready = b""
+        self._ended = False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._ready and not self._ended:
+            block = self._stream.read1(_BLOCK)
+            self._ended = not block
+            try:
+                self._ready = self._decoder.decode(block, self._ended).encode("utf-8", "surrogatepass")
+            except UnicodeError:  # the decoder's own, since those of invalid bytes become surrogates
+                raise RecordError(
+                    f"The text has no byte order mark, so that {self._encoding} does not show the order of bytes. "
+                    f"Name its encoding {self._encoding}-le or {self._encoding}-be."
+                ) from None
+        taken = self._ready[: len(buffer)]
+        self._ready = self._ready[len(taken) :]
+        buffer[: len(taken)] = taken
+        return len(taken)
+
+
+def _invalid_to_surrogate(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return "\udfff", error.end
+
+
+codecs.register_error(INVALID_TO_SURROGATE, _invalid_to_surrogate)
+
+
+_COMPRESSED_BLOCK = 1 << 18
+_SKIPPABLE_FRAME = b"\x2a\x4d\x18"
+
+OnBytes: TypeAlias = Callable[[int], object]
+
+
+class Stream(Protocol):
+    """What the readers need of a stream. An error loses at most what one call would have returned."""
+
+    def readline(self, size: int = ..., /) -> bytes: ...
+
+    def read1(self, size: int = ..., /) -> bytes: ...
+
+    def peek(self, size: int = ..., /) -> bytes: ...
+
+
+@contextmanager
+def open_stream(path: str, on_bytes: OnBytes) -> Iterator[Stream]:
+    """Open the decompressed content of a file; call ``on_bytes`` with each number of bytes read from disk."""
+    with ExitStack() as stack:
+        file = sys.stdin.buffer if path == STANDARD_INPUT else stack.enter_context(open(path, "rb"))
+        counted = stack.enter_context(io.BufferedReader(_Counted(file, on_bytes), _COMPRESSED_BLOCK))
+        suffix = compression_of(counted.peek(10))
+        yield counted if suffix is None else stack.enter_context(_decompressed(suffix, counted))
+
+
+def compression_of(head: bytes) -> str | None:
+    """Return the usual suffix of a file's compression, judged by its first ten bytes."""
+    if head.startswith(b"\x1f\x8b"):
+        return ".gz"
+    if head.startswith(b"BZh") and head[4:10] in {b"1AY&SY", b"\x17\x72\x45\x38\x50\x90"}:
+        return ".bz2"
+    if head.startswith(b"\xfd7zXZ\0"):
+        return ".xz"
+    if head.startswith(b"\x28\xb5\x2f\xfd") or (head[1:4] == _SKIPPABLE_FRAME and head[0] >> 4 == 5):
+        return ".zst"
+    return None
+
+
+def zstd() -> Any:
+    """Return the module for zstd, which is in the standard library from Python 3.14 on."""
+    try:
+        if sys.version_info >= (3, 14):
+            from compression import zstd
+        else:
+            from backports import zstd
+    except ImportError:
+        raise MissingExtraError("backports.zstd, which reads zstd files,", "zstd") from None
+    return zstd
+
+
+def reading_errors() -> tuple[type[Exception], ...]:
+    """Return the exceptions of a file that is cut off, damaged, or on a failing disk."""
+    known: tuple[type[Exception], ...] = (EOFError, OSError, zlib.error, lzma.LZMAError)
+    try:
+        return (*known, zstd().ZstdError)
+    except MissingExtraError:
+        return known
+
+
+def breaks_off(error: Exception) -> str:
+    """Return the reason to give for one of these errors."""
+    detail = str(error).rstrip(".")
+    return f"The file breaks off here ({detail}). What comes before is read; fetch the file again for the rest."
+
+
+def _decompressed(suffix: str, file: IO[bytes]) -> Any:
+    """Return a stream of the decompressed content.
+
+    These are not buffered: a buffer would lose the good lines before a damaged place.
+    """
+    if suffix == ".gz":
+        return gzip.GzipFile(fileobj=file, mode="rb")
+    if suffix == ".bz2":
+        return bz2.BZ2File(file)
+    if suffix == ".xz":
+        return lzma.LZMAFile(file)
+    return zstd().ZstdFile(file)
+
+
+class _Counted(io.RawIOBase):
+    """A file that reports how many bytes were read from it."""
+
+    def __init__(self, file: Any, on_bytes: OnBytes) -> None:
+        super().__init__()
+        self._file = file
+        self._on_bytes = on_bytes
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count = cast(int, self._file.readinto1(buffer))
+        self._on_bytes(count)
+        return count

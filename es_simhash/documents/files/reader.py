@@ -14,29 +14,28 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from es_simhash._core.stages import OnProgress
-from es_simhash.documents.files.compression import (
-    OnBytes,
-    Stream,
-    breaks_off,
-    compression_of,
-    open_stream,
-    reading_errors,
-    zstd,
-)
 from es_simhash.documents.files.csv_tables import read_table
 from es_simhash.documents.files.data_file import (
     STANDARD_INPUT,
     DataFile,
+    FileDocument,
     Numbered,
+    OnBytes,
     ReadOptions,
     RecordError,
+    Stream,
+    breaks_off,
+    check_encoding,
+    compression_of,
+    line_encoding_of,
+    open_stream,
+    reading_errors,
+    with_line_feeds,
+    zstd,
 )
-from es_simhash.documents.files.encodings import check_encoding, line_encoding_of, with_line_feeds
 from es_simhash.documents.files.formats import check_format, compression_by_name, format_of
-from es_simhash.documents.files.json_array import read_json
-from es_simhash.documents.files.jsonl import read_jsonl
+from es_simhash.documents.files.jsonl import read_json, read_jsonl
 from es_simhash.documents.files.parquet import parquet_module, read_parquet
-from es_simhash.documents.files.records import FileDocument
 from es_simhash.documents.files.text_files import check_directory, files_below, links_out, read_text
 from es_simhash.documents.rejected import OnReject
 from es_simhash.errors import InputError

@@ -5,7 +5,7 @@ Only digits bring 64 bits and more to a server unchanged: JavaScript, and so Kib
 
 from __future__ import annotations
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.scheme.settings import SimHash
 
 # The most that `Long` parses.

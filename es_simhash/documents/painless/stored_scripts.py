@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.painless import hamming_script, search_templates
 from es_simhash.errors import InputError
 from es_simhash.scheme.mapping import DEFAULT_PREFIX

@@ -4,23 +4,35 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+import shutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, nullcontext
 from copy import deepcopy
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from secrets import token_urlsafe
 from threading import RLock
 from typing import Any, TypeVar
+from uuid import uuid4
+from zlib import crc32
 
-from es_simhash._core.json_paths import Json
-from es_simhash.engines.embedded.bulk_actions import carry_out
-from es_simhash.engines.embedded.catalog import Catalog
+import tantivy
+
+from es_simhash._core.json_codec import Json
+from es_simhash.documents.sources import SourceFilter
 from es_simhash.engines.embedded.index import EmbeddedIndex, View
-from es_simhash.engines.embedded.readers import Readers
-from es_simhash.engines.embedded.search import count, sample, search
-from es_simhash.engines.embedded.storage import system_errors
-from es_simhash.errors import EngineError, IndexStateError, InputError
+from es_simhash.engines.embedded.mapping.document_terms import RejectedError, updated, version_of
+from es_simhash.engines.embedded.mapping.index_mapping import IndexMapping
+from es_simhash.engines.embedded.queries.more_like_this import FindDocument
+from es_simhash.engines.embedded.queries.query_bodies import whole_number
+from es_simhash.engines.embedded.queries.query_types import Compiler
+from es_simhash.engines.embedded.queries.tantivy_queries import TermQueries, constant
+from es_simhash.engines.embedded.storage import check_files, durable_files, mapping_file, system_errors
+from es_simhash.errors import EngineError, IndexStateError, InputError, MissingError, ReaderLostError
 from es_simhash.plans.operations import (
+    MOST_ID_BYTES,
     WRITES,
     Action,
     ActionResult,
@@ -51,6 +63,7 @@ from es_simhash.plans.operations import (
     Refresh,
     Sample,
     Search,
+    Slice,
     UpdateAliases,
 )
 
@@ -249,3 +262,453 @@ def _the_one_found(names: str, replies: Sequence[Json]) -> Json:
             f"{names!r} has several documents {found[0]['_id']!r}, in different indices. Name the one that is meant."
         )
     return found[0] if found else replies[0]
+
+
+_FORBIDDEN = re.compile(r'[\\/*?"<>|\s,#:\x00-\x1f]')
+_MAX_NAME_BYTES = 255
+# The prefix of indices being created or deleted, which no index name can have.
+_UNFINISHED = "_"
+
+
+class Catalog:
+    """The indices of a directory, opened on first use, by one thread at a time."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._open: dict[str, EmbeddedIndex] = {}
+        self._opening = RLock()
+
+    def find(self, name: str) -> EmbeddedIndex | None:
+        """Return the index of a name; None if there is none."""
+        index = self._open.get(name)
+        if index and index.is_current():
+            return index
+        with self._opening:
+            if self._open.get(name) is not index:
+                return self.find(name)  # another thread was quicker
+            self._open.pop(name, None)
+            try:
+                self._open[name] = found = EmbeddedIndex(name, self._directory / check_name(name))
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+            return found
+
+    def one(self, name: str) -> EmbeddedIndex:
+        """Return the index of a name that stands for one index only."""
+        if "*" in name or "," in name:
+            raise IndexStateError(f"{name!r} may stand for several indices, and one is needed. Name one.")
+        if index := self.find(name):
+            return index
+        raise self._missing(name)
+
+    def _missing(self, name: str) -> MissingError:
+        return MissingError(
+            f"There is no index {name!r} in {str(self._directory)!r}. Create it, or check the name and the directory."
+        )
+
+    def all(self, names: str) -> list[EmbeddedIndex]:
+        """Return the indices behind a name, a pattern with ``*``, or a comma-separated list."""
+        found: dict[str, EmbeddedIndex] = {}
+        for name in names.split(","):
+            several = self._matching(name)
+            indices = [self.one(name)] if several is None else filter(None, map(self.find, several))
+            found.update({index.name: index for index in indices})
+        if not found:
+            raise self._missing(names)
+        return list(found.values())
+
+    def check(self, names: str) -> list[FilesChecked]:
+        """Check the files of indices, including those that cannot be opened."""
+        each = dict.fromkeys(name for part in names.split(",") for name in self._matching(part) or [check_name(part)])
+        found = [self._directory / name for name in each if (self._directory / name / mapping_file.NAME).exists()]
+        if not found:
+            raise self._missing(names)
+        return [check_files.check(directory) for directory in found]
+
+    def _matching(self, pattern: str) -> list[str] | None:
+        """Return the names that match a pattern, with dotted names only if it has a dot, too; None for a plain name."""
+        if "*" not in pattern and pattern not in ("", "_all"):
+            return None
+        parts = ["", ""] if pattern in ("", "_all") else pattern.split("*")
+        expression = re.compile(".*".join(map(re.escape, parts)), re.DOTALL)
+        names = [name for name in self._names() if expression.fullmatch(name)]
+        return [name for name in names if pattern.startswith(".") or not name.startswith(".")]
+
+    def _names(self) -> list[str]:
+        try:
+            return sorted(path.name for path in self._directory.iterdir() if not path.name.startswith(_UNFINISHED))
+        except FileNotFoundError:
+            return []
+
+    def create(self, name: str, body: Mapping[str, Any]) -> EmbeddedIndex:
+        """Create an index."""
+        target = self._directory / check_name(name)
+        mapping = IndexMapping.of(_mappings(name, body))
+        if self.find(name):
+            raise _exists(name)
+        unfinished = self._unfinished()
+        try:
+            unfinished.mkdir(parents=True)
+            EmbeddedIndex.create(unfinished, mapping)
+            # Renaming is atomic.
+            unfinished.rename(target)
+        except (ValueError, OSError) as error:
+            shutil.rmtree(unfinished, ignore_errors=True)
+            if target.exists():
+                raise _exists(name) from None
+            raise system_errors.unwritable(target, error) from error
+        durable_files.sync_names(self._directory)
+        return self.one(name)
+
+    def delete(self, name: str) -> None:
+        """Delete an index and its documents."""
+        index = self.one(name)
+        index.acquire()
+        unfinished = self._unfinished()
+        try:
+            index.directory.rename(unfinished)
+        except OSError as error:
+            raise system_errors.unwritable(index.directory, error) from error
+        self._open.pop(name, None)
+        index.store.give_up_writing()
+        shutil.rmtree(unfinished)
+
+    def _unfinished(self) -> Path:
+        return self._directory / f"{_UNFINISHED}{uuid4().hex}"
+
+    def close(self) -> None:
+        """Close all open indices."""
+        with ExitStack() as closing:
+            while self._open:
+                _, index = self._open.popitem()
+                closing.callback(index.close)
+
+
+def check_name(name: str) -> str:
+    """Return the name; raise if an index cannot have it."""
+    if (
+        not name
+        or name in (".", "..")
+        or name[0] in "-_+"
+        or _FORBIDDEN.search(name)
+        or name != name.lower()
+        or len(name.encode()) > _MAX_NAME_BYTES
+    ):
+        raise InputError(
+            f"An index cannot be named {name!r}. Choose a name in lower case, of at most {_MAX_NAME_BYTES} bytes, "
+            'without spaces and \\ / * ? " < > | , # : and not beginning with - _ or +.'
+        )
+    return name
+
+
+def _mappings(name: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    settings = body.get("settings") or {}
+    unknown = sorted(set(body) - {"mappings", "settings"})
+    if "analysis" in settings or "analysis" in settings.get("index", {}):
+        unknown.append("settings.analysis")
+    if unknown:
+        raise EngineError(
+            f"The embedded engine cannot create the index {name!r} with {unknown!r}. "
+            "Leave it out; supported: mappings, and settings without analysis."
+        )
+    mappings: Mapping[str, Any] = body.get("mappings") or {}
+    return mappings
+
+
+def _exists(name: str) -> IndexStateError:
+    return IndexStateError(
+        f"There is already an index {name!r}. Add to its mapping, choose another name, or delete it."
+    )
+
+
+# With one shard, any routing leads to it; with one writer, there are no conflicts to retry.
+_METADATA = ("routing", "retry_on_conflict", "if_seq_no", "if_primary_term")
+_UPDATE = ("doc", "doc_as_upsert", "upsert", "detect_noop")
+
+
+def carry_out(action: Action, index: EmbeddedIndex) -> ActionResult:
+    """Perform an action on an index, and return its result."""
+    id_ = token_urlsafe(15) if action.id is None else action.id
+    try:
+        _check(action)
+        # First, so that the action sees what other processes have written.
+        index.acquire()
+        _check_unchanged(action, index, id_)
+        status = _DO[action.op_type](index, action, id_)
+    except RejectedError as error:
+        return ActionResult(id_, error.status, error.reason)
+    except RecursionError:
+        return ActionResult(id_, 400, "The document is nested too deeply. Flatten it.")
+    return ActionResult(id_, status)
+
+
+def _check(action: Action) -> None:
+    if action.op_type not in _DO:
+        raise RejectedError(400, f"There is no action {action.op_type!r}. Choose from: {', '.join(_DO)}.")
+    if action.metadata and (unknown := sorted(set(action.metadata) - set(_METADATA))):
+        raise RejectedError(400, f"{', '.join(unknown)}: not supported by the embedded engine. Leave it out.")
+    # Without effect, but what no server takes is not taken here.
+    routing = (action.metadata or {}).get("routing")
+    if isinstance(routing, str) and routing and not _length(routing):
+        raise RejectedError(
+            400, f"The routing {routing!r:.80} is not Unicode text. Decode it again, with the right encoding."
+        )
+    if action.id is None:
+        if action.op_type in ("update", "delete"):
+            raise RejectedError(400, f"There is no id to {action.op_type}. Give the id of the document.")
+        return
+    if not 0 < _length(action.id) <= MOST_ID_BYTES:
+        raise RejectedError(
+            400, f"An id has 1 to {MOST_ID_BYTES} bytes of UTF-8; {action.id!r:.80} does not. Shorten it."
+        )
+
+
+def _length(text: str) -> int:
+    """Return the length of a text in UTF-8; 0 for halves of surrogate pairs, which it cannot hold."""
+    try:
+        return len(text.encode())
+    except UnicodeEncodeError:
+        return 0
+
+
+def _check_unchanged(action: Action, index: EmbeddedIndex, id_: str) -> None:
+    """Raise unless the document is still the one that the action's condition names (see `version_of`)."""
+    if not action.metadata:
+        return
+    condition = {name: value for name, value in action.metadata.items() if name.startswith("if_")}
+    if not condition:
+        return
+    present = index.store.get(id_)
+    if present is None and action.op_type == "update":
+        return  # refused later, as there is nothing to update
+    if present is None or condition != {f"if{name}": number for name, number in version_of(present).items()}:
+        raise RejectedError(409, f"The document {id_!r} was changed since it was read. Read it again.")
+
+
+def _index(index: EmbeddedIndex, action: Action, id_: str) -> int:
+    replaces = action.id is not None and index.store.exists(id_)
+    index.put(id_, _document(action.body), replaces)
+    return 200 if replaces else 201
+
+
+def _create(index: EmbeddedIndex, action: Action, id_: str) -> int:
+    if action.id is not None and index.store.exists(id_):
+        raise RejectedError(409, f"There is already a document {id_!r}. Choose another id, or index it to replace it.")
+    index.put(id_, _document(action.body), replaces=False)
+    return 201
+
+
+def _update(index: EmbeddedIndex, action: Action, id_: str) -> int:
+    body = _document(action.body)
+    if "script" in body:
+        raise RejectedError(400, "The embedded engine runs no scripts. Update by a partial document in 'doc'.")
+    if unknown := sorted(set(body) - set(_UPDATE)):
+        raise RejectedError(400, f"An update has {unknown!r}, not supported by the embedded engine. Leave it out.")
+    if not isinstance(part := body.get("doc"), Mapping):
+        raise RejectedError(400, "An update has no 'doc'. Give the fields to change in it.")
+    present = index.document(id_)
+    if present is None:
+        upsert = part if body.get("doc_as_upsert") else body.get("upsert")
+        if upsert is None:
+            raise RejectedError(404, f"There is no document {id_!r} to update. Index it, or give an upsert.")
+        index.put(id_, _document(upsert), replaces=False)
+        return 201
+    changed = updated(present, part)
+    if changed != present:
+        index.put(id_, changed, replaces=True)
+    return 200
+
+
+def _delete(index: EmbeddedIndex, action: Action, id_: str) -> int:
+    if not index.store.exists(id_):
+        raise RejectedError(404, f"There is no document {id_!r} to delete. Check the id.")
+    index.delete(id_)
+    return 200
+
+
+def _document(body: Any) -> Json:
+    if not isinstance(body, Mapping):
+        raise RejectedError(400, f"The body is {body!r:.80}, not an object. Give a dict.")
+    return dict(body)
+
+
+_DO = {"index": _index, "create": _create, "update": _update, "delete": _delete}
+
+
+class Readers:
+    """The open readers."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, list[View]] = {}
+
+    def open(self, name: str, indices: Sequence[EmbeddedIndex]) -> Reader:
+        """Open a reader of indices in their present state."""
+        id_ = uuid4().hex
+        self._open[id_] = [View.of(index) for index in indices]
+        return Reader("embedded", name, id_)
+
+    def close(self, reader: Reader) -> None:
+        """Close a reader."""
+        self._open.pop(reader.id or "", None)
+
+    def page(self, operation: ReadPage, find_document: FindDocument) -> HitPage:
+        """Return the next page; ``after`` is the number of documents read before."""
+        [view] = self.views(operation.reader)
+        start = operation.after or 0
+        while found := _documents(view, operation, start, find_document):
+            start += len(found)
+            if hits := [hit for hit in found if _is_in(operation.slice, hit["_id"])]:
+                return HitPage(hits, start, operation.reader)
+        return HitPage([], None, operation.reader)
+
+    def views(self, reader: Reader) -> list[View]:
+        """Return the snapshots that a reader has."""
+        if reader.id not in self._open:
+            raise ReaderLostError("The reader was closed, or belongs to another engine. Open another.")
+        return self._open[reader.id]
+
+
+def _documents(view: View, operation: ReadPage, start: int, find_document: FindDocument) -> list[Json]:
+    store = view.index.store
+    compiler = Compiler(view.index.name, view.index.mapping, TermQueries(store.schema, view.searcher), find_document)
+    # Equal scores keep documents in storage order.
+    query = constant(compiler.compile(operation.query, scored=False), 1.0)
+    found: Any = view.searcher.search(query, limit=operation.size, count=False, offset=start)
+    wanted = SourceFilter.of(operation.source if isinstance(operation.source, bool) else list(operation.source))
+    return [_hit(view, address, wanted) for _, address in found.hits]
+
+
+def _hit(view: View, address: tantivy.DocAddress, wanted: SourceFilter) -> Json:
+    id_, source = view.index.store.stored(view.searcher, address)
+    hit: Json = {"_index": view.index.name, "_id": id_, **version_of(source)}
+    return {**hit, "_source": wanted.apply(source)} if wanted.wanted else hit
+
+
+def _is_in(part: Slice | None, id_: str) -> bool:
+    return part is None or crc32(id_.encode()) % part.count == part.number
+
+
+_KEYS = ("query", "size", "from", "_source", "track_total_hits", "sort", "seq_no_primary_term", "post_filter")
+_BY_SCORE = ("_score", {"_score": "desc"}, {"_score": {"order": "desc"}})
+_BY_PLACE = ("_doc", {"_doc": "asc"}, {"_doc": {"order": "asc"}})
+
+
+@dataclass(frozen=True)
+class SearchRequest:
+    """The query, and the part of the results to return."""
+
+    query: Json
+    size: int
+    start: int
+    source: SourceFilter
+    count: bool
+    by_score: bool
+    with_version: bool
+
+    @classmethod
+    def of(cls, body: Mapping[str, Any]) -> SearchRequest:
+        """Parse the body of a search request; raise for parts that are not supported."""
+        if unknown := set(body) - set(_KEYS):
+            raise EngineError(
+                f"The embedded engine does not support {sorted(unknown)!r} in a search request. "
+                f"Leave it out; supported: {', '.join(_KEYS)}."
+            )
+        query = body.get("query", {"match_all": {}})
+        if "post_filter" in body:
+            # There is nothing beside the hits that it would leave alone.
+            query = {"bool": {"must": [query], "filter": [body["post_filter"]]}}
+        return cls(
+            query,
+            whole_number(body, "size", 10),
+            whole_number(body, "from", 0),
+            SourceFilter.of(body.get("_source", True)),
+            body.get("track_total_hits", True) is not False,
+            _is_by_score(body.get("sort")),
+            body.get("seq_no_primary_term", False) is True,
+        )
+
+
+def _is_by_score(sort: Any) -> bool:
+    [key] = sort if isinstance(sort, list) and len(sort) == 1 else [sort]
+    if key is None or key in _BY_SCORE:
+        return True
+    if key in _BY_PLACE:
+        return False
+    raise EngineError(
+        f"The embedded engine cannot sort by {sort!r}. Sort by _score or by _doc, or sort the hits once you have them."
+    )
+
+
+# A sample is drawn from this many documents of an index; all of these are looked up.
+_SAMPLED_FROM = 200_000
+
+# A hit: its score, and its location.
+_Hit = tuple[float, EmbeddedIndex, tantivy.Searcher, tantivy.DocAddress]
+
+
+def search(views: Sequence[View], body: Mapping[str, Any], find_document: FindDocument) -> Json:
+    """Return the reply to a search request."""
+    started = time.perf_counter()
+    request = SearchRequest.of(body)
+    total = 0
+    hits: list[_Hit] = []
+    for view in views:
+        count, found = _search_one(view, request, find_document)
+        total += count
+        hits += found
+    if len(views) > 1 and request.by_score:
+        hits.sort(key=lambda hit: -hit[0])
+    page = hits[request.start : request.start + request.size]
+    reply: Json = {"max_score": hits[0][0] if hits and request.by_score else None}
+    if request.count:
+        reply["total"] = {"value": total, "relation": "eq"}
+    reply["hits"] = [_shown(hit, request) for hit in page]
+    return {
+        "took": int((time.perf_counter() - started) * 1000),
+        "timed_out": False,
+        "_shards": {"total": len(views), "successful": len(views), "skipped": 0, "failed": 0},
+        "hits": reply,
+    }
+
+
+def count(views: Sequence[View], query: Any, find_document: FindDocument) -> int:
+    """Count the documents that a query matches."""
+    reply = search(views, {"query": query, "size": 0}, find_document)
+    value: int = reply["hits"]["total"]["value"]
+    return value
+
+
+def sample(views: Sequence[View], operation: Sample, find_document: FindDocument) -> list[Json]:
+    """Return matching documents, evenly spread over the first `_SAMPLED_FROM` of each index."""
+    body = {"query": operation.query, "size": _SAMPLED_FROM, "_source": False, "sort": "_doc"}
+    body["seq_no_primary_term"] = True
+    request = SearchRequest.of(body)
+    hits = [hit for view in views for hit in _search_one(view, request, find_document)[1]]
+    step = max(len(hits) / max(operation.size, 1), 1.0)
+    return [_shown(hits[int(place * step)], request) for place in range(min(operation.size, len(hits)))]
+
+
+def _search_one(view: View, request: SearchRequest, find_document: FindDocument) -> tuple[int, list[_Hit]]:
+    """Return the number of matches in an index, if requested, and the hits up to the end of the page."""
+    index, searcher = view.index, view.searcher
+    compiler = Compiler(index.name, index.mapping, TermQueries(index.store.schema, searcher), find_document)
+    query = compiler.compile(request.query, scored=request.by_score)
+    if not request.by_score:
+        # Equal scores keep documents in storage order.
+        query = constant(query, 1.0)
+    # The library allocates room for all requested hits at once, so never request more than there can be.
+    limit = min(request.start + request.size, searcher.num_docs)
+    found: Any = searcher.search(query, limit=max(limit, 1), count=request.count)
+    hits = [(score, index, searcher, address) for score, address in found.hits[:limit]]
+    return found.count or 0, hits
+
+
+def _shown(hit: _Hit, request: SearchRequest) -> Json:
+    score, index, searcher, address = hit
+    id_, source = index.store.stored(searcher, address)
+    shown: Json = {"_index": index.name, "_id": id_, "_score": score if request.by_score else None}
+    if request.with_version:
+        shown |= version_of(source)
+    if request.source.wanted:
+        shown["_source"] = request.source.apply(source)
+    return shown

@@ -12,9 +12,8 @@ from uuid import uuid4
 
 import tantivy
 
-from es_simhash._core.json_codec import parse_json
-from es_simhash._core.json_paths import Json
-from es_simhash.documents.source_filter import SourceFilter
+from es_simhash._core.json_codec import Json, parse_json
+from es_simhash.documents.sources import SourceFilter
 from es_simhash.engines.embedded.mapping.document_terms import encode, leaves, terms, version_of
 from es_simhash.engines.embedded.mapping.dynamic_mapping import with_new_fields
 from es_simhash.engines.embedded.mapping.index_mapping import IndexMapping

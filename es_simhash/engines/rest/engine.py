@@ -6,8 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from typing import Any, TypeVar
 
-from es_simhash._core.json_codec import dumps, json_lines, loads
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json, dumps, json_lines, loads
 from es_simhash.engines.rest.operation_requests import conversation, lines_of
 from es_simhash.engines.rest.requests import Reply, Request, checked, doing, known
 from es_simhash.errors import InputError, UnsendableError

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.rest.reply_checks import typed
 from es_simhash.errors import (
     AccessError,

@@ -11,7 +11,7 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import Any, TypeVar
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.rest import point_in_time, settings_and_aliases
 from es_simhash.engines.rest.errors import refusal
 from es_simhash.engines.rest.reply_checks import as_many, document, hits_of, of_id, typed
@@ -30,6 +30,7 @@ from es_simhash.engines.rest.requests import (
     whole,
 )
 from es_simhash.errors import AccessError, DocumentError, EngineError, IndexStateError
+from es_simhash.plans.open_index import not_from_here
 from es_simhash.plans.operations import (
     Action,
     ActionResult,
@@ -53,7 +54,6 @@ from es_simhash.plans.operations import (
     is_remote,
     is_several,
 )
-from es_simhash.plans.other_clusters import not_from_here
 
 Result = TypeVar("Result")
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.rest.reply_checks import hits_of, typed
 from es_simhash.engines.rest.requests import (
     SOMETHING,

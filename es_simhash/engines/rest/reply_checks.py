@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sized
 from typing import Any, TypeVar
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 
 Kind = TypeVar("Kind")
 

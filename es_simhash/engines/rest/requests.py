@@ -10,7 +10,7 @@ from http import HTTPStatus
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import quote
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.rest.errors import error_of, incompleteness, is_only_for_now
 from es_simhash.engines.rest.reply_checks import typed
 from es_simhash.errors import EngineError, IndexStateError, InputError, UnavailableError

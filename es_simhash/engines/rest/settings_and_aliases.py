@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.rest.reply_checks import typed
 from es_simhash.engines.rest.requests import SOMETHING, Conversation, Request, acknowledged, path_of
 from es_simhash.errors import EngineError

@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import StoppableEngine
 from es_simhash.groups.corpus import Corpus, linked
 from es_simhash.groups.groups import Groups
-from es_simhash.groups.of_index.document_texts import DocumentReader, DocumentTexts
-from es_simhash.groups.of_index.group_names import names
+from es_simhash.groups.of_index.document_refs import DocumentReader, DocumentTexts, names
 from es_simhash.groups.of_index.reading import IndexReading
 from es_simhash.groups.of_index.stored_fingerprints import content_number
 from es_simhash.groups.pairs.nearness import Nearness

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from es_simhash._core.garbage import rarely_collected
+from contextlib import ExitStack
+
+from es_simhash._core.environment import PATIENCE
 from es_simhash._core.humanize import counted
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash._core.prefetch import Stop
-from es_simhash._core.stages import OnProgress, stage
+from es_simhash._core.stages import OnProgress, counting, rarely_collected, stage
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.errors import InputError, ReaderLostError
 from es_simhash.groups.groups import Groups
 from es_simhash.groups.of_index.corpus import IndexCorpus
 from es_simhash.groups.of_index.reading import IndexReading
+from es_simhash.groups.of_index.writing import GroupsWritten, WriteOptions, write_groups
 from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.spool import Spools
 from es_simhash.live.sweep.reading import MOST_LOSSES
-from es_simhash.plans.fingerprints_there import without_fingerprints
-from es_simhash.plans.operations import Count, Plan
+from es_simhash.plans.open_index import without_fingerprints
+from es_simhash.plans.operations import Count, Plan, retry
 
 _ALL: Json = {"match_all": {}}
 
@@ -72,3 +75,20 @@ def _check(index: str, documents: Documents, options: GroupOptions, reading: Ind
         raise InputError(f"None of {counted(count, 'document')} of {index!r} matches the filter. Correct it.")
     if matching and options.shard is None:
         raise without_fingerprints(index, documents, matching)
+
+
+def reconcile(
+    engine: Engine, index: str, documents: Documents, patience: float = PATIENCE, stop: Stop | None = None
+) -> GroupsWritten | None:
+    """Group what is new, and write the groups, if the policy of the index says so."""
+    if documents.policy.groups != "online":
+        return None
+    options, how = GroupOptions(incremental=True, patience=patience), WriteOptions(patience=patience)
+    count = run(retry(Count(index, {"match_all": {}}), patience), StoppableEngine(engine, stop))
+    with ExitStack() as stack:
+        with counting("Reading what to group", count) as advance:
+            # All texts may be empty.
+            found = group(engine, index, documents, options, advance, stop, may_be_nothing=True)
+            grouped = stack.enter_context(found)
+        with counting("Writing groups", count) as advance:
+            return write_groups(engine, grouped, documents, how, lambda done: advance(done.written), stop)

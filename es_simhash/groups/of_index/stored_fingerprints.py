@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from es_simhash._core import bit_codes, digits
-from es_simhash._core.json_paths import Json
+from es_simhash._core import arrays
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.groups.of_index.document_refs import RefColumns
-from es_simhash.groups.pairs.condense import Condensed, value_type
-from es_simhash.groups.pairs.scope_rows import ScopeRows
-from es_simhash.scheme import group_fields, own_fields
+from es_simhash.groups.pairs.fingerprint_store import Condensed, value_type
+from es_simhash.groups.pairs.scope_columns import ScopeRows
+from es_simhash.scheme import mapping, own_fields
 from es_simhash.scheme.fingerprint import STATUSES
 from es_simhash.scheme.own_fields import StoredFingerprints
 from es_simhash.scheme.scope import Scope
@@ -47,7 +47,7 @@ def known(settings: Settings) -> Settings:
 
 def paths(documents: Documents, scope: Scope | None = None) -> list[str]:
     """Return the fields to read."""
-    names = [*own_fields.compared_names(documents.scheme), *group_fields.NAMES]
+    names = [*own_fields.compared_names(documents.scheme), *mapping.NAMES]
     return [*(f"{documents.prefix}.{name}" for name in names), *(scope.paths if scope else ())]
 
 
@@ -75,10 +75,10 @@ def _condensed(wanted: Settings, stored: StoredFingerprints, kept: list[int]) ->
     return Condensed(statuses, _contents(stored, kept), simhashes, values)
 
 
-def _contents(stored: StoredFingerprints, kept: list[int]) -> bit_codes.Codes:
+def _contents(stored: StoredFingerprints, kept: list[int]) -> arrays.Codes:
     """Combine each text's hash and its SimHash, so that different texts hardly ever look equal."""
     texts = "".join(stored.contents[i] or "" for i in kept)
-    hashes = digits.values_of(texts, CONTENT_DIGITS, digits.BASE64URL)
+    hashes = arrays.values_of(texts, CONTENT_DIGITS, arrays.BASE64URL)
     simhashes = np.zeros_like(hashes) if stored.simhashes is None else stored.simhashes[kept]
     return np.stack([hashes, simhashes[:, -1] if simhashes.ndim > 1 else simhashes], axis=1)
 
@@ -87,5 +87,5 @@ def content_number(content: str) -> int:
     """Return the hash of a text as the number that is compared."""
     if not _CONTENT.fullmatch(content):
         return -1
-    [number] = digits.values_of(content, CONTENT_DIGITS, digits.BASE64URL).tolist()
+    [number] = arrays.values_of(content, CONTENT_DIGITS, arrays.BASE64URL).tolist()
     return int(number)

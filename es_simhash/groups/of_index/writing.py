@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Protocol
 
 from es_simhash._core.environment import PATIENCE
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash._core.prefetch import Stop, prefetched
 from es_simhash._core.stages import OnProgress, stage
 from es_simhash.documents.documents import Documents
@@ -24,20 +24,16 @@ from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.errors import DocumentError, InputError
 from es_simhash.groups.groups import Groups
 from es_simhash.groups.of_index.corpus import IndexCorpus
-from es_simhash.live.doctor.finding import Finding, check_accepted, refusal, stopped
-from es_simhash.live.doctor.source import losses
-from es_simhash.live.sweep.document_ref import DocumentRef
-from es_simhash.live.sweep.pace import Pace
-from es_simhash.live.sweep.work import Prepared, Update, read_again
-from es_simhash.live.sweep.writing import Outcome, write
+from es_simhash.live.doctor.finding import Finding, check_accepted, losses, refusal, stopped
+from es_simhash.live.sweep.reading import DocumentRef
+from es_simhash.live.sweep.writing import Outcome, Pace, Prepared, Update, read_again, write
 from es_simhash.plans.bulk import RequestSize
-from es_simhash.plans.foreign_values import foreign_in
 from es_simhash.plans.init import bring
-from es_simhash.plans.mapping_notes import note, note_where_allowed, noted
-from es_simhash.plans.operation_retry import retry
-from es_simhash.plans.operations import Action, GetMappings, Plan, Refresh
-from es_simhash.scheme import group_fields, mapping
-from es_simhash.scheme.group_fields import SIZE
+from es_simhash.plans.open_index import note, note_where_allowed, noted
+from es_simhash.plans.operations import Action, GetMappings, Plan, Refresh, retry
+from es_simhash.plans.text_fields import foreign_in
+from es_simhash.scheme import mapping
+from es_simhash.scheme.mapping import SIZE
 from es_simhash.scheme.own_fields import content_hash
 
 _AT_ONCE, _WRITERS = 500, 2
@@ -204,7 +200,7 @@ class _Writing:
         return members
 
     def _in_groups_of_several(self, present: Mapping[int, Json]) -> Counter[str]:
-        several = [place for place, own in present.items() if group_fields.is_settled(own) and own[SIZE] > 1]
+        several = [place for place, own in present.items() if mapping.is_settled(own) and own[SIZE] > 1]
         return Counter(index for index, _ in self._corpus.keys(several))
 
     def _batches(self) -> Iterator[dict[int, Json]]:
@@ -265,7 +261,7 @@ class Settling:
 
     def update(self, ref: DocumentRef, position: int) -> Action:
         """Make the update of a document."""
-        own = dict.fromkeys(group_fields.NAMES) | self.wanted[position]
+        own = dict.fromkeys(mapping.NAMES) | self.wanted[position]
         return self._update(ref, own)
 
     def _update(self, ref: DocumentRef, own: Json) -> Action:
@@ -290,13 +286,13 @@ class Settling:
         ref, source = DocumentRef.of(reply), reply.get("_source") or {}
         stored: Json = {} if foreign_in(self.documents, source) else source.get(self.documents.prefix) or {}
         if self._is_as_it_was(position, reply, stored):
-            if group_fields.stored_in(stored) == self.wanted[position]:
+            if mapping.stored_in(stored) == self.wanted[position]:
                 prepared.current += 1
                 return
             prepared.updates.append((ref, self.update(ref, position)))
             return
         self.lost.add(position)
-        if stale := group_fields.stored_in(stored):
+        if stale := mapping.stored_in(stored):
             prepared.updates.append((ref, self._update(ref, dict.fromkeys(stale))))
 
     def _is_as_it_was(self, position: int, reply: Json, stored: Json) -> bool:

@@ -24,9 +24,8 @@ import numpy.typing as npt
 
 from es_simhash._core.arrays import spread_chunks
 from es_simhash._core.native import native
-from es_simhash.groups.pairs.sorting import Numbers, SortedRuns
 from es_simhash.groups.pairs.spool import Spools
-from es_simhash.groups.pairs.stored_rows import Rows
+from es_simhash.groups.pairs.stored_rows import Numbers, Rows, SortedRuns
 from es_simhash.sketches.minhash.common import constants
 
 POSITION_BITS = 32

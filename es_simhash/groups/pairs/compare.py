@@ -1,29 +1,30 @@
-"""Comparing candidates: exact Hamming distances, and similarities that are estimated or exact."""
+"""Comparing candidates: exact Hamming distances, and estimated or exact similarities; and what they say of all."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash._core.prefetch import each_made
-from es_simhash._core.stages import OnProgress
+from es_simhash._core.stages import OnProgress, counted_arrays
 from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
-from es_simhash.groups.pairs.pair_rows import PairRows
-from es_simhash.groups.pairs.sorting import Numbers
-from es_simhash.groups.pairs.text_similarity import CompareTexts
-from es_simhash.groups.pairs.valley import LEAST, PairSample
+from es_simhash.groups.pairs.pair_rows import PairRows, agreements_with
+from es_simhash.groups.pairs.stored_rows import Numbers, Strings
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verdict import rule
-from es_simhash.scheme.verdict.measures import PairMeasures
-from es_simhash.scheme.verdict.plausible import lowest_estimate
-from es_simhash.sketches.minhash.estimate import standard_errors
+from es_simhash.scheme.verdict.rule import PairMeasures, Similarities, lowest_estimate
+from es_simhash.scheme.verdict.verifier import Verifier
+from es_simhash.sketches.minhash.common import similarities_of_shares, standard_errors
+from es_simhash.sketches.weighted_sets import SetCache
+from es_simhash.text.hashing import registry
 
 Pairs: TypeAlias = npt.NDArray[Any]
 
@@ -212,3 +213,163 @@ def _pairs(first: Integers, second: Integers, criteria: Criteria) -> Pairs:
     pairs = np.zeros(len(first), dtype=pair_type(criteria))
     pairs["first"], pairs["second"] = first, second
     return pairs
+
+
+# The share of the memory for cached features of texts; those in use may take as much again.
+_SHARE = 4
+
+# What is measured of the pairs of documents at these positions; a similarity below the last is 0.
+CompareTexts: TypeAlias = Callable[[Integers, Integers, Similarities | float], PairMeasures]
+
+
+def text_comparer(verifier: Verifier, texts: Strings, memory: int, threads: int = 1) -> CompareTexts:
+    """Return the function that compares texts by their numbers, within a part of the memory."""
+    cache = SetCache(verifier.prepared, texts.take, texts.sizes, memory // _SHARE, threads)
+    return lambda first, second, least: verifier.of_cached(cache, np.stack([first, second]), least)
+
+
+# Pairs are compared down to this similarity for the histogram: below it nearly all texts are.
+LEAST = 0.2
+_BINS, _WIDTH = 160, 6.0
+_STANDS_OUT, _MOST_SHARE, _FLOOR = 3.5, 0.5, 0.7
+_MOST = 1 << 14
+
+
+def valley_of(similarities: Similarities) -> float | None:
+    """Return the similarity at which pairs part, or None if that is not clear; those below `LEAST` do not count."""
+    counts, edges = np.histogram(similarities, _BINS, (LEAST, 1.0))
+    reach = np.arange(-_BINS + 1, _BINS)
+    # Each bin has as many pairs as there are within a kernel's width.
+    kernel = np.exp(-0.5 * (reach / _WIDTH) ** 2)
+    height = np.convolve(np.concatenate([counts[::-1], counts, counts[::-1]]), kernel, "same")[_BINS : 2 * _BINS]
+    left, right = np.maximum.accumulate(height), np.maximum.accumulate(height[::-1])[::-1]
+    mode = np.minimum(left, right)
+    out = (mode - height) / np.sqrt(np.maximum(mode + height, 1.0))
+    place = int(out.argmax())
+    if out[place] < _STANDS_OUT or height[place] > _MOST_SHARE * mode[place]:
+        return None
+    # A valley may be wide: its middle is what chance moves least.
+    rises = np.flatnonzero(out < _FLOOR * out[place])
+    first = rises[rises < place].max(initial=-1) + 1
+    last = rises[rises > place].min(initial=_BINS)
+    return round(float(edges[first] + edges[last]) / 2, 2)
+
+
+class PairSample:
+    """A random sample of pairs, the same one in whatever order they come, with their similarities.
+
+    It has the pairs whose numbers, mixed, are the lowest: `_MOST` of them, or half as many.
+    """
+
+    def __init__(self) -> None:
+        self._mixed, self._similarities = np.empty(0, np.uint64), np.empty(0, np.float64)
+        self._below = 1 << 64
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return len(self._mixed)
+
+    @classmethod
+    def from_json(cls, sample: Json) -> PairSample:
+        """Read what `to_json` wrote."""
+        found = cls()
+        found._below = sample["below"]
+        found._mixed = np.array(sample["mixed"], dtype=np.uint64)
+        found._similarities = np.array(sample["similarities"], dtype=np.float64)
+        return found
+
+    def to_json(self) -> Json:
+        """Write the sample so far."""
+        own = {"mixed": self._mixed.tolist(), "similarities": self._similarities.tolist()}
+        return {"below": self._below, **own}
+
+    def takes(self, codes: Numbers) -> npt.NDArray[np.bool_]:
+        """Return which pairs belong to the sample, as far as is known."""
+        are_in: npt.NDArray[np.bool_] = registry.fmix64(codes) <= np.uint64(self._below - 1)
+        return are_in
+
+    def add(self, codes: Numbers, similarities: Similarities) -> None:
+        """Add pairs that belong to the sample."""
+        self._mixed = np.concatenate([self._mixed, registry.fmix64(codes)])
+        self._similarities = np.concatenate([self._similarities, similarities])
+        while len(self._mixed) > _MOST:
+            self._below >>= 1
+            stay = self._mixed <= np.uint64(self._below - 1)
+            self._mixed, self._similarities = self._mixed[stay], self._similarities[stay]
+
+    @property
+    def valley(self) -> float | None:
+        """The valley of their similarities."""
+        return valley_of(self._similarities)
+
+
+# Signatures compared with one another, which takes some seconds, and the most documents drawn.
+_COMPARISONS, _MOST_DRAWN = 1 << 27, 1000
+_QUANTILE = 1.96
+
+
+@dataclass(frozen=True)
+class Missed:
+    """Of ``drawn`` documents, compared with all others, ``found`` near-duplicates are in other groups.
+
+    So about ``pairs`` are missing among all documents, with a probability of 95% between ``low`` and ``high``.
+    """
+
+    drawn: int
+    found: int
+    pairs: int
+    low: int
+    high: int
+
+    @classmethod
+    def of(cls, drawn: int, documents: int, found: int) -> Missed:
+        """Estimate what is missing among all documents; nothing is uncertain if all were drawn."""
+        scale = documents / drawn / 2 if drawn else 0.0
+        if drawn == documents:
+            low = high = float(found)
+        else:
+            middle, spread = found + _QUANTILE**2 / 2, _QUANTILE * (found + _QUANTILE**2 / 4) ** 0.5
+            low, high = max(middle - spread, 0.0), middle + spread
+        return cls(drawn, found, *(round(scale * count) for count in (found, low, high)))
+
+
+def missed(
+    store: FingerprintStore,
+    comparison: Comparison,
+    groups: Integers,
+) -> Missed:
+    """Estimate how many pairs of near-duplicates are in different ``groups``, given the group of each document."""
+    compared = np.flatnonzero(store.compared)
+    most = min(_MOST_DRAWN, max(_COMPARISONS // max(len(store), 1), 1))
+    drawn = np.sort(np.random.default_rng(len(store)).permutation(compared)[:most])
+    note, found = comparison.note(), 0
+    for codes in _similar(store, comparison.lowest, drawn):
+        for pairs in comparison.measured(codes):
+            found += _in_other_groups(comparison.near(pairs), groups, drawn)
+    comparison.go_on(note)
+    return Missed.of(len(drawn), len(compared), found)
+
+
+def _in_other_groups(near: Pairs, groups: Integers, drawn: Integers) -> int:
+    """Count for each document drawn its near-duplicates in other groups."""
+    apart = near[groups[near["first"]] != groups[near["second"]]]
+    return sum(int(np.isin(apart[side], drawn).sum()) for side in ("first", "second"))
+
+
+def _similar(store: FingerprintStore, least: float, drawn: Integers) -> Iterator[Numbers]:
+    """Yield the pairs of the documents drawn with all others whose estimates are not too low, each once."""
+    minhash = store.settings.minhash
+    assert minhash
+    own, start = store.values.take(drawn), 0
+    signatures = store.values.columns(range(minhash.size))
+    for rows in counted_arrays("Estimating what is missed", signatures, len(store), "documents"):
+        documents = np.arange(start, start + len(rows))
+        shares = agreements_with(own, np.ascontiguousarray(rows), store.value_bits) / minhash.size
+        alike = similarities_of_shares(shares, store.value_bits) >= least
+        alike &= store.compared[documents] & (drawn[:, None] != documents)
+        # Of two documents that were both drawn, the pair would come twice.
+        alike &= ~(np.isin(documents, drawn) & (documents < drawn[:, None]))
+        one, other = np.nonzero(alike)
+        first, second = drawn[one], documents[other]
+        yield np.sort(pair_codes(np.minimum(first, second), np.maximum(first, second)))
+        start += len(rows)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from es_simhash._core.stages import counted_each
-from es_simhash.groups.pairs.condense import content_numbers
-from es_simhash.groups.pairs.encoded import encoded
+from es_simhash.groups.pairs.fingerprint_store import content_numbers
+from es_simhash.groups.pairs.stored_rows import encoded
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.rarity import SAMPLE, Rarity

@@ -10,12 +10,10 @@ import numpy.typing as npt
 from es_simhash._core.arrays import Integers, distinct_sorted
 from es_simhash._core.native import native
 from es_simhash.groups.pairs.candidates import positions
-from es_simhash.groups.pairs.sorting import Numbers
-from es_simhash.groups.pairs.stored_rows import Rows
+from es_simhash.groups.pairs.stored_rows import Numbers, Rows
 from es_simhash.sketches import hamming
 from es_simhash.sketches.hamming import Distances
-from es_simhash.sketches.minhash.common import VALUE_BITS
-from es_simhash.sketches.minhash.estimate import estimates, similarities_of_shares
+from es_simhash.sketches.minhash.common import VALUE_BITS, estimates, similarities_of_shares
 
 _ESTIMATED_AT_ONCE = 1 << 12
 

@@ -1,14 +1,17 @@
-"""Rows of numbers in spools: read from the first to the last, by columns, or by their numbers."""
+"""Rows, texts and sorted numbers in spools: appended, and read again in turn, by columns, or by their numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import sha256
+from itertools import pairwise
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.arrays import Integers, distinct_sorted
+from es_simhash._core.arrays import Codes, Integers, distinct_sorted
+from es_simhash._core.native import by_kernels, native
 from es_simhash.groups.pairs.spool import Spools
 
 Rows = npt.NDArray[Any]
@@ -155,3 +158,289 @@ class Columns:
             kept = self._as_rows[block] = np.ascontiguousarray(kept)
         # Any other mode would copy what it takes once more.
         kept.take(rows, axis=0, out=taken, mode="clip")
+
+
+_CONTENT_BYTES = 16
+
+
+class Encoded(NamedTuple):
+    """Texts one after the other, and where each ends."""
+
+    data: bytes
+    ends: Integers
+
+    def contents(self) -> Codes:
+        """Return the first 128 bits of the SHA-256 of each text, as two words."""
+        found = by_kernels(lambda kernels: cast("Codes", kernels.contents(self.data, self.ends)))
+        if found is not None:
+            return found
+        digests = b"".join(sha256(text).digest()[:_CONTENT_BYTES] for text in self._each())
+        return np.frombuffer(digests, dtype="<u8").reshape(-1, 2)
+
+    def _each(self) -> Iterator[memoryview]:
+        start = 0
+        for end in self.ends.tolist():
+            yield memoryview(self.data)[start:end]
+            start = end
+
+
+def encoded(texts: Sequence[str]) -> Encoded:
+    """Encode texts."""
+    made = by_kernels(lambda kernels: Encoded(*kernels.utf8_of(list(texts))))
+    if made is not None:
+        return made
+    # Half of a surrogate pair may be in an id; texts that have one are refused when they are fingerprinted.
+    each = [text.encode("utf-8", "surrogatepass") for text in texts]
+    return Encoded(b"".join(each), np.cumsum([len(data) for data in each], dtype=np.int64))
+
+
+_WRITTEN_AT_ONCE = 1 << 18
+_NEAR = 1 << 14
+
+
+class Strings:
+    """Texts, read again by their numbers."""
+
+    def __init__(self, spools: Spools) -> None:
+        self._spool = spools.spool()
+        self._ends = Columns(spools, 1, np.int64)
+        self._waiting: list[str] = []
+        self._waiting_length = 0
+
+    def append(self, text: str) -> None:
+        """Append a text."""
+        self._waiting.append(text)
+        self._waiting_length += len(text)
+        if self._waiting_length >= _WRITTEN_AT_ONCE or len(self._waiting) == BLOCK:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write the waiting texts; call it before reading."""
+        waiting, self._waiting, self._waiting_length = self._waiting, [], 0
+        if waiting:
+            self.extend(encoded(waiting))
+
+    def extend(self, texts: Encoded) -> None:
+        """Append texts that are encoded already, when none are waiting."""
+        self._ends.append(len(self._spool) + texts.ends)
+        self._spool.write(texts.data)
+
+    def sizes(self, rows: Integers) -> Integers:
+        """Return the sizes of texts in bytes, by their numbers, which must ascend."""
+        starts, ends = self._bounds(rows)
+        return ends - starts
+
+    def take(self, rows: Sequence[int] | Integers) -> Iterator[str]:
+        """Yield texts by their numbers, which must ascend."""
+        starts, ends = self._bounds(np.asarray(rows, dtype=np.int64))
+        for some in _near_one_another(starts):
+            yield from self._between(starts[some].tolist(), ends[some].tolist())
+
+    def at(self, rows: Sequence[int]) -> list[str]:
+        """Return texts by their numbers, in any order."""
+        ascending = sorted(rows)
+        found = dict(zip(ascending, self.take(ascending), strict=True))
+        return [found[row] for row in rows]
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield all texts."""
+        start = 0
+        for column in self._ends.columns(range(1)):
+            ends = column[:, 0]
+            starts = np.concatenate([[start], ends[:-1]])
+            start = int(ends[-1])
+            for some in _near_one_another(starts):
+                yield from self._between(starts[some].tolist(), ends[some].tolist())
+
+    def _between(self, starts: list[int], ends: list[int]) -> Iterator[str]:
+        """Yield the texts between these bounds, which are read at once."""
+        first = starts[0]
+        data = self._spool.read(first, ends[-1] - first)
+        for start, end in zip(starts, ends, strict=True):
+            yield data[start - first : end - first].decode("utf-8", "surrogatepass")
+
+    def _bounds(self, rows: Integers) -> tuple[Integers, Integers]:
+        ends: Integers = self._ends.take(rows)[:, 0]
+        starts = np.zeros(len(rows), dtype=np.int64)
+        starts[rows > 0] = self._ends.take(rows[rows > 0] - 1)[:, 0]
+        return starts, ends
+
+
+def _near_one_another(starts: Integers) -> Iterator[slice]:
+    """Yield runs of texts that begin in the same few kilobytes: reading what is between them costs less than calls."""
+    cuts = np.flatnonzero(np.diff(starts // _NEAR)) + 1
+    bounds = [0, *cuts.tolist(), len(starts)] if len(starts) else [0]
+    yield from map(slice, bounds, bounds[1:])
+
+
+Numbers = npt.NDArray[np.uint64]
+
+# The numbers of a run that are read at once, if many fit the memory.
+_CHUNK = 4096
+_CHUNKS_AT_LEAST = 64
+
+
+def sorted_pieces(numbers: Iterable[Numbers], spools: Spools, limit: int, grain: int = 1) -> Iterator[Numbers]:
+    """Sort numbers, and yield them in arrays of about ``limit``; see `SortedRuns.pieces`."""
+    runs = SortedRuns(spools, limit)
+    try:
+        for some in numbers:
+            runs.add(some)
+        yield from runs.pieces(grain)
+    finally:
+        runs.close()
+
+
+class SortedRuns:
+    """Numbers in sorted runs of up to ``limit``; in memory while there is one. If ``distinct``, each counts once.
+
+    Runs that have a ``name`` are kept in the spool of that name, where an earlier run of the program may have left some
+    that end at ``ends``.
+    """
+
+    def __init__(
+        self, spools: Spools, limit: int, name: str | None = None, *, ends: Sequence[int] = (), distinct: bool = False
+    ) -> None:
+        self._stored = Records(spools, np.uint64, name)
+        self.ends = list(ends)
+        self._limit = limit
+        self._distinct = distinct
+        self._waiting: list[Numbers] = []
+        self._count = 0
+
+    def __len__(self) -> int:
+        """Return the number of numbers, as far as they are known to differ if they are ``distinct``."""
+        return len(self._stored) + self._count
+
+    def add(self, numbers: Numbers) -> None:
+        """Add numbers in any order."""
+        self._waiting.append(numbers)
+        self._count += len(numbers)
+        if self._count >= self._limit:
+            self._sort()
+            # If most were the same, there is room for more.
+            if self._count >= self._limit // 2:
+                self.end_run()
+
+    def end_run(self) -> None:
+        """Write the numbers that are in memory as a run."""
+        self._sort()
+        for numbers in self._waiting:
+            self._stored.append(numbers)
+        if self._count:
+            self.ends.append(len(self._stored))
+        self._waiting, self._count = [], 0
+
+    def pieces(self, grain: int = 1, low: int = 0) -> Iterator[Numbers]:
+        """Yield the numbers from ``low`` on in ascending order, in arrays of about ``limit``.
+
+        Numbers with the same quotient by ``grain`` come in the same array, which is longer if there are more of them.
+        """
+        if self.ends:
+            self.end_run()
+            yield from self._merged(grain, low)
+            return
+        self._sort()
+        yield from (numbers[np.searchsorted(numbers, np.uint64(low)) :] for numbers in self._waiting)
+
+    def close(self) -> None:
+        """Free what they take."""
+        self._waiting, self._count = [], 0
+        self._stored.close()
+
+    def _sort(self) -> None:
+        together = _sorted_together(self._waiting)
+        self._waiting = [distinct_sorted(together) if self._distinct else together]
+        self._count = len(self._waiting[0])
+
+    def _merged(self, grain: int, low: int) -> Iterator[Numbers]:
+        chunk = max(min(_CHUNK, self._limit // _CHUNKS_AT_LEAST), 1)
+        runs = [_Run(self._stored, first, end, chunk) for first, end in pairwise([0, *self.ends])]
+        for run in runs:
+            run.skip_to(low)
+        for bound in [*self._bounds(runs, chunk, grain, low), None]:
+            parts = [part for part in (run.below(bound) for run in runs) if len(part)]
+            if parts:
+                yield self._merge(parts)
+
+    def _merge(self, parts: list[Numbers]) -> Numbers:
+        """Merge sorted numbers; nothing of the parts stays in memory."""
+        if len(parts) == 1:
+            return parts.pop()
+        piece = np.concatenate(parts)
+        parts.clear()
+        piece.sort(kind="stable")  # which merges what is sorted in parts
+        return distinct_sorted(piece) if self._distinct else piece
+
+    def _bounds(self, runs: Sequence[_Run], chunk: int, grain: int, low: int) -> list[int]:
+        """Return ascending numbers; about ``limit`` lie between two of them."""
+        firsts = np.sort(np.concatenate([run.firsts for run in runs]))
+        # Between two bounds, a run has a chunk more than begin there.
+        step = max(self._limit // chunk - len(runs), len(runs), 1)
+        bounds = firsts[step::step] // np.uint64(grain) * np.uint64(grain)
+        return [bound for bound in distinct_sorted(bounds).tolist() if bound > low]
+
+
+def _sorted_together(parts: list[Numbers]) -> Numbers:
+    """Sort the numbers of some arrays, which do not stay in memory."""
+    if kernels := native():
+        together: Numbers = kernels.sorted_together(parts)
+        parts.clear()
+        return together
+    together = np.concatenate([np.empty(0, dtype=np.uint64), *parts])
+    parts.clear()
+    together.sort()
+    return together
+
+
+class _Run:
+    """A sorted run, read from its first number to its last; ``firsts`` has the first number of each chunk."""
+
+    def __init__(self, stored: Records, first: int, end: int, chunk: int) -> None:
+        self._stored = stored
+        self._first, self._next, self._end = first, first, end
+        self._chunk = chunk
+        self._rest: Numbers = np.empty(0, dtype=np.uint64)
+        self.firsts = np.array([stored.part(at, at + 1)[0] for at in range(first, end, chunk)], dtype=np.uint64)
+
+    def skip_to(self, low: int) -> None:
+        """Pass over the numbers below ``low``."""
+        chunks = int(np.searchsorted(self.firsts, np.uint64(low)))
+        self._next = self._first + max(chunks - 1, 0) * self._chunk
+        self.below(low)
+
+    def below(self, bound: int | None) -> Numbers:
+        """Read the numbers below ``bound``, or all that are left."""
+        end = self._end
+        if bound is not None:
+            chunks = int(np.searchsorted(self.firsts, np.uint64(bound)))
+            end = min(self._first + chunks * self._chunk, end)
+        if end > self._next:
+            self._rest = np.concatenate([self._rest, self._stored.part(self._next, end)])
+            self._next = end
+        count = len(self._rest) if bound is None else int(np.searchsorted(self._rest, np.uint64(bound)))
+        found, self._rest = self._rest[:count], self._rest[count:].copy()
+        return found
+
+
+# Hashes that are looked at more closely, of those that occur again.
+_MOST = 1_000
+
+
+def repeated(ids: Callable[[], Iterable[str]]) -> tuple[int, int] | None:
+    """Return the positions of two equal ids, the second as low as can be; None if all are distinct.
+
+    They are asked for twice, if some have equal hashes.
+    """
+    hashes = np.fromiter(map(hash, ids()), np.int64)
+    hashes.sort()
+    again = hashes[1:][hashes[1:] == hashes[:-1]]
+    # Hashes of different ids may be equal, too, but never this often.
+    suspects = set(again[:_MOST].tolist())
+    if not suspects:
+        return None
+    seen: dict[str, int] = {}
+    for position, id_ in enumerate(ids()):
+        if hash(id_) in suspects and seen.setdefault(id_, position) != position:
+            return seen[id_], position
+    return None

@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING
 
 from es_simhash.errors import EsSimhashError, InputError, WorkerError
 from es_simhash.groups.pairs import worker_process
-from es_simhash.groups.pairs.condense import Condensed, condense
+from es_simhash.groups.pairs.fingerprint_store import Condensed, condense
 from es_simhash.scheme import fingerprinting
-from es_simhash.scheme.compiled import reads_texts
-from es_simhash.scheme.settings import Settings
+from es_simhash.scheme.settings import Settings, reads_texts
 from es_simhash.text.hashing.registry import HASH_FUNCTIONS
 from es_simhash.text.tokens.kinds import Custom
 

@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 
 from es_simhash.errors import EsSimhashError
-from es_simhash.groups.pairs.condense import condense
+from es_simhash.groups.pairs.fingerprint_store import condense
 
 
 def main() -> None:

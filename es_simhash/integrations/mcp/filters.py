@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from math import isfinite
 from typing import Any
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.errors import InputError
 
 # Maximum depth of queries in one another, number of queries and of values, lengths in characters, and of all in bytes.

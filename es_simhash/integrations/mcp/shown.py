@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from es_simhash.integrations.mcp.answers import Found, Near
-from es_simhash.plans.explain.excerpts import changes, marked
+from es_simhash.plans.explain.text_differences import marked, marked_changes
 from es_simhash.scheme.rerank import Match, Matches
 from es_simhash.scheme.settings import Settings
 
@@ -38,4 +38,4 @@ def found(matches: Matches) -> Found:
 
 def differences(settings: Settings, a: str, b: str) -> str:
     """Return the changed parts of two texts with some context; nothing if the scheme sees none."""
-    return marked(changes(settings, a, b))
+    return marked(marked_changes(settings, a, b))

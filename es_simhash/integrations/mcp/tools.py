@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeAlias
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import run
 from es_simhash.errors import EsSimhashError, InputError

@@ -17,7 +17,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from es_simhash._core.arrays import Integers
-from es_simhash.groups.pairs.sorting import Numbers
+from es_simhash.groups.pairs.stored_rows import Numbers
 from es_simhash.integrations.spark.frames import whole
 
 SCHEMA = "block long, kind int, numbers binary, rows binary"

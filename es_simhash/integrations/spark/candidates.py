@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from es_simhash._core.bit_codes import Codes
-from es_simhash.groups.pairs import choose_keys, document_links
+from es_simhash._core.arrays import Codes
+from es_simhash.groups.pairs import document_links, fingerprint_store
 from es_simhash.groups.pairs.candidates import (
     POSITION_BITS,
     POSITION_MASK,
@@ -47,7 +47,7 @@ def candidates(documents: DataFrame, count: int, kept: CondensedColumns, criteri
     A pair comes once for each key that is shared. What is left out is counted.
     """
     minhash, distance = kept.settings.minhash, criteria.distance
-    places = choose_keys.value_tables(minhash, criteria) if minhash and criteria.similarity is not None else []
+    places = fingerprint_store.value_tables(minhash, criteria) if minhash and criteria.similarity is not None else []
     tables = partial(_rows_of_tables, kept, places, _masks(kept, distance, total))
     if kept.scope and kept.scope.is_by_pairs:
         return _linked_in_scope(documents, kept, tables).mapInArrow(_packed, SCHEMA)
@@ -75,7 +75,7 @@ def _masks(kept: CondensedColumns, distance: int | None, documents: int) -> list
     """Return the bits of a SimHash that form the key of each table."""
     if distance is None or kept.settings.simhash is None:
         return []
-    return choose_keys.prefix_tables(kept.settings.simhash.bits, distance, documents).masks
+    return fingerprint_store.prefix_tables(kept.settings.simhash.bits, distance, documents).masks
 
 
 def _keys(tables: RowsOfTables, batches: Iterator[Any]) -> Iterator[Any]:

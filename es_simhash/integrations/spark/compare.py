@@ -16,9 +16,9 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from es_simhash._core.bit_codes import words_per_code
+from es_simhash._core.arrays import words_per_code
 from es_simhash.groups.pairs.candidates import positions
-from es_simhash.groups.pairs.condense import value_type
+from es_simhash.groups.pairs.fingerprint_store import value_type
 from es_simhash.integrations.spark.blocks import (
     DOCUMENTS,
     PAIRS,
@@ -33,7 +33,7 @@ from es_simhash.integrations.spark.condensing import CondensedColumns
 from es_simhash.integrations.spark.frames import materialized
 from es_simhash.scheme.query import Criteria
 from es_simhash.sketches import hamming
-from es_simhash.sketches.minhash.estimate import estimates
+from es_simhash.sketches.minhash.common import estimates
 
 # The number of pairs to estimate at once, so that their arrays fit into a core's cache.
 _AT_ONCE = 1 << 12

@@ -18,14 +18,14 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 from pyspark.sql.types import BinaryType, DoubleType, StructField, StructType
 
-from es_simhash._core import digits
-from es_simhash._core.bit_codes import words_per_code
+from es_simhash._core import arrays
+from es_simhash._core.arrays import words_per_code
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import DocumentError, InputError
 from es_simhash.groups.canonical import Canonical
 from es_simhash.groups.of_index import stored_fingerprints
 from es_simhash.groups.of_index.stored_fingerprints import CONTENT_DIGITS
-from es_simhash.groups.pairs.condense import Condensed, condense, content_numbers, needed, value_type
+from es_simhash.groups.pairs.fingerprint_store import Condensed, condense, content_numbers, needed, value_type
 from es_simhash.groups.pairs.stored_rows import Rows
 from es_simhash.integrations.spark.frames import (
     TEXT,
@@ -149,7 +149,7 @@ class CondensedColumns:
         """Return the hashes of texts as our fields have them."""
         contents = rows_of(column, np.uint64, _CONTENT_WORDS)
         numbers = content_numbers(contents) if self.has_texts else contents[:, 0]
-        found: list[str] = digits.strings(digits.code_points(numbers, CONTENT_DIGITS, digits.BASE64URL)).tolist()
+        found: list[str] = arrays.strings(arrays.code_points(numbers, CONTENT_DIGITS, arrays.BASE64URL)).tolist()
         return found
 
     def simhashes(self, column: Any) -> Rows:

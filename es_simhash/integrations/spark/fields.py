@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import DocumentError, InputError
 from es_simhash.integrations.spark.frames import TEXT, refused, text_column, texts_of, without_text

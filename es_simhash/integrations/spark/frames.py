@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType, DateType, StringType, TimestampNTZType, TimestampType
 
-from es_simhash.documents.text_sought import what_there_is
+from es_simhash.documents.sources import what_there_is
 from es_simhash.errors import DocumentError, InputError, TextError
 from es_simhash.groups.pairs.stored_rows import Rows
 

@@ -16,20 +16,18 @@ import pyarrow as pa
 from es_simhash._core.arrays import Integers
 from es_simhash._core.environment import MEMORY
 from es_simhash.errors import InputError
-from es_simhash.groups.pairs.encoded import encoded
+from es_simhash.groups.pairs.compare import CompareTexts, text_comparer
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
-from es_simhash.groups.pairs.nearness import Nearness, values_of
+from es_simhash.groups.pairs.nearness import Nearness, canonicals_by_pairs, canonicals_of, values_of
 from es_simhash.groups.pairs.spool import Spools
-from es_simhash.groups.pairs.standing import canonicals_by_pairs, canonicals_of
-from es_simhash.groups.pairs.stored_strings import Strings
-from es_simhash.groups.pairs.text_similarity import CompareTexts, text_comparer
+from es_simhash.groups.pairs.stored_rows import Strings, encoded
 from es_simhash.integrations.spark.condensing import CondensedColumns
 from es_simhash.integrations.spark.frames import CHANGED, TEXT, texts_of, whole
 from es_simhash.integrations.spark.ranking import RANK
 from es_simhash.integrations.spark.scoping import SCOPE, scope_rows
 from es_simhash.scheme.fingerprint import STATUSES
 from es_simhash.scheme.query import Criteria
-from es_simhash.scheme.verdict.measures import PairMeasures, Similarities
+from es_simhash.scheme.verdict.rule import PairMeasures, Similarities
 from es_simhash.scheme.verdict.verifier import Verifier
 
 NEARNESS = ("original", "content", "similarity", "distance", "standard_error")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from es_simhash.groups.pairs.standing import MOST_CONNECTED
+from es_simhash.groups.pairs.nearness import MOST_CONNECTED
 from es_simhash.integrations.spark.frames import TEXT, materialized, observed, place_columns
 from es_simhash.integrations.spark.gathered import Gathering, heads_by_pairs
 from es_simhash.integrations.spark.ranking import RANK

@@ -26,8 +26,8 @@ from es_simhash.integrations.spark.scoping import SCOPE, are_in_scope
 from es_simhash.integrations.spark.texts import Texts
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scope import Scope
-from es_simhash.scheme.verdict.plausible import lowest_estimate
 from es_simhash.scheme.verdict.rarity import Rarity
+from es_simhash.scheme.verdict.rule import lowest_estimate
 
 # `monotonically_increasing_id` has the number of the partition above these.
 _PART_BITS = 33

@@ -21,9 +21,8 @@ from pyspark.sql.types import (
 
 from es_simhash._core.arrays import Integers
 from es_simhash.groups.pairs.candidates import PAIRS_AT_ONCE, POSITION_BITS, POSITION_MASK
-from es_simhash.groups.pairs.scope_rows import ScopeRows
-from es_simhash.groups.pairs.scoped_linker import links, runs
-from es_simhash.groups.pairs.sorting import Numbers
+from es_simhash.groups.pairs.scope_columns import ScopeRows, links, runs
+from es_simhash.groups.pairs.stored_rows import Numbers
 from es_simhash.integrations.spark.frames import binary, plain_column, rows_of, whole
 from es_simhash.scheme.scope import Scope
 

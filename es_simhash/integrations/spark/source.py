@@ -16,7 +16,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
 from es_simhash._core.environment import PATIENCE
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import run
 from es_simhash.engines.connect import connect
@@ -24,8 +24,7 @@ from es_simhash.errors import DocumentError, InputError
 from es_simhash.index import Index
 from es_simhash.integrations.spark.fields import fields_type
 from es_simhash.integrations.spark.written_groups import GroupsWriter
-from es_simhash.live.sweep.changes import make_visible
-from es_simhash.live.sweep.reading import Reading
+from es_simhash.live.sweep.reading import Reading, make_visible
 from es_simhash.plans.operations import GetMappings, Slice
 from es_simhash.scheme.mapping import entries
 

@@ -15,8 +15,8 @@ from pyspark.sql import functions as sf
 from es_simhash.integrations.spark.condensing import CondensedColumns
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verdict import rule
-from es_simhash.scheme.verdict.measures import PairMeasures
-from es_simhash.sketches.minhash.estimate import standard_errors
+from es_simhash.scheme.verdict.rule import PairMeasures
+from es_simhash.sketches.minhash.common import standard_errors
 
 
 def near(measured: DataFrame, kept: CondensedColumns, criteria: Criteria) -> DataFrame:

@@ -11,18 +11,17 @@ from typing import Any
 from pyspark.sql.datasource import DataSourceWriter, WriterCommitMessage
 
 from es_simhash._core.environment import PATIENCE
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import run
 from es_simhash.errors import InputError, StorageError
 from es_simhash.groups.of_index.writing import Settling, add_to_mapping
 from es_simhash.index import Index
-from es_simhash.live.sweep.document_ref import DocumentRef
+from es_simhash.live.sweep.reading import DocumentRef
 from es_simhash.live.sweep.writing import Outcome, write
 from es_simhash.plans.bulk import RequestSize
-from es_simhash.plans.operation_retry import retry
-from es_simhash.plans.operations import Action, Refresh
-from es_simhash.scheme.group_fields import Membership, new_name
+from es_simhash.plans.operations import Action, Refresh, retry
+from es_simhash.scheme.mapping import Membership, new_name
 
 _AT_ONCE = 500
 _NEEDED = (

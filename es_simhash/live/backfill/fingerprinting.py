@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import DocumentError, InputError
 from es_simhash.live.learning import LowestContents
-from es_simhash.live.sweep.document_ref import DocumentRef, named_by
-from es_simhash.live.sweep.work import Prepared, Update, settle_by_reading_again
-from es_simhash.plans.foreign_values import REMEDY, foreign_in
+from es_simhash.live.sweep.reading import DocumentRef, named_by
+from es_simhash.live.sweep.writing import Prepared, Update, settle_by_reading_again
 from es_simhash.plans.operations import Action, Plan
-from es_simhash.scheme.group_fields import of_empty
+from es_simhash.plans.text_fields import REMEDY, foreign_in
+from es_simhash.scheme.mapping import of_empty
 from es_simhash.scheme.own_fields import DEFERRED, content_hash
 
 

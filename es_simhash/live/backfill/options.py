@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import InputError
 from es_simhash.live.sweep.options import UpdateOptions, check_shard, slices_of
-from es_simhash.live.sweep.survey import changed_after
+from es_simhash.live.sweep.reading import changed_after
 from es_simhash.plans.operations import Slice
 from es_simhash.scheme.own_fields import DEFERRED
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.live.backfill.options import BackfillOptions, changed_query, due_query
-from es_simhash.live.backfill.unfinished_runs import begin, begun, end, fingerprints
-from es_simhash.live.sweep.changes import Changes, changes_of, make_visible
+from es_simhash.live.backfill.survey import begin, begun, end, fingerprints
 from es_simhash.live.sweep.progress import Progress
+from es_simhash.live.sweep.reading import Changes, Part, changes_of, make_visible
 from es_simhash.live.sweep.runner import Pass
-from es_simhash.live.sweep.survey import Part
 from es_simhash.live.sweep.temporary_settings import change, set_back
-from es_simhash.plans.operation_retry import retry, retry_each
-from es_simhash.plans.operations import Count, GetMappings, Plan, Refresh
+from es_simhash.plans.operations import Count, GetMappings, Plan, Refresh, retry, retry_each
 
 # The most passes over an index for documents left out or changed meanwhile; the rest is for the next run. One of
 # several machines cannot distinguish the changes of the other machines from those of strangers.

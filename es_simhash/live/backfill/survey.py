@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import (
     AccessError,
@@ -17,14 +18,12 @@ from es_simhash.errors import (
     SchemeMismatchError,
 )
 from es_simhash.live.backfill.options import BackfillOptions, due_query
-from es_simhash.live.backfill.unfinished_runs import begun
 from es_simhash.live.doctor.examine import examine
 from es_simhash.live.doctor.facts import Due
 from es_simhash.live.doctor.finding import Finding, accepting, of_error, stopped
-from es_simhash.live.sweep.survey import Part, Survey, part_of
-from es_simhash.plans.closed_indices import closed_ones
-from es_simhash.plans.open_index import no_fields
-from es_simhash.plans.operations import GetMappings, Plan
+from es_simhash.live.sweep.reading import Part, Survey, part_of
+from es_simhash.plans.open_index import closed_ones, no_fields, note, note_where_allowed, noted
+from es_simhash.plans.operations import Count, GetMappings, Plan, Refresh
 from es_simhash.scheme.mapping import entries
 
 
@@ -113,3 +112,40 @@ def _code_of(error: EngineError) -> str:
         case SchemeMismatchError():
             return "scheme-mismatch"
     return "read-only"
+
+
+@dataclass(frozen=True)
+class Begun:
+    """The state that runs with a scheme have certainly seen: safe changes of each shard, number of fingerprints."""
+
+    scheme: str
+    changes: list[int]
+    fingerprints: int
+
+
+def begun(mapping: Json, documents: Documents) -> Begun | None:
+    """Return the note of runs that have not ended, or None."""
+    found = noted(mapping, _name(documents))
+    return Begun(**found) if found and found["scheme"] == documents.scheme.id else None
+
+
+def begin(index: str, documents: Documents, changes: list[int]) -> Plan[None]:
+    """Note that all changes up to these were seen, and no later ones, if the login may change the mapping."""
+    beginning = Begun(documents.scheme.id, changes, (yield from fingerprints(index, documents)))
+    yield from note_where_allowed(index, _name(documents), asdict(beginning))
+
+
+def end(index: str, documents: Documents) -> Plan[None]:
+    """Remove the note."""
+    with suppress(AccessError, IndexStateError):
+        yield from note(index, _name(documents), None)
+
+
+def fingerprints(index: str, documents: Documents) -> Plan[int]:
+    """Count the documents with a fingerprint of the scheme."""
+    yield Refresh(index)
+    return (yield Count(index, {"term": {f"{documents.prefix}.scheme": documents.scheme.id}}))
+
+
+def _name(documents: Documents) -> str:
+    return f"_backfill_begun_{documents.prefix}"

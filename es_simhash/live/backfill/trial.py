@@ -9,8 +9,7 @@ from time import perf_counter
 from es_simhash.documents.documents import Documents
 from es_simhash.live.backfill.fingerprinting import Fingerprinting
 from es_simhash.live.backfill.options import BackfillOptions, due_query
-from es_simhash.live.sweep.reading import Reading
-from es_simhash.live.sweep.survey import Part
+from es_simhash.live.sweep.reading import Part, Reading
 from es_simhash.plans.operations import Plan
 
 _MOST = 300

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from es_simhash._core.json_paths import Json, is_true
+from es_simhash._core.json_codec import Json, is_true
 from es_simhash.live.doctor.facts import Facts, IndexFacts
 from es_simhash.live.doctor.finding import Finding
-from es_simhash.plans.closed_indices import CLOSED
+from es_simhash.plans.open_index import CLOSED
 
 _BLOCKS = ("read_only", "read_only_allow_delete", "write", "metadata", "read")
 # `index.store.type` of Elasticsearch and of OpenSearch.

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.live.doctor.facts import Facts
 from es_simhash.live.doctor.finding import Finding
-from es_simhash.plans.index_rarity import noted_rarity, with_outdated_rarity
+from es_simhash.plans.open_index import noted_rarity, with_outdated_rarity
 from es_simhash.scheme.mapping import DEFAULT_PREFIX, entries
-from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.settings import PRESETS
 from es_simhash.scheme.verdict.rarity import SAMPLE
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import is_by_rarity

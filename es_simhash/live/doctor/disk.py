@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from es_simhash._core.humanize import with_unit
-from es_simhash._core.json_paths import Json, is_false
+from es_simhash._core.json_codec import Json, is_false
 from es_simhash.live.doctor.facts import Disk, Facts, IndexFacts
 from es_simhash.live.doctor.finding import Finding
 from es_simhash.scheme.field_bytes import bytes_a_document

@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from es_simhash.documents.documents import Documents
-from es_simhash.live.doctor import (
-    blocks,
-    comparison,
-    disk,
-    engine,
-    index_settings,
-    mapping,
-    rights,
-    source,
-    texts,
-)
+from es_simhash.live.doctor import blocks, comparison, disk, engine, finding, index_settings, mapping, rights, texts
 from es_simhash.live.doctor.facts import Due, Facts, IndexFacts, gather
 from es_simhash.live.doctor.finding import Finding
 from es_simhash.plans.operations import Plan
@@ -54,7 +44,7 @@ def _of_index(there: IndexFacts, facts: Facts) -> Iterator[Finding]:
     if facts.documents:
         yield from mapping.check_mapping(there, facts.documents)
     yield from mapping.check_dynamic(there)
-    yield from source.check_source(there)
+    yield from finding.check_source(there)
     yield from mapping.check_nested(there)
     yield from index_settings.check_pipelines(there)
     yield from index_settings.check_changes(facts, there)

@@ -10,14 +10,11 @@ from dataclasses import dataclass, field
 from urllib.parse import quote
 from uuid import uuid4
 
-from es_simhash._core.json_paths import Json, is_true
+from es_simhash._core.json_codec import Json, is_true
 from es_simhash.documents.documents import Documents, readable_text
 from es_simhash.documents.painless.stored_scripts import readable_simhash
 from es_simhash.errors import AccessError, EngineError, ScriptError
-from es_simhash.plans.derived_fields import Derived
-from es_simhash.plans.foreign_values import look_for_foreign
-from es_simhash.plans.index_rarity import fingerprinted
-from es_simhash.plans.operation_retry import attempt
+from es_simhash.plans.open_index import fingerprinted
 from es_simhash.plans.operations import (
     Action,
     Bulk,
@@ -28,9 +25,10 @@ from es_simhash.plans.operations import (
     GetSettings,
     Plan,
     Search,
+    attempt,
 )
 from es_simhash.plans.reply_size import sampled
-from es_simhash.plans.text_fields import derived_fields, fields_in_no_document
+from es_simhash.plans.text_fields import Derived, derived_fields, fields_in_no_document, look_for_foreign
 from es_simhash.scheme import mapping
 from es_simhash.scheme.mapping import Change
 

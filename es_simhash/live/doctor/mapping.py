@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from es_simhash._core.json_paths import Json, is_false
+from es_simhash._core.json_codec import Json, is_false
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import EngineError, SchemeMismatchError
 from es_simhash.live.doctor.facts import Facts, IndexFacts
 from es_simhash.live.doctor.finding import Finding, of_error
-from es_simhash.plans.derived_fields import field_at
-from es_simhash.plans.text_fields import derived_errors, no_text
+from es_simhash.plans.text_fields import derived_errors, field_at, no_text
 from es_simhash.scheme import notes
 from es_simhash.scheme.mapping import number_of_fields
 

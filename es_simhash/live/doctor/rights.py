@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.errors import AccessError
 from es_simhash.live.doctor.facts import Facts, IndexFacts, rights_in
 from es_simhash.live.doctor.finding import Finding

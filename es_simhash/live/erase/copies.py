@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from hashlib import sha256
 from typing import Any, Literal, TypeAlias
+from unicodedata import normalize
 
-from es_simhash._core.json_codec import parse_json
-from es_simhash._core.json_paths import Json
+import numpy as np
+
+from es_simhash._core.environment import PATIENCE
+from es_simhash._core.humanize import counted
+from es_simhash._core.json_codec import Json, parse_json
 from es_simhash._core.rows import Result, as_json, json_record
-from es_simhash.errors import FormatError
-from es_simhash.live.erase.options import EraseOptions
-from es_simhash.live.sweep.document_ref import DocumentRef
+from es_simhash.documents.documents import Documents, fingerprinted
+from es_simhash.errors import FormatError, InputError
+from es_simhash.live.sweep.reading import DocumentRef
+from es_simhash.plans.open_index import IndicesBehind
+from es_simhash.plans.operations import Count, Plan, attempt
+from es_simhash.plans.scope_fields import check_scope
+from es_simhash.plans.scope_filters import ScopeFilters
+from es_simhash.plans.text_fields import field_at, is_searchable
+from es_simhash.scheme import passages, query
+from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.scope import Scope
+from es_simhash.scheme.settings import MAX_KEYS
+from es_simhash.text.features import batch
+from es_simhash.text.tokens.words import word_spans
 
 # The document whose copies are searched for; one with the same text, or a similar one; one that has that text as a
 # part, or is a part of it.
@@ -214,3 +229,247 @@ def _copy(number: int, form: Json) -> Copy:
                 f"Line {number} of the list has no {each.name} of a copy. Keep lines as they are, or remove them whole."
             )
     return Copy(**given)  # type: ignore[arg-type]
+
+
+# The words of half a part, which is also the first half of the next; those of a long text are longer.
+_HALF, _MOST_PARTS = 13, 200
+# The beginning of a text that is sent as a whole; of more, a server would choose hardly other words.
+_WHOLE = 50_000
+_OF_WHOLE: Json = {"max_query_terms": 50, "minimum_should_match": "20%"}
+# All words of a part: what stands in half of it has half of them, however common each is.
+_OF_PART: Json = {"max_query_terms": 2 * _HALF, "minimum_should_match": "30%"}
+# The full-width forms of printable ASCII.
+_WIDE = {point: point - 0x20 + 0xFF00 for point in range(0x21, 0x7F)}
+
+
+def by_keys(documents: Iterable[Documents], text: str) -> Iterator[Json]:
+    """Yield the queries for the keys of a text in indices whose documents are made in one of these ways."""
+    ways = {(own.scheme.id, own.prefix): own for own in documents}
+    for own in ways.values():
+        yield from _by_keys(own, text)
+        yield from _by_passages(own, text)
+
+
+def by_words(fields: Sequence[str], text: str) -> Iterator[Json]:
+    """Yield the queries for the words of a text, and of its parts, in any of these fields."""
+    if fields:
+        yield _by_words(fields, text[:_WHOLE], _OF_WHOLE)
+        for part in parts(text):
+            yield _by_words(fields, part, _OF_PART)
+
+
+def has_words(mapping: Json, path: str) -> bool:
+    """Return whether a field of an index can be searched for words; Elasticsearch refuses it for any other."""
+    field = field_at(mapping, path)
+    return field.get("type") in ("text", "keyword") and is_searchable(field)
+
+
+def parts(text: str) -> list[str]:
+    """Cut a text into parts that overlap by half; none of a text that is one itself."""
+    spans, units = word_spans(batch([text])), text.encode("utf-16-le")
+    count = len(spans.starts)
+    half = max(_HALF, -(-count // _MOST_PARTS))
+    if count <= 2 * half:
+        return []
+    starts, ends = spans.starts[: count - half : half], np.append(spans.ends[2 * half - 1 :: half], spans.ends[-1])
+    edges = zip(starts.tolist(), ends.tolist(), strict=False)
+    return [units[2 * start : 2 * end].decode("utf-16-le") for start, end in edges]
+
+
+def _forms(text: str) -> list[str]:
+    """Return a text as it is, and with letters of the other width, which are other letters to a server."""
+    return list(dict.fromkeys((text, normalize("NFKC", text), text.translate(_WIDE))))
+
+
+def _by_keys(documents: Documents, text: str) -> Iterator[Json]:
+    [(fingerprint, fields)] = fingerprinted(documents, [text])
+    scheme = documents.scheme
+    if fingerprint.status != "empty":
+        # The farthest distance at which two SimHashes are sure to share a block, and the lowest similarity.
+        criteria = Criteria(scheme.simhash.blocks - 1 if scheme.simhash else None, 0.0 if scheme.minhash else None)
+        yield query.clause(scheme, fingerprint, criteria, documents.prefix, shared=1, fields=fields)
+
+
+def _by_passages(documents: Documents, text: str) -> Iterator[Json]:
+    """Find documents that contain the text, or parts of it, by the keys that they store of their passages."""
+    if documents.scheme.passages is None:
+        return
+    words, _ = passages.words_of(documents.scheme, [text])
+    keys, _ = passages.query_keys(documents.scheme, words, most=passages.MOST_RUNS)
+    terms = [{"term": {f"{documents.prefix}.{passages.FIELD}": key}} for key in keys]
+    for start in range(0, len(terms), MAX_KEYS):
+        yield {"bool": {"should": terms[start : start + MAX_KEYS], "minimum_should_match": 1}}
+
+
+def _by_words(fields: Sequence[str], text: str, settings: Json) -> Json:
+    chosen = {"min_term_freq": 1, "min_doc_freq": 1, "include": True, **settings}
+    should = [
+        {"more_like_this": {"fields": [field], "like": [form], **chosen}} for field in fields for form in _forms(text)
+    ]
+    return {"bool": {"should": should, "minimum_should_match": 1}}
+
+
+@dataclass(frozen=True)
+class Tenants:
+    """Documents that differ in the fields of a ``scope`` are apart; None if nothing is."""
+
+    scope: Scope | None
+    mappings: Mapping[str, Json]
+
+    @classmethod
+    def of(cls, behind: IndicesBehind) -> Tenants:
+        """Return what the policy of indices keeps apart."""
+        paths = behind.policy.scope.within if behind.policy.scope else ()
+        scope = Scope(within=paths) if paths else None
+        if scope:
+            check_scope(behind.mappings, scope)
+        return cls(scope, behind.mappings)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The fields to read of documents."""
+        return self.scope.paths if self.scope else ()
+
+    def check_given(self, options: EraseOptions, texts: Sequence[str]) -> None:
+        """Refuse texts without a value in these fields, and values that nothing reads."""
+        given = options.scope_values or {}
+        if unread := sorted(set(given) - set(self.paths if texts else ())):
+            raise InputError(f"No text needs a value in {', '.join(unread)}. Leave it out of the scope values.")
+        if texts and self.scope and (missing := self.scope.missing(given)):
+            raise InputError(
+                f"A text has no value in {', '.join(missing)}, which keeps texts apart. Give it in the scope values."
+            )
+
+    def are_together(self, source: Source, document: Json) -> bool:
+        """Return whether a document may be a copy of a source."""
+        if self.scope is None:
+            return True
+        return self.scope.in_scope(self.scope.values_of(source.document), self.scope.values_of(document))
+
+    def filters(self, index: str, sources: Sequence[Source]) -> Plan[list[list[Json] | None]]:
+        """Return for each source queries that all documents match that may be its copies; None if there are none."""
+        if self.scope is None:
+            return [[] for _ in sources]
+        filters = yield from ScopeFilters.tried(index, self.mappings, self.scope)
+        known = [self.scope.values_of(source.document) for source in sources]
+        return [None if values is None else filters.of(values) for values in known]
+
+    def unknown(self, index: str) -> Plan[list[str]]:
+        """Say how many documents have no value in one of the fields: they are copies of nothing."""
+        found = []
+        for path in self.paths:
+            count = yield from attempt(Count(index, {"bool": {"must_not": [{"exists": {"field": path}}]}}))
+            if count:
+                found.append(f"{count:,} documents have no value in {path}, so they count as copies of nothing")
+        return found
+
+
+# Why a document is left: the reviewer dropped it; it appeared after the review, or changed, and nobody has confirmed
+# its text; it has changed, and is no copy any more; the engine refused to delete it; others write copies faster than
+# these can be deleted.
+Reason: TypeAlias = Literal["dropped", "appeared", "changed", "no copy now", "refused", "too many rounds"]
+
+
+@dataclass(frozen=True)
+class Deleted:
+    """A copy that was deleted, when, and in which round; it ``appeared`` if no review or earlier round had it."""
+
+    copy: Copy
+    round: int
+    time: str
+    appeared: bool
+
+
+@dataclass(frozen=True)
+class Left:
+    """A document that was not deleted, and why; ``detail`` is what the engine said."""
+
+    copy: Copy
+    reason: Reason
+    detail: str = ""
+
+
+@dataclass
+class Erased(Result):
+    """The result of an erasure: the documents deleted and left, and the login that did it.
+
+    ``gone`` confirmed documents were deleted by others. ``incomplete`` says where copies may have been missed. Until
+    the erasure is over, ``finished`` is None.
+    """
+
+    JSON = ("*", "is_complete")
+
+    index: str
+    by: str
+    started: str
+    sources: Sequence[Source]
+    options: EraseOptions
+    within: Sequence[str] = ()
+    finished: str | None = None
+    rounds: int = 0
+    deleted: list[Deleted] = field(default_factory=list)
+    left: list[Left] = field(default_factory=list)
+    gone: int = 0
+    conflicts: int = 0
+    incomplete: list[str] = field(default_factory=list)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no copies are left, apart from those that the reviewer dropped, and none may have been missed."""
+        is_over = self.finished is not None and not self.incomplete
+        return is_over and all(each.reason == "dropped" for each in self.left)
+
+    def to_text(self) -> str:
+        """Return the report for people."""
+        return "".join(f"{line}\n" for line in self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        yield f"Erasure in {self.index}, by {self.by}"
+        yield f"Started {self.started}, {'finished ' + self.finished if self.finished else 'not finished'}"
+        criteria = f"Jaccard similarity from {self.options.similarity}, or containment from {self.options.containment}"
+        yield f"{counted(self.rounds, 'round')}; copies by {criteria}"
+        for source in self.sources:
+            yield f"Copies of {source.name}, SHA-256 {source.sha256}"
+        yield f"{counted(len(self.deleted), 'document')} deleted, {len(self.left)} left, {self.gone} gone before"
+        for deleted in self.deleted:
+            when = f"round {deleted.round}, {deleted.time}{', appeared meanwhile' if deleted.appeared else ''}"
+            yield f"  deleted  {_line(deleted.copy)}, {when}"
+        for left in self.left:
+            detail = f": {left.detail}" if left.detail else ""
+            yield f"  left     {_line(left.copy)}, {left.reason}{detail}"
+        for where in self.incomplete:
+            yield f"Copies may have been missed: {where}"
+
+
+def _line(copy: Copy) -> str:
+    shares = f"similarity {copy.similarity:.3f}, containment {copy.containment:.3f}"
+    version = f"sequence number {copy.seq_no}, term {copy.primary_term}"
+    return f"{copy.index} {copy.id!r}: {copy.kind}, {shares}, {version}, SHA-256 {copy.sha256}"
+
+
+@dataclass(frozen=True)
+class EraseOptions:
+    """What a copy is, and how copies are found.
+
+    - ``similarity``: the minimum Jaccard similarity of a near copy.
+    - ``containment``: the minimum share of one text's words in passages that the other has.
+    - ``keep_original``: the documents whose ids are given stay; only their copies are erased.
+    - ``scope_values``: the values of texts that are given in the fields that the index keeps apart.
+    - ``scan``: compare every document of the index, beside those that searches find.
+    - ``patience``: seconds to wait for an engine that is away or overloaded.
+    """
+
+    JSON = ("similarity", "containment", "keep_original", "scan")
+
+    similarity: float = 0.5
+    containment: float = 0.9
+    keep_original: bool = False
+    scope_values: Mapping[str, Any] | None = None
+    scan: bool = False
+    patience: float = PATIENCE
+
+    def __post_init__(self) -> None:
+        for name in ("similarity", "containment"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+                raise InputError(f"The {name} of a copy cannot be {value!r}. Choose a share above 0, up to 1.")

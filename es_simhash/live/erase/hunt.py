@@ -6,19 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash._core.stages import counted_each, counting
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import EngineError, InputError, UnavailableError, UnreachableError
-from es_simhash.live.erase.candidates import by_keys, by_words, has_words
-from es_simhash.live.erase.copies import KINDS, Copy, Place, Source
+from es_simhash.live.erase.copies import KINDS, Copy, EraseOptions, Place, Source, Tenants, by_keys, by_words, has_words
 from es_simhash.live.erase.judging import Judge, Judged
-from es_simhash.live.erase.options import EraseOptions
-from es_simhash.live.erase.tenants import Tenants
 from es_simhash.live.sweep.reading import Reading
 from es_simhash.plans.open_index import IndicesBehind
-from es_simhash.plans.operation_retry import attempt, retry, retry_all
-from es_simhash.plans.operations import Count, GetAliases, MultiSearch, Plan, Refresh, Search
+from es_simhash.plans.operations import Count, GetAliases, MultiSearch, Plan, Refresh, Search, attempt, retry, retry_all
 from es_simhash.plans.reply_size import ReplySize, documents_by_id
 from es_simhash.scheme import query
 

@@ -9,12 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents, readable_text
-from es_simhash.live.erase.copies import KINDS, Copy, Kind, Source, hash_of
-from es_simhash.live.erase.options import EraseOptions
-from es_simhash.live.erase.tenants import Tenants
-from es_simhash.live.sweep.document_ref import DocumentRef
+from es_simhash.live.erase.copies import KINDS, Copy, EraseOptions, Kind, Source, Tenants, hash_of
+from es_simhash.live.sweep.reading import DocumentRef
 from es_simhash.scheme.own_fields import content_hash
 from es_simhash.scheme.settings import Passages, Settings
 from es_simhash.scheme.verdict.common_passages import WordsOfText, words_of_texts

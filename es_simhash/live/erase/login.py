@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from getpass import getuser
 
-from es_simhash._core.json_paths import Json
-from es_simhash.plans.operation_retry import attempt
-from es_simhash.plans.operations import GetInfo, GetResource, Plan
+from es_simhash._core.json_codec import Json
+from es_simhash.plans.operations import GetInfo, GetResource, Plan, attempt
 
 # Where Elasticsearch and OpenSearch's security plugin say who is logged in, and by which name.
 _ASKED = {

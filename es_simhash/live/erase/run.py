@@ -8,19 +8,14 @@ from http import HTTPStatus
 
 from es_simhash._core.stages import OnProgress, stage
 from es_simhash.errors import InputError
-from es_simhash.live.erase.copies import Copies, Copy, Place
+from es_simhash.live.erase.copies import Copies, Copy, Deleted, Erased, EraseOptions, Left, Place, Reason, Tenants
 from es_simhash.live.erase.hunt import Hunt
 from es_simhash.live.erase.login import login
-from es_simhash.live.erase.options import EraseOptions
-from es_simhash.live.erase.report import Deleted, Erased, Left, Reason
 from es_simhash.live.erase.sources import read_sources, without_words
-from es_simhash.live.erase.tenants import Tenants
 from es_simhash.live.learning import now
 from es_simhash.plans.bulk import RequestSize, send
-from es_simhash.plans.closed_indices import closed_ones
-from es_simhash.plans.open_index import IndicesBehind
-from es_simhash.plans.operation_retry import retry
-from es_simhash.plans.operations import Action, ActionResult, Bulk, Plan, Refresh
+from es_simhash.plans.open_index import IndicesBehind, closed_ones
+from es_simhash.plans.operations import Action, ActionResult, Bulk, Plan, Refresh, retry
 
 # Writers of copies who are faster than this many rounds must be stopped first.
 _ROUNDS = 50

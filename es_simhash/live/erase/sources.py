@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import DocumentError, InputError, MissingError, TextError
-from es_simhash.live.erase.candidates import has_words
-from es_simhash.live.erase.copies import Source
-from es_simhash.live.erase.options import EraseOptions
-from es_simhash.live.erase.tenants import Tenants
-from es_simhash.live.sweep.document_ref import DocumentRef
+from es_simhash.live.erase.copies import EraseOptions, Source, Tenants, has_words
+from es_simhash.live.sweep.reading import DocumentRef
 from es_simhash.plans.open_index import IndicesBehind
-from es_simhash.plans.operation_retry import attempt, retry, retry_each
-from es_simhash.plans.operations import Count, Plan, Search
+from es_simhash.plans.operations import Count, Plan, Search, attempt, retry, retry_each
 from es_simhash.plans.reply_size import with_source
 from es_simhash.plans.text_fields import fields_in_no_document, no_text
 from es_simhash.scheme.scheme import Scheme

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 
 # Settings made by the server, or about the origin of the index.
 _OF_THE_SERVER = re.compile(

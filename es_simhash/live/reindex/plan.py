@@ -15,15 +15,12 @@ from es_simhash.live.learning import learn_once, now
 from es_simhash.live.reindex.options import ReindexOptions
 from es_simhash.live.reindex.survey import ORIGIN, ReindexSurvey, alias_changes, check_copy, due_query
 from es_simhash.live.reindex.verifying import Verified, differences, find_extra, verify
-from es_simhash.live.sweep.changes import changes_of
 from es_simhash.live.sweep.progress import Progress
-from es_simhash.live.sweep.reading import Reading
+from es_simhash.live.sweep.reading import Reading, changes_of
 from es_simhash.live.sweep.runner import Pass
 from es_simhash.live.sweep.temporary_settings import are_changed, change, set_back
-from es_simhash.plans.index_rarity import note_rarity, noted_rarity
 from es_simhash.plans.init import bring, make_index
-from es_simhash.plans.mapping_notes import note
-from es_simhash.plans.operation_retry import retry, retry_each
+from es_simhash.plans.open_index import note, note_rarity, noted_rarity
 from es_simhash.plans.operations import (
     Count,
     DeleteIndex,
@@ -32,6 +29,8 @@ from es_simhash.plans.operations import (
     Plan,
     Refresh,
     UpdateAliases,
+    retry,
+    retry_each,
 )
 from es_simhash.scheme.mapping import merge
 

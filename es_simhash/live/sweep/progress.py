@@ -10,7 +10,7 @@ from threading import Lock
 from es_simhash._core.stages import OnProgress
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.errors import EngineError
-from es_simhash.live.sweep.survey import Part
+from es_simhash.live.sweep.reading import Part
 from es_simhash.live.sweep.writing import Outcome
 from es_simhash.scheme.verdict.learnt import LearntRarity
 

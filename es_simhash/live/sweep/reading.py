@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from es_simhash._core.json_length import json_length
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json, json_length
+from es_simhash.documents.rejected import Rejected
 from es_simhash.errors import ReaderLostError, TooLargeError, UnavailableError, UnreachableError
+from es_simhash.live.doctor.finding import Finding, refusal
 from es_simhash.live.sweep.options import RunOptions
-from es_simhash.plans.operation_retry import close, retry, retry_delays
 from es_simhash.plans.operations import (
+    Count,
+    GetResource,
     HitPage,
     OpenReader,
     Plan,
@@ -21,6 +23,10 @@ from es_simhash.plans.operations import (
     Search,
     Slice,
     Wait,
+    attempt,
+    close,
+    retry,
+    retry_delays,
 )
 from es_simhash.plans.reply_size import FIRST_DOCUMENTS, REPLY_BYTES, ReplySize
 
@@ -183,3 +189,133 @@ def close_all(readings: Sequence[Reading], common: Reader | None) -> Plan[None]:
     for reading in readings:
         yield from reading.close()
     yield from close(common)
+
+
+@dataclass(frozen=True)
+class Changes:
+    """For each shard, the number of the ``last`` change, and that of the highest ``safe`` one.
+
+    Every copy of the shard has the safe change (the global checkpoint) and all before it, and no failure undoes them.
+    """
+
+    last: list[int]
+    safe: list[int]
+
+    def since(self, safe: Sequence[int]) -> int:
+        """Count the changes since those that were safe earlier; a missing shard counts as changed."""
+        count = sum(self.last) - sum(safe)
+        return count if len(self.last) == len(safe) else max(1, count)
+
+
+def make_visible(index: str, patience: float) -> Plan[Changes | None]:
+    """Refresh an index, and return its changes just before: from now on, searches see all safe ones.
+
+    The order matters: documents written between the two requests have higher numbers, so they are read again. The other
+    way round they would count as seen by a search that could not see them.
+    """
+    changes = yield from changes_of(index, patience)
+    yield from retry(Refresh(index), patience)
+    return changes
+
+
+def changes_of(index: str, patience: float) -> Plan[Changes | None]:
+    """Return the changes of an index so far; None if the engine does not number them, or does not show the numbers."""
+    fields = "indices.*.shards.*.seq_no,indices.*.shards.*.routing.primary"
+    stats = GetResource(f"/{index}/_stats?level=shards&filter_path={fields}", index)
+    reply = (yield from attempt(retry(stats, patience))) or {}
+    found: list[Json] = [
+        copy["seq_no"]
+        for there in reply.get("indices", {}).values()
+        for copies in there["shards"].values()
+        for copy in copies
+        if copy["routing"]["primary"]
+    ]
+    if not found:
+        return None
+    return Changes([each["max_seq_no"] for each in found], [each["global_checkpoint"] for each in found])
+
+
+@dataclass(slots=True)  # frozen ones take longer to make, and there is one for each document
+class DocumentRef:
+    """The index, id and routing of a document, and the version that was read."""
+
+    index: str
+    id: str
+    routing: str | None
+    version: dict[str, int]
+
+    @classmethod
+    def of(cls, hit: Json) -> DocumentRef:
+        """Refer to the document of a hit of a search, or of a reply to a multi-get."""
+        return cls(*named_by(hit))
+
+    @property
+    def metadata(self) -> Json | None:
+        """Metadata for an action that changes the document only in the version that was read."""
+        return {**self.version, **self.routing_metadata} or None
+
+    @property
+    def routing_metadata(self) -> Json:
+        """Metadata with the routing value, if there is one."""
+        return {} if self.routing is None else {"routing": self.routing}
+
+    def rejected(self, reason: str, *, may_pass: bool = False) -> Rejected:
+        """Reject the document for a reason."""
+        return Rejected(index=self.index, id=self.id, reason=f"Document {self.id!r} {reason}", may_pass=may_pass)
+
+
+def named_by(hit: Json) -> tuple[str, str, str | None, dict[str, int]]:
+    """Return the index, id and routing of a hit, and its version."""
+    version = {}
+    if "_seq_no" in hit:
+        version["if_seq_no"] = hit["_seq_no"]
+    if "_primary_term" in hit:
+        version["if_primary_term"] = hit["_primary_term"]
+    return hit["_index"], hit["_id"], hit.get("_routing"), version
+
+
+@dataclass(frozen=True)
+class Part:
+    """One concrete index: ``due`` documents to look at, of ``documents``, and the safe changes of its shards so far.
+
+    ``is_begun`` if runs that have not ended left a note in it.
+    """
+
+    JSON = ("index", "due", "documents", "is_begun")
+
+    index: str
+    due: int
+    documents: int
+    changes: list[int] | None
+    is_begun: bool = False
+
+
+@dataclass(frozen=True)
+class Survey:
+    """The ``parts`` to go through, the names of the indices that are ``left_out``, and the findings that say why."""
+
+    JSON = ("index", "parts", "left_out", "findings")
+
+    index: str
+    parts: list[Part]
+    left_out: list[str]
+    findings: list[Finding]
+
+    def check(self) -> None:
+        """Raise the findings if they leave nothing to do."""
+        if self.left_out and not self.parts:
+            raise refusal(self.index, self.findings)
+
+
+def part_of(index: str, query: Json) -> Plan[Part]:
+    """Count the documents of one concrete index that a query finds, and all of them."""
+    # Documents written a moment ago count as well.
+    changes = yield from make_visible(index, 0)
+    due = yield Count(index, query)
+    total = yield Count(index, {"match_all": {}})
+    return Part(index, due, total, changes.safe if changes else None)
+
+
+def changed_after(changes: Sequence[int]) -> Json:
+    """Return the query for documents changed after these changes of shards."""
+    return {"range": {"_seq_no": {"gt": min(changes)}}}

@@ -9,21 +9,19 @@ from functools import partial
 from itertools import count, takewhile
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from es_simhash._core.garbage import rarely_collected
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash._core.prefetch import BRIEFLY, Stop, prefetched
-from es_simhash._core.stages import stage
+from es_simhash._core.stages import rarely_collected, stage
 from es_simhash.engines.base import Engine, StoppableEngine, run
-from es_simhash.live.sweep.pace import Pace
 from es_simhash.live.sweep.progress import Tally
 from es_simhash.live.sweep.reading import Reading, close_all, common_reader
-from es_simhash.live.sweep.writing import Outcome, write
+from es_simhash.live.sweep.writing import Outcome, Pace, write
 from es_simhash.plans.bulk import RequestSize
 from es_simhash.plans.operations import Operation
 
 if TYPE_CHECKING:
     from es_simhash.live.sweep.options import RunOptions
-    from es_simhash.live.sweep.work import Prepared, Work
+    from es_simhash.live.sweep.writing import Prepared, Work
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from es_simhash._core.json_paths import Json
-from es_simhash.plans.mapping_notes import note, noted
+from es_simhash._core.json_codec import Json
+from es_simhash.plans.open_index import note, noted
 from es_simhash.plans.operations import GetMappings, GetSettings, Plan, PutSettings
 
 _KEPT = "_settings_before_backfill"

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import time
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from http import HTTPStatus
+from threading import Lock
+from typing import Protocol, TypeAlias
 
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.rejected import Rejected
-from es_simhash.live.sweep.document_ref import DocumentRef
-from es_simhash.live.sweep.work import Prepared, Settling, Update
+from es_simhash.live.sweep.reading import DocumentRef
 from es_simhash.plans.bulk import RequestSize, send
-from es_simhash.plans.operation_retry import retry_delays
-from es_simhash.plans.operations import ActionResult, Bulk, Plan, Wait
+from es_simhash.plans.operations import Action, ActionResult, Bulk, Plan, Wait, retry_delays
+from es_simhash.plans.reply_size import documents_by_id
 
 # How often a document is read again if others keep changing it before it is written.
 _ROUNDS = 10
@@ -109,3 +113,85 @@ def _sort(
             outcome.missing.append(ref)
         else:
             outcome.rejected.append(ref.rejected(f"was refused: {result.error}", may_pass=result.may_pass))
+
+
+# A document, and the action that changes it.
+Update: TypeAlias = tuple[DocumentRef, Action]
+
+
+@dataclass
+class Prepared:
+    """The ``updates`` of some documents, and the counts of those that need none.
+
+    Those are ``current``, already ``gone``, or ``rejected``. ``unfit`` documents are written, without a fingerprint.
+    """
+
+    updates: list[Update] = field(default_factory=list)
+    current: int = 0
+    gone: int = 0
+    rejected: list[Rejected] = field(default_factory=list)
+    unfit: list[Rejected] = field(default_factory=list)
+    characters: int = 0
+
+
+class Settling(Protocol):
+    """Work that knows what to do about documents changed by others."""
+
+    def settle(self, conflicts: Sequence[Update], patience: float) -> Plan[Prepared]:
+        """Prepare new updates for documents with a newer version."""
+        ...
+
+
+class Work(Settling, Protocol):
+    """Work on all documents of an index."""
+
+    @property
+    def source(self) -> Sequence[str] | bool:
+        """The parts of documents to read: paths, or True for all of them."""
+        ...
+
+    def prepare(self, hits: Sequence[Json]) -> Prepared:
+        """Prepare the updates of the documents of hits."""
+        ...
+
+
+def settle_by_reading_again(work: Work, updates: Sequence[Update], patience: float) -> Plan[Prepared]:
+    """Read documents that others have changed again, and prepare new updates."""
+    by_index: dict[str, list[Update]] = defaultdict(list)
+    for ref, action in updates:
+        by_index[ref.index].append((ref, action))
+    hits = []
+    for index, some in by_index.items():
+        replies = yield from read_again(index, some, work.source, patience)
+        hits += [reply for reply in replies if reply["found"]]
+    prepared = work.prepare(hits)
+    prepared.gone += len(updates) - len(hits)
+    return prepared
+
+
+def read_again(
+    index: str, updates: Sequence[Update], source: Sequence[str] | bool, patience: float
+) -> Plan[list[Json]]:
+    """Read the documents of updates from an index."""
+    ids, routings = [ref.id for ref, _ in updates], [ref.routing for ref, _ in updates]
+    paths = None if isinstance(source, bool) else source
+    return (yield from documents_by_id(index, ids, paths, routings, patience=patience))
+
+
+class Pace:
+    """A limit of documents a second for all threads together."""
+
+    def __init__(self, limit: float | None) -> None:
+        self._limit = limit
+        self._next = time.monotonic()
+        self._lock = Lock()
+
+    def turn(self, documents: int) -> Plan[None]:
+        """Wait until this number of documents may be written."""
+        if self._limit is None or not documents:
+            return
+        with self._lock:
+            now = time.monotonic()
+            turn = max(self._next, now)
+            self._next = turn + documents / self._limit
+        yield Wait(turn - now)

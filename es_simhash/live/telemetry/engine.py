@@ -12,8 +12,7 @@ from urllib.parse import urlsplit
 from es_simhash._core.urls import each_url, is_url
 from es_simhash.engines.base import Engine
 from es_simhash.live.telemetry import spans
-from es_simhash.live.telemetry.job_metrics import OPERATION_ERRORS, OPERATION_SECONDS
-from es_simhash.live.telemetry.metrics import Metrics
+from es_simhash.live.telemetry.metrics import OPERATION_ERRORS, OPERATION_SECONDS, Metrics
 from es_simhash.plans.operations import Bulk, MultiSearch, Operation
 
 Result = TypeVar("Result")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
-from es_simhash.errors import MissingExtraError
-from es_simhash.live.telemetry.metric import Metric
+from es_simhash.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
     from prometheus_client.metrics_core import Metric as Family
 
 
@@ -86,3 +89,156 @@ class Metrics:
     def _at(self, metric: Metric, labels: dict[str, str]) -> Any:
         made, all_labels = self._made[metric], {**self.common, **labels}
         return made.labels(**all_labels) if all_labels else made
+
+
+Kind: TypeAlias = Literal["counter", "gauge", "histogram"]
+
+# Seconds: from an answer of the embedded engine to a request that a busy server takes a minute for.
+SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric: its name, with the base unit and for a counter ``_total``; its help; its labels.
+
+    A label has few values, all known in advance: never an id, a text, or what a client sends.
+    """
+
+    name: str
+    kind: Kind
+    help: str
+    labels: tuple[str, ...] = ()
+    buckets: tuple[float, ...] = SECONDS
+
+
+# What becomes of a document. The counts that jobs keep have these names.
+Outcome: TypeAlias = Literal["read", "written", "current", "gone", "lost", "deleted", "rejected", "unfit", "checked"]
+
+DOCUMENTS = Metric(
+    "es_simhash_documents_total",
+    "counter",
+    "Documents that are done, by what became of them.",
+    ("outcome",),
+)
+REMAINING = Metric("es_simhash_documents_remaining", "gauge", "Documents that are still to do.")
+CONFLICTS = Metric("es_simhash_conflicts_total", "counter", "Writes that met changes of others, and were made again.")
+REFUSALS = Metric(
+    "es_simhash_refusals_total", "counter", "Writes that an overloaded engine refused, and that were sent again."
+)
+CHARACTERS = Metric("es_simhash_text_characters_total", "counter", "Characters of the texts that were fingerprinted.")
+STAGE_SECONDS = Metric(
+    "es_simhash_stage_seconds_total",
+    "counter",
+    "Time spent in each stage; those of threads overlap.",
+    ("stage",),
+)
+OPERATION_SECONDS = Metric(
+    "es_simhash_engine_operation_duration_seconds",
+    "histogram",
+    "Time that the engine took for an operation.",
+    ("operation",),
+)
+OPERATION_ERRORS = Metric(
+    "es_simhash_engine_operation_errors_total",
+    "counter",
+    "Operations that failed, by the kind of the error; UnavailableError and UnreachableError are tried again.",
+    ("operation", "error_type"),
+)
+INFO = Metric(
+    "es_simhash_run_info", "gauge", "The run, by the id in logs, traces and the server.", ("run_id", "version")
+)
+STARTED = Metric("es_simhash_run_start_timestamp_seconds", "gauge", "When the run began.")
+ENDED = Metric("es_simhash_run_end_timestamp_seconds", "gauge", "When the run ended; 0 while it is under way.")
+EXIT_CODE = Metric("es_simhash_run_exit_code", "gauge", "The exit code of the run; -1 while it is under way.")
+SUCCEEDED = Metric(
+    "es_simhash_last_success_timestamp_seconds", "gauge", "When a run last ended with the exit code 0; 0 for never."
+)
+
+# What every run shows that publishes metrics, and what a job shows as well.
+OF_RUNS = (OPERATION_SECONDS, OPERATION_ERRORS, INFO, STARTED)
+METRICS = (
+    DOCUMENTS,
+    REMAINING,
+    CONFLICTS,
+    REFUSALS,
+    CHARACTERS,
+    STAGE_SECONDS,
+    *OF_RUNS,
+    ENDED,
+    EXIT_CODE,
+    SUCCEEDED,
+)
+
+_OTHERS = {"conflicts": CONFLICTS, "refusals": REFUSALS, "characters": CHARACTERS}
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+
+
+def counts_of(job: object) -> dict[str, int]:
+    """Return the counts that the progress of a job has, by their names here: numbers, or lists of documents."""
+    found = {name: getattr(job, name, None) for name in (*OUTCOMES, *_OTHERS)}
+    counts = {name: len(value) if isinstance(value, Sized) else value for name, value in found.items()}
+    return {name: count for name, count in counts.items() if count is not None}
+
+
+def metric_of(count: str) -> tuple[Metric, dict[str, str]]:
+    """Return the metric of a count, and its labels."""
+    return (_OTHERS[count], {}) if count in _OTHERS else (DOCUMENTS, {"outcome": count})
+
+
+_LOOPBACK = "127.0.0.1"
+_SECONDS_BETWEEN_FILES = 15.0
+
+
+@contextmanager
+def on_port(metrics: Metrics, port: int) -> Iterator[str]:
+    """Answer Prometheus on a port of this machine within the block; yield the URL. Port 0 takes a free one."""
+    from prometheus_client import start_http_server
+
+    try:
+        server, _ = start_http_server(port, addr=_LOOPBACK, registry=_registry(metrics))
+    except OSError as error:
+        raise InputError(f"Metrics cannot be shown on port {port}: {error.strerror}. Choose another port.") from None
+    try:
+        yield f"http://{_LOOPBACK}:{server.server_port}/metrics"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+class MetricsFile:
+    """A file of metrics that is always whole: it is written beside its path, and renamed."""
+
+    def __init__(self, metrics: Metrics, path: str) -> None:
+        self._metrics, self._path = metrics, path
+        self._written = monotonic()
+
+    def keep(self, metric: Metric) -> None:
+        """Take a gauge's value over from the file that is there, of a run before this one."""
+        from prometheus_client.parser import text_string_to_metric_families
+
+        # No file, or one that is no file of metrics, has nothing to keep.
+        with suppress(OSError, ValueError), open(self._path, encoding="utf-8") as file:
+            for family in text_string_to_metric_families(file.read()):
+                for sample in family.samples:
+                    if sample.name == metric.name and sample.labels == self._metrics.common:
+                        self._metrics.set(metric, sample.value)
+
+    def write(self) -> None:
+        """Write the file anew."""
+        from prometheus_client import write_to_textfile
+
+        self._written = monotonic()
+        try:
+            write_to_textfile(self._path, _registry(self._metrics))
+        except OSError as error:
+            error.filename = self._path
+            raise
+
+    @property
+    def is_old(self) -> bool:
+        """Whether it is time to write the file anew."""
+        return monotonic() - self._written >= _SECONDS_BETWEEN_FILES
+
+
+def _registry(metrics: Metrics) -> CollectorRegistry:
+    return cast("CollectorRegistry", cast(Any, metrics))  # it collects, which is all that is asked of it

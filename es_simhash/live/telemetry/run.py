@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from es_simhash._core.stages import Stage, watched
 from es_simhash._version import __version__
 from es_simhash.live.telemetry import spans
-from es_simhash.live.telemetry.job_metrics import (
+from es_simhash.live.telemetry.metrics import (
     ENDED,
     EXIT_CODE,
     INFO,

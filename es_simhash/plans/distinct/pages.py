@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import random
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import overload
+from hashlib import sha256
+from typing import Any, cast, overload
 
 from es_simhash._core.humanize import counted
-from es_simhash._core.json_length import json_length
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json, json_length
 from es_simhash._core.notebook import listed
 from es_simhash._core.rows import Result, Shown
 from es_simhash.documents.documents import readable_text
-from es_simhash.errors import EngineError, InputError, ReaderLostError, TooLargeError
-from es_simhash.plans.distinct.cursor import Cursor, invalid, order_of
-from es_simhash.plans.distinct.fixed_order import check_scripts
-from es_simhash.plans.distinct.search_body import SearchBody
+from es_simhash.errors import EngineError, FormatError, InputError, ReaderLostError, TooLargeError
+from es_simhash.plans.distinct.search_body import SearchBody, check_scripts
 from es_simhash.plans.documents_behind import documents_behind
 from es_simhash.plans.find_options import MOST_CANDIDATES, FindOptions, MatchOptions
-from es_simhash.plans.operation_retry import close
-from es_simhash.plans.operations import OpenReader, Plan, Reader, Search
+from es_simhash.plans.operations import OpenReader, Plan, Reader, Search, close
 from es_simhash.plans.reply_size import ReplySize
 from es_simhash.plans.search_terms import SearchTerms
-from es_simhash.scheme.folding import Apart, Folding, GroupRule
-from es_simhash.scheme.folding_rule import FoldingRule
+from es_simhash.scheme.folding import Apart, Folding, FoldingRule, GroupRule, Name
 from es_simhash.scheme.rerank import Match, text_of
 
 # How many hits of the engine's list are read at once.
@@ -320,3 +318,64 @@ def _note(lengths: ReplySize, hits: Sequence[Json]) -> None:
     """Take in the longer one of the first and the last hit, since measuring all takes time."""
     if len(hits):
         lengths.note([max(json_length(hits[place].get("_source")) for place in (0, -1))] * len(hits))
+
+
+# A reader's id has about 130 characters for each shard.
+MOST_CHARACTERS = 1 << 20
+_MARK_LENGTH = 16
+_FORM = re.compile(
+    rf"2\.([0-9a-f]{{{_MARK_LENGTH}}})\.([1-9][0-9]{{0,4}})\.([0-9a-f]{{{_MARK_LENGTH}}})\.([0-9]{{1,10}})"
+    r"\.(elasticsearch|opensearch|embedded)\.([!-~]+)"
+)
+
+
+@dataclass(frozen=True)
+class Cursor:
+    """The ``reader``, the ``rank`` of the first hit to read, the ``order`` of those before it, and the ``seed``."""
+
+    reader: Reader
+    rank: int
+    order: str
+    seed: int
+
+    def to_text(self, search: Any) -> str:
+        """Write the cursor of a search, given by all that decides its hits."""
+        rest = f"{self.rank}.{self.order}.{self.seed}.{self.reader.kind}.{self.reader.id}"
+        text = f"2.{_mark_of(search, rest)}.{rest}"
+        if len(text) > MOST_CHARACTERS:
+            raise InputError(
+                f"A cursor for these shards would have {len(text):,} characters, and the most is "
+                f"{MOST_CHARACTERS:,}. Search fewer indices at once, or ask for one page."
+            )
+        return text
+
+    @classmethod
+    def from_text(cls, text: str, search: Any, index: str) -> Cursor:
+        """Read a cursor of a search of an index; raise unless it is one of this search."""
+        is_short = isinstance(text, str) and len(text) <= MOST_CHARACTERS
+        if not is_short or not (found := _FORM.fullmatch(text)):
+            raise invalid()
+        mark, rank, order, seed, kind, id_ = found.groups()
+        if mark != _mark_of(search, text.split(".", 2)[2]):
+            raise invalid()
+        return cls(Reader(cast("Any", kind), index, id_), int(rank), order, int(seed))
+
+
+def invalid() -> FormatError:
+    """Return the error for a cursor that cannot be used."""
+    return FormatError(
+        "Invalid cursor. Pass the cursor of the previous page to the same search: the same index, body and options."
+    )
+
+
+def order_of(names: Sequence[Name]) -> str:
+    """Return a short hash of the names of hits in their order."""
+    return _short_hash(json.dumps(names))
+
+
+def _mark_of(search: Any, rest: str) -> str:
+    return _short_hash(json.dumps([search, rest], sort_keys=True, default=str))
+
+
+def _short_hash(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:_MARK_LENGTH]

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
-from es_simhash.documents.source_filter import SourceFilter
+from es_simhash.documents.sources import SourceFilter
 from es_simhash.errors import InputError
-from es_simhash.plans.distinct.fixed_order import with_seeds
-from es_simhash.plans.distinct.list_end import ListEnd, with_end
-from es_simhash.scheme.group_fields import CANONICAL, GROUP
+from es_simhash.plans.find_options import MOST_CANDIDATES
+from es_simhash.scheme.mapping import CANONICAL, GROUP
 from es_simhash.scheme.query import compared_fields, name_list
 
 # What a request asks for beside hits: the first reply has it.
@@ -165,3 +165,159 @@ def _whole(body: Json, name: str, default: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise InputError(f"{name!r} of a search cannot be {value!r}. Choose a whole number from 0.")
     return value
+
+
+# Retrievers that rank what others found, as many hits as their rank_window_size.
+_RANKING = ("rrf", "linear", "text_similarity_reranker", "random_reranker", "rule", "pinned")
+# What a retriever may have that a list cannot.
+_OWN_PLACES = ("search_after", "collapse")
+_DIVERSE = 10
+
+
+@dataclass(frozen=True)
+class ListEnd:
+    """No more ``hits`` of a list can be read, because of what the ``reason`` names.
+
+    A list that is read ``at_once`` has no parts, and a short reply does not show that it is at its end.
+    """
+
+    hits: int
+    reason: str
+    at_once: bool = False
+
+
+_ENGINES = ListEnd(MOST_CANDIDATES, f"{MOST_CANDIDATES:,} hits")
+
+
+def with_end(body: Json, window: int) -> tuple[Json, ListEnd]:
+    """Return a search request whose list does not depend on the part that is asked for, and where the list ends."""
+    set_, ends = dict(body), [_ENGINES]
+    if isinstance(query := body.get("query"), dict):
+        set_["query"] = _with_k(query, window)
+        if "hybrid" in query:
+            ends.append(ListEnd(window, "the hybrid query", at_once=True))
+    if "knn" in body:
+        several = body["knn"] if isinstance(body["knn"], list) else [body["knn"]]
+        nearest = [_nearest(each, window) for each in several]
+        set_["knn"] = nearest if isinstance(body["knn"], list) else nearest[0]
+        if nearest and "query" not in body:
+            ends.append(ListEnd(sum(_number(each, "k", window) for each in nearest), "k"))
+    for name in ("retriever", "rank"):
+        if name in body:
+            set_[name], end = _retriever(body[name], window)
+            ends.append(end)
+    if "search_pipeline" in body:
+        # It may leave hits out of each reply.
+        ends.append(ListEnd(window, "the search pipeline", at_once=True))
+    return set_, min(ends, key=lambda end: (not end.at_once, end.hits))
+
+
+def _retriever(given: Any, window: int) -> tuple[Any, ListEnd]:
+    """Return a retriever and where its list ends; an engine says best what is wrong with one."""
+    if not isinstance(given, dict) or not all(isinstance(spec, dict) for spec in given.values()) or len(given) != 1:
+        return given, _ENGINES
+    [(kind, spec)] = given.items()
+    for name in _OWN_PLACES:
+        if name in spec:
+            raise InputError(f"A search for distinct hits reads its own pages. Leave {name!r} of {kind!r} out.")
+    if kind == "standard":
+        return {kind: _with_k(spec, window)}, _ENGINES
+    if kind == "rescorer":
+        return _rescorer(spec, window)
+    if kind in _RANKING:
+        size = _number(spec, "rank_window_size", window)
+        return {kind: {**spec, "rank_window_size": size}}, ListEnd(size, "rank_window_size")
+    if kind == "knn":
+        end = ListEnd(_number(spec, "k", window), "k")
+    else:
+        end = ListEnd(_number(spec, "size", _DIVERSE), f"the retriever {kind}")
+    return given, end
+
+
+def _rescorer(spec: Json, window: int) -> tuple[Json, ListEnd]:
+    inner, end = _retriever(spec.get("retriever"), window)
+    given = spec.get("rescore")
+    steps = [
+        {**each, "window_size": _number(each, "window_size", window)} if isinstance(each, dict) else each
+        for each in (given if isinstance(given, list) else [given])
+    ]
+    ends = [end, *(ListEnd(_number(each, "window_size", window), "window_size") for each in steps)]
+    rescorer = {**spec, "retriever": inner, "rescore": steps if isinstance(given, list) else steps[0]}
+    return {"rescorer": rescorer}, min(ends, key=lambda each: each.hits)
+
+
+def _with_k(query: Any, window: int) -> Any:
+    """Return a query with ``k`` in each vector query of Elasticsearch in it; OpenSearch's have one of their own."""
+    if isinstance(query, list):
+        return [_with_k(each, window) for each in query]
+    if not isinstance(query, dict):
+        return query
+    return {
+        name: _nearest(each, window) if name == "knn" and _is_vector_query(each) else _with_k(each, window)
+        for name, each in query.items()
+    }
+
+
+def _is_vector_query(given: Any) -> bool:
+    return isinstance(given, dict) and isinstance(given.get("field"), str)
+
+
+def _nearest(given: Any, window: int) -> Any:
+    if not isinstance(given, dict) or "k" in given:
+        return given
+    return {**given, "k": min(window, _number(given, "num_candidates", window))}
+
+
+def _number(given: Any, name: str, default: int) -> int:
+    """Return a number of a request; the default where there is none, or what an engine refuses."""
+    value = given.get(name) if isinstance(given, Mapping) else None
+    return value if isinstance(value, int) and value > 0 else default
+
+
+# Parts of a request that decide neither which hits there are, nor in which order.
+_BESIDE = ("aggs", "aggregations", "highlight", "script_fields", "suggest")
+# What Painless has of chance; a Random with a seed is always the same.
+_CHANCE = re.compile(r"\bMath\s*\.\s*random\b|\bnew\s+Random\s*\(\s*\)|\brandomUUID\b|\bCollections\s*\.\s*shuffle\b")
+
+
+def with_seeds(request: Any, seed: int) -> Any:
+    """Return a search request with a seed wherever it asks for chance without one."""
+    if isinstance(request, list):
+        return [with_seeds(each, seed) for each in request]
+    if not isinstance(request, dict):
+        return request
+    seeded = {name: with_seeds(each, seed) for name, each in request.items()}
+    for spec in (seeded.get("function_score"), *_functions(seeded.get("function_score"))):
+        if isinstance(spec, dict) and isinstance(given := spec.get("random_score"), dict) and "seed" not in given:
+            # Places of documents in files differ between copies of a shard.
+            spec["random_score"] = {"field": "_seq_no", **given, "seed": seed}
+    if isinstance(given := seeded.get("random_reranker"), dict) and "retriever" in given:
+        seeded["random_reranker"] = {"seed": seed, **given}
+    return seeded
+
+
+def _functions(spec: Any) -> list[Any]:
+    functions = spec.get("functions") if isinstance(spec, dict) else None
+    return functions if isinstance(functions, list) else []
+
+
+def check_scripts(body: Json) -> None:
+    """Raise if a script puts the hits in another order at each request."""
+    for source in _scripts({name: each for name, each in body.items() if name not in _BESIDE}):
+        if found := _CHANCE.search(source):
+            raise InputError(
+                f"A search for distinct hits needs one order, and {found[0]!r} in a script gives another one at each "
+                "request. Use random_score, or a number from params instead."
+            )
+
+
+def _scripts(part: Any) -> list[str]:
+    """Return the source of each script in a part of a request."""
+    if isinstance(part, list):
+        return [source for each in part for source in _scripts(each)]
+    if not isinstance(part, dict):
+        return []
+    found = [source for each in part.values() for source in _scripts(each)]
+    script = part.get("script")
+    source = script.get("source") if isinstance(script, dict) else script
+    return [*found, source] if isinstance(source, str) else found

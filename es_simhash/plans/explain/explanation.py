@@ -1,31 +1,52 @@
-"""An explanation: all comparisons of two texts or documents, and the verdict."""
+"""Why two documents, or texts, are near-duplicates or not: what was read of them, and all that speaks for a verdict."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash._core.rows import Result, Shown
-from es_simhash.plans.explain.changes import Changes, changes
-from es_simhash.plans.explain.compared_numbers import compare_numbers
-from es_simhash.plans.explain.field_states import ExaminedDocument
-from es_simhash.plans.explain.scope_of_pair import ScopeField, compare_scopes
-from es_simhash.plans.explain.shared_features import Features, compare_features
-from es_simhash.plans.explain.shared_keys import Keys, compare_keys
-from es_simhash.plans.explain.shared_passages import SharedPassages, shared_passages
-from es_simhash.plans.explain.simhash_bits import Bits, compare_bits
-from es_simhash.plans.explain.similarities import ExactSimilarity, Similarity, compare_signatures, exact_similarity
-from es_simhash.plans.explain.text_differences import TextPart, difference
-from es_simhash.plans.explain.verdict import Evidence, Verdict, judge, out_of_scope
+from es_simhash.documents.documents import Documents
+from es_simhash.errors import DocumentError, IndexStateError, InputError, MissingError
+from es_simhash.plans.explain.similarities import (
+    Bits,
+    ExactSimilarity,
+    Features,
+    Keys,
+    SharedPassages,
+    Similarity,
+    clauses,
+    compare_bits,
+    compare_features,
+    compare_keys,
+    compare_signatures,
+    exact_similarity,
+    shared_passages,
+)
+from es_simhash.plans.explain.text_differences import Changes, TextPart, changes, difference
+from es_simhash.plans.explain.verdict import (
+    ComparedDocument,
+    Evidence,
+    ExaminedDocument,
+    ScopeField,
+    Verdict,
+    compare_numbers,
+    compare_scopes,
+    examine,
+    judge,
+    out_of_scope,
+)
+from es_simhash.plans.operations import Plan, Search, is_server
+from es_simhash.plans.reply_size import documents_by_id, with_source
+from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.scheme.query import Criteria, shared_bands
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.scope import Scope
-from es_simhash.scheme.verdict.measures import PairMeasures
-from es_simhash.scheme.verdict.plausible import lowest_estimate
 from es_simhash.scheme.verdict.rarity import Rarity
+from es_simhash.scheme.verdict.rule import PairMeasures, lowest_estimate
 from es_simhash.scheme.verdict.verifier import Verifier
 from es_simhash.sketches.tradeoffs import sharing
 
@@ -168,3 +189,90 @@ def _evidence(
     if scheme.minhash and criteria.similarity is not None:
         lowest = lowest_estimate(criteria, scheme.minhash, scheme.minhash.layout.value_bits)
     return Evidence(criteria, bits, blocks, bands, similarity, lowest_estimate=lowest)
+
+
+# An id may stand for several documents: in other indices, and with other routing values.
+_SAME_IDS = 10
+
+
+def explain_pair(terms: SearchTerms, ids: tuple[str, str]) -> Plan[Explanation]:
+    """Explain why two documents of an index are near-duplicates, or why they are not."""
+    index, documents = terms.index, terms.documents
+    if ids[0] == ids[1]:
+        raise InputError(f"The document {ids[0]!r} was given twice. Name two.")
+    pair = yield from _read(terms, ids)
+    first, second = (examine(documents.scheme, each) for each in pair)
+    named = yield from _named_by_engine(index, documents, first, second)
+    yield from terms.experience.read(index, documents)
+    return explain(
+        documents.scheme,
+        terms.criteria,
+        (first, second),
+        named,
+        terms.verifier(),
+        terms.scope,
+        terms.rarity.previous,
+        terms.experience.documents,
+    )
+
+
+def _read(terms: SearchTerms, ids: Sequence[str]) -> Plan[list[ComparedDocument]]:
+    """Read both documents as last written, and whether searches see them so."""
+    index, documents = terms.index, terms.documents
+    source = [*documents.fields, documents.prefix, *terms.scope_paths]
+    found = yield from documents_by_id(index, ids, source)
+    # An id alone does not lead to a document with its own routing value, but searches find it.
+    body = {"query": {"ids": {"values": list(ids)}}, "size": _SAME_IDS, "_source": False}
+    hits = yield from with_source(index, (yield Search(index, body))["hits"]["hits"], source)
+    return [_compared(index, documents, reply, [hit for hit in hits if hit["_id"] == reply["_id"]]) for reply in found]
+
+
+def _compared(index: str, documents: Documents, reply: Json, hits: Sequence[Json]) -> ComparedDocument:
+    if not reply["found"]:
+        reply = _only(index, reply["_id"], hits)
+    own, document = documents.prefix, reply.get("_source") or {}
+    seen = [hit for hit in hits if hit["_index"] == reply["_index"]]
+    stored = document.get(own)
+    try:
+        text = documents.text_of(document)
+    except DocumentError as error:
+        raise DocumentError(f"Document {reply['_id']!r} {error.problem}") from None
+    return ComparedDocument(
+        reply["_id"],
+        text,
+        reply["_index"],
+        stored if isinstance(stored, dict) else None,
+        any((hit.get("_source") or {}).get(own) == stored for hit in seen),
+        document,
+    )
+
+
+def _only(index: str, id_: str, hits: Sequence[Json]) -> Json:
+    """Return the one hit of an id."""
+    if not hits:
+        raise MissingError(f"There is no document {id_!r} in the index {index!r}. Check the id.")
+    if len(hits) > 1:
+        raise IndexStateError(
+            f"There are several documents {id_!r} in {index!r}, with different routing or in different indices. "
+            "Name the one index that is meant, or give the document another id."
+        )
+    return hits[0]
+
+
+def _named_by_engine(
+    index: str, documents: Documents, first: ExaminedDocument, second: ExaminedDocument
+) -> Plan[list[str] | None]:
+    """Return the names of the first one's keys that the engine finds in the second; None if it cannot be asked."""
+    if not (first.is_held and second.is_held and second.document.is_seen):
+        return None
+    if not (yield from is_server()):  # the embedded engine knows no named queries
+        return None
+    query = {
+        "bool": {
+            "filter": [{"ids": {"values": [second.name]}}],
+            "should": clauses(documents.scheme, first.held, documents.prefix),
+        }
+    }
+    reply = yield Search(index, {"query": query, "size": _SAME_IDS, "_source": False})
+    hits = [hit for hit in reply["hits"]["hits"] if hit["_index"] == second.document.index]
+    return [name for hit in hits for name in hit.get("matched_queries", [])]

@@ -1,19 +1,29 @@
-"""The similarity of two texts: exact, from all their features, and estimated from their signatures."""
+"""What two fingerprints and two texts have in common: bits, keys, features, passages, and how similar they are."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.json_paths import Json
-from es_simhash.scheme import own_fields
+from es_simhash._core.arrays import Codes, Integers
+from es_simhash._core.json_codec import Json
+from es_simhash.plans.explain.text_differences import compared_text
+from es_simhash.scheme import fingerprinting, own_fields
 from es_simhash.scheme.own_fields import StoredFingerprint
 from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.settings import Passages, Settings
+from es_simhash.scheme.verdict.common_passages import containment
 from es_simhash.scheme.verdict.verifier import comparable_features
-from es_simhash.sketches import similarity
-from es_simhash.sketches.minhash.estimate import estimate, standard_error
+from es_simhash.sketches import hamming, similarity
+from es_simhash.sketches.minhash.common import estimate, standard_error
+from es_simhash.text.features import UNIT, batch
+from es_simhash.text.hashing.registry import BASE, hash_tokens
+from es_simhash.text.tokens.words import word_spans
 
 
 @dataclass(frozen=True)
@@ -36,7 +46,7 @@ class Similarity:
     ``signed`` is the exact similarity that the signatures estimate: unweighted, unless the kind of MinHash takes
     weights into account. ``standard_error`` is that of the estimate, from ``values`` values of ``value_bits`` bits
     each. ``verified`` is the result of comparing the texts as a search does, which may not
-    share enough numbers (see `es_simhash.scheme.verdict.shared_numbers`).
+    share enough numbers (see `es_simhash.scheme.verdict.verifier`).
     """
 
     exact: float
@@ -82,3 +92,309 @@ def _signature(scheme: Scheme, held: Json) -> tuple[npt.NDArray[np.uint32], int]
     bands = scheme.minhash.layout
     assert stored.band_keys is not None
     return bands.signatures_of_keys([stored.band_keys])[0], bands.value_bits
+
+
+@dataclass(frozen=True)
+class Bits:
+    """Two SimHashes of ``size`` bits as hexadecimal digits, and the positions at which they differ.
+
+    Position 0 is the most significant bit. ``expected`` is the distance expected from the features' cosine similarity;
+    ``threshold`` is the distance within which a search matches, None where it does not compare distances.
+    """
+
+    a: str
+    b: str
+    size: int
+    differing: list[int]
+    distance: int
+    expected: float
+    threshold: int | None
+
+    @property
+    def is_met(self) -> bool:
+        """Whether the distance is small enough for a search that compares distances."""
+        return self.threshold is not None and self.distance <= self.threshold
+
+
+def compare_bits(settings: Settings, held: tuple[Json, Json], cosine: float, threshold: int | None) -> Bits | None:
+    """Compare the SimHashes in the fields of both; return None if one has none."""
+    first, second = (own_fields.read_simhash(settings, fields) for fields in held)
+    simhash = settings.simhash
+    if simhash is None or first is None or second is None:
+        return None
+    return Bits(
+        own_fields.hexadecimal(simhash, first),
+        own_fields.hexadecimal(simhash, second),
+        simhash.bits,
+        [place for place in range(simhash.bits) if (first ^ second) >> (simhash.bits - 1 - place) & 1],
+        hamming.distance(first, second),
+        expected_distance(cosine, simhash.bits),
+        threshold,
+    )
+
+
+def expected_distance(cosine: float, bits: int) -> float:
+    """Return the mean number of differing bits: each has probability arccos(cosine) / π (Charikar, STOC 2002)."""
+    return bits * math.acos(max(-1.0, min(1.0, cosine))) / math.pi
+
+
+Kind: TypeAlias = Literal["block", "band"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+Term: TypeAlias = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The keys of both documents in order, and the positions of the first one's keys that the second shares.
+
+    ``needed`` shared keys make a candidate; None where a search by these criteria ignores these keys. ``probability``
+    is that of this many shared keys at the true similarity, if known. ``engine`` holds the positions that the engine
+    reports, if it was asked.
+    """
+
+    a: list[str]
+    b: list[str]
+    agree: list[int]
+    needed: int | None
+    probability: float | None
+    engine: list[int] | None
+
+    @property
+    def is_contradicted(self) -> bool:
+        """Whether the engine reports other positions than the stored keys have."""
+        return self.engine is not None and self.engine != self.agree
+
+    @property
+    def is_candidate(self) -> bool:
+        """Whether a search finds one by the other; the engine's report counts, if there is one."""
+        found = self.agree if self.engine is None else self.engine
+        return self.needed is not None and len(found) >= self.needed
+
+    @property
+    def chance(self) -> str:
+        """The probability as text; one close to 0 or 1 is not rounded to it."""
+        if self.probability is None:
+            return "unknown"
+        if 0.01 <= self.probability <= 0.99:
+            return f"{self.probability:.2f}"
+        return "below 0.01" if self.probability < 0.01 else "above 0.99"
+
+
+def compare_keys(
+    settings: Settings,
+    kind: Kind,
+    held: tuple[Json, Json],
+    *,
+    needed: int | None,
+    probability: float | None,
+    named: Iterable[str] | None,
+) -> Keys:
+    """Compare the keys of a kind; ``named`` holds the names of `clauses` that the engine matched."""
+    a, b = (terms(settings, kind, fields) for fields in held)
+    others = set(b)
+    places = [place for place, term in enumerate(a) if term in others]
+    engine = None
+    if named is not None:
+        found = set(named)
+        engine = [place for place in range(len(a)) if _name(kind, place) in found]
+    return Keys([key for _, key in a], [key for _, key in b], places, needed, probability, engine)
+
+
+def clauses(settings: Settings, held: Json, prefix: str) -> list[Json]:
+    """Return a named clause for each key in a document's fields; the engine reports the names that match."""
+    return [
+        {"term": {f"{prefix}.{field}": {"value": key, "_name": _name(kind, place)}}}
+        for kind in KINDS
+        for place, (field, key) in enumerate(terms(settings, kind, held))
+    ]
+
+
+def terms(settings: Settings, kind: Kind, held: Json) -> list[Term]:
+    """Return the (field, key) pairs in a document's fields, in the order of the keys (see `Layout`)."""
+    count = _count(settings, kind)
+    if settings.layout.keys == "fields":
+        placed = [(f"{kind}{i}", held.get(f"{kind}{i}")) for i in range(count)]
+        return [(field, key) for field, key in placed if isinstance(key, str)]
+    keys: str | Sequence[str] = held.get(f"{kind}s") or []
+    return [(f"{kind}s", key) for key in (keys.split() if isinstance(keys, str) else keys)]
+
+
+def _count(settings: Settings, kind: Kind) -> int:
+    if kind == "block":
+        return settings.simhash.blocks if settings.simhash else 0
+    return settings.minhash.bands if settings.minhash else 0
+
+
+def _name(kind: Kind, place: int) -> str:
+    return f"{kind} {place}"
+
+
+# Number of features listed in each group.
+_LISTED = 20
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A token, and its weight in each of the texts."""
+
+    text: str
+    weight_a: float
+    weight_b: float
+
+    @property
+    def weight(self) -> float:
+        """The weight that both texts share, or its weight in the only text that has it."""
+        shared = min(self.weight_a, self.weight_b)
+        return shared or max(self.weight_a, self.weight_b, key=abs)
+
+
+@dataclass(frozen=True)
+class FeatureGroup:
+    """Features that both texts have, or only one of them: their number, total weight, and the heaviest."""
+
+    count: int
+    weight: float
+    heaviest: tuple[Feature, ...]
+
+
+@dataclass(frozen=True)
+class Features:
+    """The features of two texts; among features of equal weight, the first in their text are listed."""
+
+    shared: FeatureGroup
+    only_a: FeatureGroup
+    only_b: FeatureGroup
+
+
+def compare_features(settings: Settings, texts: tuple[str, str]) -> Features:
+    """Return the features that two texts share, and those that they do not."""
+    a, b = (_weighed(settings, features) for features in comparable_features(settings, texts))
+    tokens_a, tokens_b = (readable_features(settings, text) for text in texts)
+    shared = [Feature(token, a[code], b[code]) for code, token in tokens_a.items() if code in b]
+    only_a = [Feature(token, a[code], 0.0) for code, token in tokens_a.items() if code not in b]
+    only_b = [Feature(token, 0.0, b[code]) for code, token in tokens_b.items() if code not in a]
+    return Features(_group(shared), _group(only_a), _group(only_b))
+
+
+def readable_features(settings: Settings, text: str) -> dict[int, str]:
+    """Return the token of each feature of a text, by the first 64 bits of the feature's hash, in text order."""
+    spans, _ = settings.tokens.cut(fingerprinting.normalised(settings, [text]))
+    tokens = list(dict.fromkeys(spans.strings()))
+    hashed = fingerprinting.features_of_tokens(settings, [[token] for token in tokens])
+    codes: dict[int, str] = {}
+    for code, token in zip(hashed.first_words.tolist(), tokens, strict=True):
+        codes.setdefault(code, token)
+    return codes
+
+
+def _weighed(settings: Settings, features: similarity.Features) -> dict[int, float]:
+    """Return the weight of each feature by its hash."""
+    assert isinstance(features, np.ndarray | tuple)
+    hashes, weights = features if isinstance(features, tuple) else (features, np.ones(len(features)))
+    unit = UNIT if settings.idf else 1
+    return dict(zip(hashes.tolist(), (weights / unit).tolist(), strict=True))
+
+
+def _group(features: Sequence[Feature]) -> FeatureGroup:
+    heaviest = sorted(features, key=lambda feature: -feature.weight)[:_LISTED]
+    return FeatureGroup(len(features), sum(feature.weight for feature in features), tuple(heaviest))
+
+
+# Characters of a passage to show.
+_SHOWN = 300
+_INVERSE = pow(BASE, -1, 1 << 64)
+
+
+@dataclass(frozen=True)
+class SharedPassages:
+    """The share of each text that stands in the other, in passages of ``least`` words or more.
+
+    ``words`` counts those of the longest; ``in_first`` and ``in_second`` are its beginnings as they stand there.
+    """
+
+    of_first: float
+    of_second: float
+    least: int
+    words: int
+    in_first: str
+    in_second: str
+
+
+def shared_passages(settings: Settings, texts: tuple[str, str]) -> SharedPassages:
+    """Compare two texts by their passages, of as many words as the scheme says, or by default."""
+    least = (settings.passages or Passages()).words
+    found = containment(settings, *texts, least)
+    first, second = (_Words.of(settings, text) for text in texts)
+    a, b, length = _longest(first.hashes, second.hashes)
+    return SharedPassages(
+        found.of_first, found.of_second, least, length, first.passage(a, length), second.passage(b, length)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Words:
+    """The words of a text: hashes of what the scheme makes of them, and where they stand."""
+
+    units: bytes
+    starts: Integers
+    ends: Integers
+    hashes: Codes
+
+    @classmethod
+    def of(cls, settings: Settings, text: str) -> _Words:
+        own = compared_text(settings, text)
+        spans = word_spans(batch([own]))
+        words = spans.strings()
+        normalised = {word: settings.normalisation(word) for word in set(words)}
+        hashes = hash_tokens([normalised[word] for word in words])
+        return cls(own.encode("utf-16-le"), spans.starts, spans.ends, hashes)
+
+    def passage(self, first: int, length: int) -> str:
+        """Return the beginning of a passage."""
+        if not length:
+            return ""
+        start, end = int(self.starts[first]), int(self.ends[first + length - 1])
+        text = self.units[2 * start : 2 * end].decode("utf-16-le")
+        return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _longest(a: Codes, b: Codes) -> tuple[int, int, int]:
+    """Return where a longest common run begins in both, the first in ``a``, and its length."""
+    runs = _Runs.of(a), _Runs.of(b)
+    least, most = 0, min(len(a), len(b))
+    while least < most:  # what has a common run of a length has shorter ones
+        length = (least + most + 1) // 2
+        if np.isin(runs[0].of_length(length), runs[1].of_length(length)).any():
+            least = length
+        else:
+            most = length - 1
+    if not least:
+        return 0, 0, 0
+    first, second = (each.of_length(least) for each in runs)
+    place = int(np.flatnonzero(np.isin(first, second))[0])
+    return place, int(np.flatnonzero(second == first[place])[0]), least
+
+
+@dataclass(frozen=True, eq=False)
+class _Runs:
+    """The runs of a text of any length: polynomials of its hashes, as differences of sums from the beginning."""
+
+    sums: Codes
+    shifts: Codes
+
+    @classmethod
+    def of(cls, hashes: Codes) -> _Runs:
+        sums = np.zeros(len(hashes) + 1, dtype=np.uint64)
+        np.cumsum(hashes * _powers(BASE, len(hashes)), out=sums[1:])
+        return cls(sums, _powers(_INVERSE, len(hashes)))
+
+    def of_length(self, length: int) -> Codes:
+        """Return the hash of the run from each place on."""
+        runs: Codes = (self.sums[length:] - self.sums[:-length]) * self.shifts[: len(self.sums) - length]
+        return runs
+
+
+def _powers(base: int, count: int) -> Codes:
+    powers = np.full(count, base, dtype=np.uint64)
+    powers[:1] = 1
+    return np.multiply.accumulate(powers)

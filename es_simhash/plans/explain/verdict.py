@@ -1,24 +1,25 @@
-"""The verdict on two documents, near-duplicates or not: a sentence for people, a code for programs."""
+"""The verdict on two documents: what was read of them, their scope and numbers, and the sentence that says why."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias, cast, get_args
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 
-from es_simhash._core.humanize import with_error
-from es_simhash.plans.explain.changes import Changes
-from es_simhash.plans.explain.compared_numbers import ComparedNumbers
-from es_simhash.plans.explain.field_states import ExaminedDocument, State
-from es_simhash.plans.explain.scope_of_pair import ScopeField
-from es_simhash.plans.explain.shared_keys import Keys
-from es_simhash.plans.explain.simhash_bits import Bits
-from es_simhash.plans.explain.similarities import Similarity
+from es_simhash._core.humanize import counted, with_error
+from es_simhash._core.json_codec import Json, values_at
+from es_simhash.plans.explain.similarities import Bits, Keys, Similarity
+from es_simhash.plans.explain.text_differences import Changes
+from es_simhash.scheme import own_fields
+from es_simhash.scheme.own_fields import DEFERRED
 from es_simhash.scheme.query import Criteria
-from es_simhash.scheme.verdict.measures import PairMeasures
-from es_simhash.scheme.verdict.rule import CLAUSES, Clause, are_near, clauses
+from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.scope import Scope, duration_text, moment_in, values_in
+from es_simhash.scheme.settings import Settings
+from es_simhash.scheme.verdict.rule import CLAUSES, Clause, PairMeasures, are_near, clauses
+from es_simhash.scheme.verdict.verifier import numbers_in, shared
 
 Code: TypeAlias = Literal[
     "out-of-scope",
@@ -252,3 +253,180 @@ def _notes(evidence: Evidence, pair: tuple[ExaminedDocument, ExaminedDocument]) 
     if is_met != (similarity.exact >= similarity.threshold):
         than = "is below" if is_met else "reaches"
         yield f"The exact similarity, {similarity.exact:.3f}, {than} the threshold."
+
+
+Document: TypeAlias = Mapping[str, Any]
+Demand: TypeAlias = Literal["within", "across", "window"]
+
+
+@dataclass(frozen=True)
+class ScopeField:
+    """A field of a scope: what is demanded of it, the values of both documents, and whether these meet the demand.
+
+    The ``window`` is the one of dates.
+    """
+
+    field: str
+    demand: Demand
+    a: tuple[str, ...]
+    b: tuple[str, ...]
+    is_met: bool
+    window: str | None = None
+
+    @property
+    def demanded(self) -> str:
+        """What is demanded of the values, in words."""
+        words = {"within": "the same", "across": "different", "window": f"at most {self.window} apart"}
+        return words[self.demand]
+
+    @property
+    def sentence(self) -> str:
+        """What the two have there, and what is demanded."""
+        shown = " and ".join(", ".join(values) or "nothing" for values in (self.a, self.b))
+        return f"{self.field} is {shown}, and must be {self.demanded}"
+
+
+def compare_scopes(scope: Scope, a: Document, b: Document) -> tuple[ScopeField, ...]:
+    """Compare two documents in each field of a scope."""
+    found = [_compared("within", path, a, b) for path in scope.within]
+    found += [_compared("across", path, a, b) for path in scope.across]
+    if scope.date is not None and scope.window is not None:
+        first, second = moment_in(a, scope.date), moment_in(b, scope.date)
+        is_met = first is not None and second is not None and abs(first - second) <= scope.milliseconds
+        dates = _dates(a, scope.date), _dates(b, scope.date)
+        found.append(ScopeField(scope.date, "window", *dates, is_met, duration_text(scope.window)))
+    return tuple(found)
+
+
+def _compared(demand: Demand, path: str, a: Document, b: Document) -> ScopeField:
+    own, other = values_in(a, path), values_in(b, path)
+    meets = own == other if demand == "within" else own.isdisjoint(other)
+    return ScopeField(path, demand, tuple(sorted(own)), tuple(sorted(other)), bool(own and other) and meets)
+
+
+def _dates(document: Document, path: str) -> tuple[str, ...]:
+    return tuple(str(value) for value in values_at(document, path) if value is not None)
+
+
+@dataclass(frozen=True)
+class ComparedNumbers:
+    """The share of numbers that two texts have in common, the least one, and the ``problem`` if it is not reached."""
+
+    least: float
+    value: float
+    problem: str | None
+
+
+def compare_numbers(
+    settings: Settings, least: float, texts: tuple[str, str], names: tuple[str, str]
+) -> ComparedNumbers | None:
+    """Compare the numbers of two texts, whose documents have these ``names``; None if none need be shared."""
+    if not least:
+        return None
+    numbers = first, second = [numbers_in(settings, text) for text in texts]
+    value = shared(first, second)
+    if value >= least:
+        return ComparedNumbers(least, value, None)
+    fewer = int(len(second) < len(first))
+    own = counted(len(numbers[fewer]), "number")
+    has = f"{names[1 - fewer]!r} has {len(first & second):,} of {own} of {names[fewer]!r}"
+    return ComparedNumbers(least, value, f"{has}, a share of {value:.2f}, below {least:g}")
+
+
+# A bare ``text`` has no fields. Fields of a document are those of its text, those of an older text, still to be made,
+# of another scheme, not what the scheme makes from any text, or missing.
+State: TypeAlias = Literal["text", "current", "stale", "deferred", "foreign", "damaged", "missing"]
+
+
+@dataclass(frozen=True)
+class ComparedDocument:
+    """A text; or a document of an index, with its text and its ``stored`` fingerprint fields.
+
+    ``is_seen`` says whether searches already see these fields; None if that was not checked. ``source`` has the values
+    in the fields of a scope.
+    """
+
+    name: str
+    text: str
+    index: str | None = None
+    stored: Json | None = None
+    is_seen: bool | None = None
+    source: Json = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ExaminedDocument:
+    """A document, the fields ``made`` from its current text, and the state of those that are stored.
+
+    ``held`` are the fields it is found by: the stored ones, or those made where the stored ones are unusable.
+    """
+
+    JSON = ("name", "index", "state", "is_seen", "status", "scheme", "characters")
+
+    document: ComparedDocument
+    made: Json
+    held: Json
+    state: State
+
+    @property
+    def name(self) -> str:
+        """The name to show."""
+        return self.document.name
+
+    @property
+    def index(self) -> str | None:
+        """Its index; None for a text."""
+        return self.document.index
+
+    @property
+    def is_seen(self) -> bool | None:
+        """Whether searches already see its fields; None if that was not checked."""
+        return self.document.is_seen
+
+    @property
+    def status(self) -> str:
+        """The status of its text."""
+        return str(self.made["status"])
+
+    @property
+    def scheme(self) -> str | None:
+        """The id of the scheme of its fields."""
+        found: str | None = (self.document.stored or self.made).get("scheme")
+        return found
+
+    @property
+    def characters(self) -> int:
+        """The length of its text."""
+        return len(self.document.text)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the index holds usable fields of the scheme, so that the engine can be asked about them."""
+        return self.held is not self.made
+
+
+def examine(scheme: Scheme, document: ComparedDocument) -> ExaminedDocument:
+    """Determine the state of a document's fields."""
+    [batch] = scheme.fingerprint_batches([document.text])
+    [made] = own_fields.write(scheme, scheme.id, [document.text], batch)
+    stored = document.stored or {}
+    is_empty = stored.get("status") == "empty" and stored.get("scheme") == scheme.id
+    is_usable = stored.get("status") != DEFERRED and (
+        is_empty or own_fields.read(scheme, scheme.id, stored) is not None
+    )
+    return ExaminedDocument(document, made, stored if is_usable else made, _state(scheme, document, made, is_usable))
+
+
+def _state(scheme: Scheme, document: ComparedDocument, made: Json, is_usable: bool) -> State:
+    stored = document.stored or {}
+    if document.index is None:
+        return "text"
+    if stored.get("status") == DEFERRED:
+        return "deferred"
+    if "scheme" not in stored:
+        return "missing"
+    if stored["scheme"] != scheme.id:
+        return "foreign"
+    if all(stored.get(name) == made.get(name) for name in own_fields.names(scheme)):
+        return "current"
+    return "stale" if is_usable and stored.get("content") != made["content"] else "damaged"

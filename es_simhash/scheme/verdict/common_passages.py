@@ -17,8 +17,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from es_simhash._core.arrays import distinct_numbers
-from es_simhash._core.bit_codes import Codes
+from es_simhash._core.arrays import Codes, distinct_numbers
 from es_simhash.scheme.passages import words_of
 from es_simhash.scheme.settings import Settings
 from es_simhash.sketches.winnowing import grams

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.errors import SchemeMismatchError
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.verdict.rarity import Rarity

@@ -34,8 +34,8 @@ from hashlib import sha256
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.bit_codes import Codes
-from es_simhash._core.json_paths import Json
+from es_simhash._core.arrays import Codes
+from es_simhash._core.json_codec import Json
 from es_simhash.errors import FormatError
 from es_simhash.text.features import FeatureBatch, distinct
 

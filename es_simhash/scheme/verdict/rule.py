@@ -15,13 +15,18 @@ index or a file has makes no difference, and a lower minimum only adds pairs.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias, get_args
+from bisect import bisect_left
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from es_simhash.scheme.query import Criteria
-from es_simhash.scheme.verdict.measures import Flags, PairMeasures
+from es_simhash.scheme.settings import MinHash
+from es_simhash.sketches.minhash.common import Signatures, estimates, standard_error
+from es_simhash.sketches.tradeoffs import sharing
 
 Clause: TypeAlias = Literal["equal", "bits", "similar", "numbers", "below"]
 CLAUSES: tuple[Clause, ...] = get_args(Clause)
@@ -49,3 +54,71 @@ def clauses(criteria: Criteria, distances: npt.NDArray[np.number] | None, texts:
 def are_near(clauses: Clauses) -> Flags:
     """Return which pairs are near-duplicates by their clauses."""
     return clauses <= SIMILAR
+
+
+Similarities = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class PairMeasures:
+    """The similarity of each pair of texts, 0 if it does not count and NaN if it is not known, and whether it
+    ``meets`` the share of numbers that is asked for (see `es_simhash.scheme.verdict.verifier`).
+    """
+
+    similarities: Similarities
+    meets: Flags
+
+    @classmethod
+    def of_similarities(cls, similarities: Similarities) -> PairMeasures:
+        """Return measures of pairs whose texts were not compared otherwise."""
+        # np.full would be a good part of a search with few hits.
+        return cls(similarities, np.frombuffer(bytearray(b"\1") * len(similarities), dtype=np.bool_))
+
+    def __getitem__(self, places: Any) -> PairMeasures:
+        """Return the measures of some pairs."""
+        return PairMeasures(self.similarities[places], self.meets[places])
+
+    @property
+    def meeting(self) -> Similarities:
+        """The similarities, 0 where too few numbers are shared."""
+        found: Similarities = np.where(self.meets, self.similarities, 0.0)
+        return found
+
+
+# Standard errors beyond which an estimate leaves no doubt, and how much the weights of features seldom change.
+_DOUBT, _BY_WEIGHTS = 3.0, 0.15
+# The probability with which keys find pairs that are not looked for.
+_SELDOM = 0.05
+
+
+def are_plausible(minhash: MinHash, criteria: Criteria, first: Signatures, second: Signatures) -> npt.NDArray[np.bool_]:
+    """Return which pairs of signatures, cut to the values that band keys hold, are of texts that are compared."""
+    return are_similar(minhash, criteria, estimates(first, second, minhash.layout.value_bits))
+
+
+def are_similar(minhash: MinHash, criteria: Criteria, estimated: Similarities) -> npt.NDArray[np.bool_]:
+    """Return which similarities, as estimated by the values that band keys hold, are those of texts to compare."""
+    plausible: npt.NDArray[np.bool_] = estimated >= lowest_estimate(criteria, minhash, minhash.layout.value_bits)
+    return plausible
+
+
+def lowest_estimate(criteria: Criteria, minhash: MinHash, value_bits: int) -> float:
+    """Return the lowest Jaccard similarity of texts that are compared, as estimated by the values that keys hold."""
+    verification = criteria.verification
+    if verification is None:
+        return -1.0
+    if verification.measure == "jaccard" and verification.features == "scheme":
+        doubt = _DOUBT * standard_error(criteria.least, minhash.layout.size, value_bits)
+        return criteria.least - _BY_WEIGHTS - doubt
+    return min(criteria.least / 2, _seldom_found(minhash))
+
+
+@cache
+def _seldom_found(minhash: MinHash) -> float:
+    """Return the similarity that keys seldom find, in hundredths."""
+    return bisect_left(range(100), _SELDOM, key=lambda hundredths: _found(minhash, hundredths / 100)) / 100
+
+
+def _found(minhash: MinHash, similarity: float) -> float:
+    return sharing(similarity, minhash.layout, minhash.shared)

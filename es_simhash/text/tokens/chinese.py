@@ -23,8 +23,8 @@ from itertools import chain
 from typing import Any, Literal
 
 from es_simhash.errors import MissingExtraError, SchemeError
-from es_simhash.text.tokens.word_break import ALPHANUMERIC, properties_table
-from es_simhash.text.units import check_texts
+from es_simhash.text.features import check_texts
+from es_simhash.text.tokens.words import ALPHANUMERIC, properties_table
 
 Backend = Literal["jieba", "rjieba"]
 
@@ -102,3 +102,43 @@ def _words_of_token(token: str) -> tuple[str, ...]:
         return tuple(_LATIN_WORD.findall(token))
     table = properties_table()
     return (token,) if any(table[ord(character)] & ALPHANUMERIC for character in token) else ()
+
+
+Method = Literal["tfidf", "textrank"]
+
+
+def keywords(text: str, method: Method = "tfidf", top: int = 22) -> list[tuple[str, float]]:
+    """Return the ``top`` keywords of a text with their weights, the heaviest first."""
+    if method not in _EXTRACTORS:
+        raise SchemeError(f"{method!r} is not a way to find keywords. Choose one of {', '.join(_EXTRACTORS)}.")
+    if not isinstance(top, int) or top < 1:
+        raise SchemeError(f"There cannot be {top!r} keywords. Choose a whole number from 1.")
+    check_texts([text])
+    weighted: list[tuple[str, float]] = _EXTRACTORS[method]().extract_tags(text, topK=None, withWeight=True)
+    return sorted(weighted, key=lambda pair: (-pair[1], pair[0]))[:top]
+
+
+@cache
+def _tfidf() -> Any:
+    tokenizer = jieba_tokenizer()
+    with loading("jieba", extra="chinese"):
+        from jieba.analyse import TFIDF
+
+        extractor = TFIDF()
+    extractor.tokenizer = tokenizer
+    return extractor
+
+
+@cache
+def _textrank() -> Any:
+    tokenizer = jieba_tokenizer()
+    with loading("jieba", extra="chinese"):
+        from jieba.analyse import TextRank
+        from jieba.posseg import POSTokenizer
+
+        extractor = TextRank()
+        extractor.tokenizer = POSTokenizer(tokenizer)
+    return extractor
+
+
+_EXTRACTORS: dict[str, Callable[[], Any]] = {"tfidf": _tfidf, "textrank": _textrank}

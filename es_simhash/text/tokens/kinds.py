@@ -11,16 +11,12 @@ from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, cast, get_args
 
 from es_simhash.errors import SchemeError, TextError
-from es_simhash.text.features import Weights, check_weights
-from es_simhash.text.tokens.chars import char_spans
-from es_simhash.text.tokens.chinese import Backend
+from es_simhash.text.features import TextBatch, Weights, check_weights
+from es_simhash.text.tokens.chinese import Backend, Method, keywords
 from es_simhash.text.tokens.chinese import cut as cut_chinese
-from es_simhash.text.tokens.keywords import Method, keywords
 from es_simhash.text.tokens.numbers import run_and_number_spans
-from es_simhash.text.tokens.runs import run_spans
-from es_simhash.text.tokens.spans import Spans, spans_from_lists
-from es_simhash.text.tokens.words import word_spans
-from es_simhash.text.units import TextBatch
+from es_simhash.text.tokens.runs import char_spans, run_spans
+from es_simhash.text.tokens.words import Spans, spans_from_lists, word_spans
 
 _LARGEST_N = 1_000_000
 # What a JSON form leaves out, for kinds that got settings later: the ids of schemes stay.

@@ -41,13 +41,12 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from es_simhash._core.arrays import Integers, rows_of
-from es_simhash.text import units
-from es_simhash.text.digits import VALUES, ZEROS
-from es_simhash.text.features import FeatureBatch
-from es_simhash.text.hashing import poly64
+from es_simhash.text import features
+from es_simhash.text.features import FeatureBatch, TextBatch, Units
+from es_simhash.text.hashing import registry
+from es_simhash.text.normalise import VALUES, ZEROS
 from es_simhash.text.tokens.runs import run_features, run_spans
-from es_simhash.text.tokens.spans import Spans, spans_from_lists
-from es_simhash.text.units import TextBatch, Units
+from es_simhash.text.tokens.words import Spans, spans_from_lists
 
 # Code points of the runs that begin in a dense script.
 _DENSE = 2
@@ -98,7 +97,7 @@ def run_and_number_features(batch: TextBatch, bits: int) -> FeatureBatch:
     """Hash the tokens of `run_and_number_spans` by poly64, all runs of a length at once."""
     without, numbers = _parted(batch)
     runs = run_features(without, _DENSE, bits)
-    hashes = poly64.hash_spans(numbers.units, numbers.starts, numbers.ends, bits)
+    hashes = registry.hash_spans(numbers.units, numbers.starts, numbers.ends, bits)
     order = _order(runs.offsets, numbers.offsets)
     return FeatureBatch(np.concatenate((runs.hashes, hashes))[order], runs.offsets + numbers.offsets)
 
@@ -177,7 +176,7 @@ def _parted(batch: TextBatch) -> tuple[TextBatch, Spans]:
         texts.append(_masked(text, numerals))
         numbers = _distinct(numeral.number for numeral in numerals)
         tokens.append([prefix + number for number in numbers for prefix in _PREFIXES])
-    return units.batch(texts), spans_from_lists(tokens)
+    return features.batch(texts), spans_from_lists(tokens)
 
 
 def _order(runs: Integers, numbers: Integers) -> Integers:

@@ -14,12 +14,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.arrays import Integers, select
-from es_simhash.text.features import FeatureBatch
-from es_simhash.text.hashing import poly64
-from es_simhash.text.tokens.chars import char_features, char_spans
-from es_simhash.text.tokens.spans import Spans
-from es_simhash.text.units import TextBatch, Units, is_continuation
+from es_simhash._core.arrays import Integers, offsets_from_counts, positions_in_rows, select
+from es_simhash.text.features import FeatureBatch, TextBatch, Units, is_continuation
+from es_simhash.text.hashing import registry
+from es_simhash.text.tokens.words import Spans
 
 # Code points of a run whose first one is not dense.
 LONG = 5
@@ -63,7 +61,7 @@ def run_features(batch: TextBatch, n: int, bits: int) -> FeatureBatch:
     """Hash the runs of `run_spans` by poly64, all windows of a length at once."""
     if is_continuation(batch.units).any():
         spans = run_spans(batch, n)
-        return FeatureBatch(poly64.hash_spans(spans.units, spans.starts, spans.ends, bits), spans.offsets)
+        return FeatureBatch(registry.hash_spans(spans.units, spans.starts, spans.ends, bits), spans.offsets)
     dense = _is_dense(batch.units)
     if not dense.any():
         return char_features(batch, LONG, bits)
@@ -72,10 +70,10 @@ def run_features(batch: TextBatch, n: int, bits: int) -> FeatureBatch:
     hashes = np.empty((len(first), 2) if bits == 128 else len(first), dtype=np.uint64)
     for length in (n, LONG):
         there = np.flatnonzero(lengths == length)
-        hashes[there] = poly64.hash_windows(batch.units, length, bits)[first[there]]
+        hashes[there] = registry.hash_windows(batch.units, length, bits)[first[there]]
     # Only whole texts are of other lengths.
     whole = np.flatnonzero((lengths != n) & (lengths != LONG))
-    hashes[whole] = poly64.hash_spans(batch.units, first[whole], after[whole], bits)
+    hashes[whole] = registry.hash_spans(batch.units, first[whole], after[whole], bits)
     return FeatureBatch(hashes, offsets)
 
 
@@ -119,3 +117,36 @@ def _is_dense(points: npt.NDArray[np.int64] | Units) -> Flags:
     if points.dtype == np.uint8:
         return np.zeros(len(points), dtype=np.bool_)
     return _TABLE.take(points, mode="clip")
+
+
+def char_spans(batch: TextBatch, n: int) -> Spans:
+    """Return the character n-grams of each text."""
+    starts = np.flatnonzero(~is_continuation(batch.units))
+    bounds = np.append(starts, len(batch.units))
+    offsets = np.searchsorted(starts, batch.offsets)
+    counts = _windows(np.diff(offsets), n)
+    first = np.repeat(offsets[:-1], counts) + positions_in_rows(counts)
+    after = np.minimum(first + n, np.repeat(offsets[1:], counts))
+    return Spans(batch.units, bounds[first], bounds[after], offsets_from_counts(counts))
+
+
+def char_features(batch: TextBatch, n: int, bits: int) -> FeatureBatch:
+    """Hash the character n-grams of `char_spans` by poly64, all windows at once."""
+    if is_continuation(batch.units).any():
+        spans = char_spans(batch, n)
+        return FeatureBatch(registry.hash_spans(spans.units, spans.starts, spans.ends, bits), spans.offsets)
+    starts, ends = batch.offsets[:-1], batch.offsets[1:]
+    lengths = ends - starts
+    counts = _windows(lengths, n)
+    offsets = offsets_from_counts(counts)
+    windows = registry.hash_windows(batch.units, n, bits)
+    parts = [windows[start : start + count] for start, count in zip(starts.tolist(), counts.tolist(), strict=True)]
+    short = np.flatnonzero((lengths > 0) & (lengths < n))
+    whole = registry.hash_spans(batch.units, starts[short], ends[short], bits)
+    for text, code in zip(short.tolist(), whole, strict=True):
+        parts[text] = code[np.newaxis]
+    return FeatureBatch(np.concatenate([windows[:0], *parts]), offsets)
+
+
+def _windows(lengths: Integers, n: int) -> Integers:
+    return np.where(lengths > 0, np.maximum(lengths - n + 1, 1), 0)

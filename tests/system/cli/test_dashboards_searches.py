@@ -14,8 +14,8 @@ from es_simhash.engines.base import Engine
 from es_simhash.groups.of_index.writing import WriteOptions
 from es_simhash.index import Index
 from es_simhash.plans.operations import CreateIndex, Search
-from es_simhash.scheme.group_fields import PROPERTIES
-from es_simhash.scheme.policy import Policy
+from es_simhash.scheme.mapping import PROPERTIES
+from es_simhash.scheme.scope import Policy
 from tests.support.charts import charts, marks, seen, svg
 from tests.support.charts import request as asked
 from tests.support.corpus import corpus

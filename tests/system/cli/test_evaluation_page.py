@@ -7,9 +7,9 @@ from datetime import datetime, timezone
 
 from es_simhash.cli.reports.html.evaluation import evaluation_page
 from es_simhash.groups.options import GroupOptions
-from es_simhash.quality.bootstrap import Bootstrap
 from es_simhash.quality.evaluation import Evaluation, EvaluationOptions, evaluate
 from es_simhash.quality.labels import Labels
+from es_simhash.quality.scores import Bootstrap
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.verdict.verification import Verification
 from tests.support.labelled import documents, labels

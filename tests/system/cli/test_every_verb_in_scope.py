@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.cli.program import COMMANDS
 from es_simhash.engines.connect import connect
 from es_simhash.errors import MissingError

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from es_simhash.errors import DocumentError
 from es_simhash.groups.of_texts import dedup
-from es_simhash.groups.pairs.repeated_ids import repeated
+from es_simhash.groups.pairs.stored_rows import repeated
 from es_simhash.index import Index
 from es_simhash.scheme.scheme import Scheme
 from tests.support.commands import lines, run

@@ -17,7 +17,7 @@ from es_simhash.cli.reports.html.groups import report_page
 from es_simhash.groups.groups import Group
 from es_simhash.groups.options import GroupOptions
 from es_simhash.plans.explain.explanation import explain
-from es_simhash.plans.explain.field_states import ComparedDocument, examine
+from es_simhash.plans.explain.verdict import ComparedDocument, examine
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from tests.support.browser import PHONE, Browser, started

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.painless.ingest_pipeline import LONGEST_TEXT, name_of
 from es_simhash.engines.base import Engine
 from es_simhash.engines.embedded import EmbeddedEngine

@@ -11,14 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.ingest_pipeline import LONGEST_TEXT
-from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.settings import Layout, MinHash, SimHash
-from es_simhash.text.folding import KINDS
-from es_simhash.text.normalise import Normalisation
+from es_simhash.scheme.settings import PRESETS, Layout, MinHash, SimHash
+from es_simhash.text.normalise import KINDS, Normalisation
 from es_simhash.text.tokens.kinds import Chars, Runs
 from tests.support.corpus import corpus
 from tests.support.pipeline_script import Script, awkward_texts, code_points, every_code_point, texts

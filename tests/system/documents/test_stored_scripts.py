@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.painless import hamming_script
 from es_simhash.documents.painless.stored_scripts import stored_scripts
 from es_simhash.engines.base import Engine
 from es_simhash.errors import EngineError, IndexStateError, InputError, ScriptError
 from es_simhash.index import AsyncIndex, Index
-from es_simhash.plans.install_scripts import InstalledScripts
+from es_simhash.plans.install_pipeline import InstalledScripts
 from es_simhash.plans.operations import Action, Bulk, DeleteResource, PutResource, Search
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, SimHash

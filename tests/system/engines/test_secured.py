@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import Engine
 from es_simhash.engines.connect import connect
 from es_simhash.errors import AccessError, UnreachableError

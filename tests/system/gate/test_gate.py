@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from es_simhash import Index, Policy, Scope
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import (
     AccessError,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from es_simhash import Index
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.plans.operations import Search
 from tests.support.corpus import corpus, edited
 from tests.support.gate_process import GateProcess, History, made_index, with_kills

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from es_simhash import Index
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.embedded.engine import EmbeddedEngine
 from es_simhash.gate import Gate, GateOptions
 from es_simhash.live.telemetry.engine import WatchedEngine, Watching

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from es_simhash import Index, Scope
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import Engine
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import EngineError, EsSimhashError, StorageError, UnavailableError, UnreachableError

@@ -15,7 +15,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from es_simhash import Policy, Scheme, Scope, canonical_only, collapsed
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.cli.jobs.groups_output import write_deletes
 from es_simhash.engines.base import Engine
 from es_simhash.groups.canonical import Canonical
@@ -23,7 +23,7 @@ from es_simhash.groups.of_index.writing import WriteOptions
 from es_simhash.groups.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.plans.operations import Search
-from es_simhash.scheme import group_fields
+from es_simhash.scheme import mapping
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import Verifier
 from tests.support.chains import chain, chains
@@ -56,7 +56,7 @@ def hits(index: Index, body: Json) -> list[Json]:
 
 def groups(index: Index) -> dict[str, Json]:
     """What is stored of each document's group."""
-    return {hit["_id"]: group_fields.stored_in(hit["_source"]["dedup"]) for hit in hits(index, EVERYTHING)}
+    return {hit["_id"]: mapping.stored_in(hit["_source"]["dedup"]) for hit in hits(index, EVERYTHING)}
 
 
 def similar(one: str, other: str) -> float:

@@ -17,7 +17,7 @@ from es_simhash.errors import TextError, WorkerError
 from es_simhash.groups.of_texts import dedup
 from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs import worker_pool, worker_process
-from es_simhash.groups.pairs.condense import condense
+from es_simhash.groups.pairs.fingerprint_store import condense
 from es_simhash.groups.pairs.worker_pool import Pool, condense_all, default_threads
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.text.hashing.registry import custom_hash

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import Engine
 from es_simhash.errors import AccessError
 from es_simhash.groups.canonical import Canonical
@@ -513,7 +513,7 @@ def test_an_asynchronous_index_does_the_same(engine: Engine, kind: str, index: I
 def test_a_run_that_was_stopped_while_it_read_goes_on_with_the_next_part(
     engine: Engine, meddler: Meddler, index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("es_simhash.groups.of_index.saved_parts.PART", 8)
+    monkeypatch.setattr("es_simhash.groups.of_index.reading.PART", 8)
     options = GroupOptions(state=tmp_path / "state")
 
     def stop(opening: OpenReader) -> None:

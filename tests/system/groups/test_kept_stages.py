@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from tests.support.linked_in_stages import CRITERIA, documents, linked
 
 SEED = 3

@@ -16,7 +16,7 @@ from es_simhash.engines.base import Engine
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.groups.of_texts import learn_from
 from es_simhash.index import Index
-from es_simhash.plans.index_rarity import note_rarity
+from es_simhash.plans.open_index import note_rarity
 from es_simhash.plans.operations import GetMappings, PutMapping
 from es_simhash.scheme.verdict.builtin import NAME
 from es_simhash.scheme.verdict.learnt import LearntRarity

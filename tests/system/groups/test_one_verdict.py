@@ -17,7 +17,7 @@ import pytest
 
 from es_simhash import GroupOptions, Scheme, Verification, dedup
 from es_simhash.engines.base import Engine
-from es_simhash.groups.pairs import choose_keys
+from es_simhash.groups.pairs import fingerprint_store
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.index import Index
 from es_simhash.plans.find_options import FindOptions
@@ -84,7 +84,7 @@ def test_every_verb_comes_to_the_same_verdict(
     engine: Engine, names: Callable[[], str], scheme: Scheme, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # With a value a key, all pairs that have anything in common are compared.
-    monkeypatch.setattr(choose_keys, "_MOST_VALUES", 1)
+    monkeypatch.setattr(fingerprint_store, "_MOST_VALUES", 1)
     made = [text for part in range(3) for text in corpus(3 * seed + part)]
     texts = {f"d{place}": text for place, text in enumerate(made)}
     documents = [{"_id": id_, "body": text} for id_, text in texts.items()]

@@ -13,7 +13,7 @@ from unittest.mock import patch
 import pytest
 
 from es_simhash import GroupOptions, Index, Policy, Scheme, Scope
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import Engine
 from es_simhash.groups.of_index import reading_new
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, OpenReader

@@ -11,7 +11,7 @@ from io import StringIO
 from pathlib import Path
 from typing import TypeAlias
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.cli.show import exits
 from es_simhash.documents.documents import Documents
 from es_simhash.index import Index

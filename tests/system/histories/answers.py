@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from tests.system.histories.others import family_of
 from tests.system.histories.outcome import PREFIX, Outcome, fields_of, nothing_of_others_is_changed
 

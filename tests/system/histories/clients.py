@@ -11,13 +11,13 @@ from io import StringIO
 from pathlib import Path
 from typing import TypeVar
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash._core.rows import as_json
 from es_simhash.cli.show import exits
 from es_simhash.errors import ReaderLostError, UnavailableError, UnreachableError
 from es_simhash.gate import Gate, GateOptions
 from es_simhash.index import Index
-from es_simhash.plans.operation_retry import retry_delays
+from es_simhash.plans.operations import retry_delays
 from tests.support.commands import Run
 
 Result = TypeVar("Result")

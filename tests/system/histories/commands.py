@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from unittest.mock import patch
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.cli.show.exits import FINE, SOME_FAILED
 from tests.support import commands
 from tests.system.histories.course import Course
@@ -25,7 +25,7 @@ _SMALLER: dict[str, Any] = {
     "es_simhash.plans.bulk._MOST_LENGTH": 4_000,
     "es_simhash.index.index.WRITES": 8,
 }
-_RETRY = "es_simhash.plans.operation_retry"
+_RETRY = "es_simhash.plans.operations"
 _MOST_RUNS = 40
 
 # Takes arguments as the command line does, and ends in the same way.

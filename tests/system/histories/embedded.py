@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from unittest.mock import patch
 from urllib.parse import unquote, urlsplit
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import MissingError
 from es_simhash.plans.operations import (

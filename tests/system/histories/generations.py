@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from tests.system.histories.target import Target
 
 TIME = "@timestamp"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from tests.system.histories.generations import TIME, Generations
 from tests.system.histories.history import Behind, Blow, How, Start, Upset, Write

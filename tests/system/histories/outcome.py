@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.cli.show.exits import FINE, LATER, SOME_FAILED
 from es_simhash.errors import DocumentError
 from tests.system.histories.commands import Ended

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeAlias, get_args
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.cli.show.exits import REFUSED
-from es_simhash.scheme import group_fields, notes
+from es_simhash.scheme import mapping, notes
 from es_simhash.scheme.own_fields import DEFERRED
 from tests.support.commands import run
 from tests.system.histories import adding, clients
@@ -187,7 +187,7 @@ def _wrongly_refused(outcome: Outcome) -> Iterator[str]:
 
 
 def _fingerprint(hit: Json) -> Json:
-    return {name: value for name, value in own(hit).items() if name not in group_fields.NAMES}
+    return {name: value for name, value in own(hit).items() if name not in mapping.NAMES}
 
 
 def _wrong_groups(outcome: Outcome) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import Engine
 from es_simhash.errors import IndexStateError, TooLargeError, UnavailableError, UnreachableError

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import count
 
 from es_simhash import MinHash, Scheme
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import Engine
 from es_simhash.index import Index
 from es_simhash.plans.operations import Action, Bulk, Operation

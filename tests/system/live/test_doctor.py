@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import pytest
 from opensearchpy import AsyncOpenSearch
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import IndexStateError, MappingError

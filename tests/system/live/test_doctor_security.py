@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.errors import AccessError, IndexStateError
 from es_simhash.index import Index
 from es_simhash.live.backfill.options import BackfillOptions

@@ -12,14 +12,12 @@ from uuid import uuid4
 
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import FormatError, InputError, MappingError, MissingError, TextError
 from es_simhash.index import Index
 from es_simhash.live.erase import hunt
-from es_simhash.live.erase.copies import Copies
-from es_simhash.live.erase.options import EraseOptions
-from es_simhash.live.erase.report import Erased
+from es_simhash.live.erase.copies import Copies, Erased, EraseOptions
 from es_simhash.live.sweep.reading import Reading
 from es_simhash.plans.operations import (
     Bulk,
@@ -31,9 +29,8 @@ from es_simhash.plans.operations import (
     Refresh,
     UpdateAliases,
 )
-from es_simhash.scheme.policy import Policy
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.scope import Scope
+from es_simhash.scheme.scope import Policy, Scope
 from es_simhash.scheme.settings import Passages
 from es_simhash.scheme.verdict.common_passages import containment
 from es_simhash.text.normalise import Normalisation

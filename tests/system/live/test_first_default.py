@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from es_simhash import Index, Scheme
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.connect import connect
 from es_simhash.errors import SchemeMismatchError
 from tests.support.commands import run

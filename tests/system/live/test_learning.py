@@ -18,7 +18,7 @@ from es_simhash.index import Index
 from es_simhash.live import learning
 from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.live.doctor import comparison
-from es_simhash.plans.index_rarity import noted_rarity
+from es_simhash.plans.open_index import noted_rarity
 from es_simhash.plans.operations import (
     Action,
     Bulk,

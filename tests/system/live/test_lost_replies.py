@@ -13,7 +13,7 @@ from es_simhash.engines.base import Engine
 from es_simhash.engines.base import run as run_plan
 from es_simhash.engines.connect import connect
 from es_simhash.index import Index
-from es_simhash.plans.index_rarity import fingerprinted
+from es_simhash.plans.open_index import fingerprinted
 from tests.support.commands import run
 from tests.support.http_server import Answer, Request, listening
 from tests.support.whole_indices import COUNT, DOCUMENTS, FIELDS, create, fill

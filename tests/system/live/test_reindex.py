@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import Engine
@@ -26,8 +26,8 @@ from es_simhash.errors import (
 )
 from es_simhash.index import AsyncIndex, Index
 from es_simhash.live.reindex import copied_settings
-from es_simhash.live.reindex.copying import Copying
 from es_simhash.live.reindex.options import ReindexOptions
+from es_simhash.live.reindex.survey import Copying
 from es_simhash.live.sweep.progress import Progress
 from es_simhash.plans.operations import (
     Action,

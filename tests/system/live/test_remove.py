@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import Engine

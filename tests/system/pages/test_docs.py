@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash.scheme.presets import PRESETS
+from es_simhash.scheme.settings import PRESETS
 from tests import ROOT
 from tests.support.cli_lines import check_options
 from tests.support.documentation import PAGES, PICTURES, RUN, Page, commands, read

@@ -9,14 +9,13 @@ from typing import Any
 
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine
 from es_simhash.engines.embedded.engine import EmbeddedEngine
 from es_simhash.errors import EngineError, FormatError, InputError, ReaderLostError
 from es_simhash.index import AsyncIndex, Index
-from es_simhash.plans.distinct.cursor import Cursor, order_of
-from es_simhash.plans.distinct.pages import DistinctPage, SearchOptions
+from es_simhash.plans.distinct.pages import Cursor, DistinctPage, SearchOptions, order_of
 from es_simhash.plans.operations import Action, Bulk, CloseReader, OpenReader, Operation, Reader, UpdateAliases
 from es_simhash.scheme.scheme import Scheme
 from tests.support.corpus import corpus

@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine
 from es_simhash.errors import AccessError, DocumentError, IndexStateError, InputError, MissingError
 from es_simhash.index import AsyncIndex, Index
-from es_simhash.plans.explain.explain_pair import explain_pair
-from es_simhash.plans.explain.explanation import Explanation
+from es_simhash.plans.explain.explanation import Explanation, explain_pair
 from es_simhash.plans.find_options import FindOptions
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, GetDocuments, GetInfo, Search
 from es_simhash.plans.search_terms import SearchTerms

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from es_simhash import Policy, Scheme, Scope, Verification, canonical_only, collapsed
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import Engine
 from es_simhash.groups.options import GroupOptions
 from es_simhash.index import Index

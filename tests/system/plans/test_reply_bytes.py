@@ -10,7 +10,7 @@ import pytest
 from es_simhash import Index
 from es_simhash.cli.jobs.sample import sample_of_index
 from es_simhash.live.backfill.options import BackfillOptions
-from es_simhash.live.erase.options import EraseOptions
+from es_simhash.live.erase.copies import EraseOptions
 from tests.support.long_documents import FIELDS, MOST_AT_ONCE, SCHEME, document
 from tests.support.reading import never
 from tests.support.recorded_requests import recorded_requests

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash import Policy, Scope, Verification
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import EngineError

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from es_simhash import DocumentError, InputError, Matches, Policy, Scope, Verification
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import Engine
 from es_simhash.errors import MappingError
 from es_simhash.index import Index

@@ -9,8 +9,8 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from es_simhash._core import bit_codes
-from es_simhash._core.json_paths import Json
+from es_simhash._core import arrays
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine, run
 from es_simhash.engines.connect import connect
@@ -69,7 +69,7 @@ def documents_of(scheme: Scheme, simhashes: dict[str, int], scheme_id: str | Non
     signature = scheme.fingerprint(TEXT).signature if scheme.minhash else None
     made = Fingerprints(
         np.zeros(len(simhashes), dtype=np.uint8),
-        bit_codes.from_ints(list(simhashes.values()), scheme.simhash.bits),
+        arrays.from_ints(list(simhashes.values()), scheme.simhash.bits),
         None if signature is None else np.repeat(signature[np.newaxis], len(simhashes), axis=0),
     )
     stored = own_fields.write(scheme, scheme_id or scheme.id, list(simhashes), made)

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from tests.support.commands import environment
 from tests.system.soak.live_index import FIELDS, LiveIndex
 

@@ -12,7 +12,7 @@ import elasticsearch.helpers
 import opensearchpy.helpers
 
 from es_simhash._core.batched import chunks
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.scheme.scheme import Scheme
 from tests.support.corpus import corpus

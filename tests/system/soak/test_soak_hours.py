@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.index import Index
 from tests.support.pytest_nodes import SMALL, own_node
 from tests.system.histories.embedded import Directory

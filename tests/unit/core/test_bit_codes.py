@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash._core import bit_codes
+from es_simhash._core import arrays
 from es_simhash.errors import HashError, SchemeError
 from es_simhash.sketches import hamming
 
@@ -21,7 +21,7 @@ def values_of_a_width(draw: st.DrawFn) -> tuple[int, list[int]]:
 @given(values_of_a_width())
 def test_codes_keep_integers_of_every_width(case: tuple[int, list[int]]) -> None:
     bits, values = case
-    assert bit_codes.to_ints(bit_codes.from_ints(values, bits)) == values
+    assert arrays.to_ints(arrays.from_ints(values, bits)) == values
 
 
 @given(values_of_a_width(), st.data())
@@ -29,7 +29,7 @@ def test_extract_reads_the_bits_as_they_are_written_down(case: tuple[int, list[i
     bits, values = case
     start = data.draw(st.integers(0, bits - 1))
     width = data.draw(st.integers(1, min(64, bits - start)))
-    extracted = bit_codes.extract(bit_codes.from_ints(values, bits), bits, start, width)
+    extracted = arrays.extract(arrays.from_ints(values, bits), bits, start, width)
     written = [f"{value:0{bits}b}"[start : start + width] for value in values]
     assert extracted.tolist() == [int(digits, 2) for digits in written]
 
@@ -37,23 +37,23 @@ def test_extract_reads_the_bits_as_they_are_written_down(case: tuple[int, list[i
 @pytest.mark.parametrize("bits", [0, -1, 129, 1.5, True, "64"])
 def test_a_width_outside_1_to_128_is_refused(bits: object) -> None:
     with pytest.raises(SchemeError, match="from 1 to 128"):
-        bit_codes.check_bits(bits)  # type: ignore[arg-type]
+        arrays.check_bits(bits)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("value", "bits"), [(-1, 8), (256, 8), (1 << 64, 64), (1 << 128, 128)])
 def test_a_value_that_does_not_fit_is_refused_by_name(value: int, bits: int) -> None:
     with pytest.raises(HashError, match=str(value)):
-        bit_codes.from_ints([value], bits)
+        arrays.from_ints([value], bits)
 
 
 @pytest.mark.parametrize("value", [1.9, "a", None])
 def test_what_is_no_integer_is_refused(value: object) -> None:
     with pytest.raises(HashError, match="Give integers"):
-        bit_codes.from_ints([value], 64)  # type: ignore[list-item]
+        arrays.from_ints([value], 64)  # type: ignore[list-item]
 
 
 def test_integers_of_numpy_are_integers() -> None:
-    assert bit_codes.from_ints([np.int64(5)], 128).tolist() == [[0, 5]]  # type: ignore[list-item]
+    assert arrays.from_ints([np.int64(5)], 128).tolist() == [[0, 5]]  # type: ignore[list-item]
 
 
 def bits_by_kernighan(x: int) -> int:
@@ -76,7 +76,7 @@ def test_vectorised_distances_agree_with_clearing_bit_after_bit(
 ) -> None:
     bits, values = case
     other = data.draw(st.integers(0, 2**bits - 1))
-    distances = hamming.distances(bit_codes.from_ints(values, bits), bit_codes.from_ints([other], bits))
+    distances = hamming.distances(arrays.from_ints(values, bits), arrays.from_ints([other], bits))
     assert distances.tolist() == [bits_by_kernighan(value ^ other) for value in values]
 
 

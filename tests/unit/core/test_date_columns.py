@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash._core.date_columns import milliseconds_in
+from es_simhash._core.dates import milliseconds_in
 from es_simhash.scheme.scope import milliseconds_of
 
 MOMENTS = st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31), timezones=st.just(timezone.utc))

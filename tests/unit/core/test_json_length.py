@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash import Documents, Scheme
-from es_simhash._core.json_length import json_length
+from es_simhash._core.json_codec import json_length
 from tests.support.corpus import corpus
 
 PLAIN = st.text(st.characters(min_codepoint=0x23, exclude_characters='\\"'))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash._core.json_paths import column_at, is_false, is_true, values_at
+from es_simhash._core.json_codec import column_at, is_false, is_true, values_at
 from tests.support.fuzzing import nested
 
 

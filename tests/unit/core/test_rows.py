@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from es_simhash._core.rows import Result, as_json, json_record
-from es_simhash.scheme.policy import Policy
-from es_simhash.scheme.scope import Scope
+from es_simhash.scheme.scope import Policy, Scope
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from opensearchpy.helpers.actions import expand_action as expand_for_opensearch
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import Rejected
-from es_simhash.documents.text_sought import body_of_action, with_some_text
+from es_simhash.documents.sources import body_of_action, with_some_text
 from es_simhash.errors import DocumentError, InputError
 from es_simhash.scheme.own_fields import content_hash, names
 from es_simhash.scheme.scheme import Scheme

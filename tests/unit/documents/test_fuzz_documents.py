@@ -19,8 +19,8 @@ from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.ingest_pipeline import pipeline
 from es_simhash.documents.rejected import Rejected
 from es_simhash.errors import EsSimhashError
-from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.settings import PRESETS
 from tests.support.fuzzing import check_message, damaged, json_values, nested, one_in
 from tests.support.http_server import Answer, FakeServer, serving
 

@@ -11,9 +11,8 @@ import pytest
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.ingest_pipeline import LARGEST_N, name_of, pipeline, source
 from es_simhash.errors import InputError, SchemeError
-from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.settings import MinHash, SimHash
+from es_simhash.scheme.settings import PRESETS, MinHash, SimHash
 from es_simhash.text.tokens.kinds import Chars, Runs, Words
 from tests.support.corpus import corpus
 

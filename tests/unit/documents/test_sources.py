@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash._core.json_paths import Json, sets_value_at
+from es_simhash._core.json_codec import Json, sets_value_at
 from es_simhash.documents.sources import check_sources, text_of
 from es_simhash.errors import DocumentError, InputError
 from tests.support.texts import any_text

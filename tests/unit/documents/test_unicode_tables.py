@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from es_simhash.documents.painless.unicode_tables import folding, unassigned_bounds
+from es_simhash.documents.painless.ingest_pipeline import folding, unassigned_bounds
 from es_simhash.text.normalise import is_unassigned
 
 CODE_POINTS = range(0x110000)

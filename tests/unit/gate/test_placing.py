@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import UnreachableError
 from es_simhash.gate import Gate, GateOptions

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash._core.dates import timestamp
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.errors import InputError
 from es_simhash.groups.canonical import Canonical, canonical_named
-from es_simhash.groups.of_index.group_names import names
+from es_simhash.groups.of_index.document_refs import names
 
 DAY = 86_400.0
 

@@ -18,7 +18,7 @@ from es_simhash.errors import DocumentError, EsSimhashError, TextError
 from es_simhash.groups.groups import Groups
 from es_simhash.groups.of_texts import TextCorpus, dedup
 from es_simhash.groups.options import GroupOptions
-from es_simhash.groups.pairs import choose_keys
+from es_simhash.groups.pairs import fingerprint_store
 from es_simhash.groups.pairs.compare import Comparison
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.fingerprinting import hashed_features
@@ -27,8 +27,7 @@ from es_simhash.scheme.settings import MinHash, Settings, SimHash
 from es_simhash.scheme.verdict.builtin import builtin
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import Verifier
-from es_simhash.text.features import FeatureBatch
-from es_simhash.text.idf import IdfTable
+from es_simhash.text.features import FeatureBatch, IdfTable
 from es_simhash.text.tokens.kinds import Chars, Custom, Words
 from tests.support import standing_documents
 from tests.support.fuzzing import examples
@@ -129,7 +128,7 @@ def test_texts_decide_by_default_as_the_scheme_says(
     verification: Verification, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # With a value a key, all pairs that have anything in common are compared.
-    monkeypatch.setattr(choose_keys, "_MOST_VALUES", 1)
+    monkeypatch.setattr(fingerprint_store, "_MOST_VALUES", 1)
     texts = [f"{text} {i % 3}" for i, text in enumerate(families(3, 20))]
     scheme = Scheme(verification=verification)
     rarity = builtin() if verification.weights == "rarity" else None
@@ -178,7 +177,7 @@ def test_the_result_does_not_depend_on_memory(options: dict[str, Any], monkeypat
         counts = found.counts
     # Less than anyone can ask for, so that a few documents need files and pieces.
     monkeypatch.setattr("es_simhash.groups.pairs.document_links._BYTES_A_NUMBER", LITTLE // 50)
-    monkeypatch.setattr("es_simhash.groups.pairs.text_similarity._SHARE", LITTLE // 50)
+    monkeypatch.setattr("es_simhash.groups.pairs.compare._SHARE", LITTLE // 50)
     monkeypatch.setattr("es_simhash.groups.pairs.spool._SHARE", LITTLE)
     with run(texts, memory=LITTLE, **options) as found:
         assert pairs(found) == ample

@@ -10,8 +10,7 @@ import pytest
 
 from es_simhash._core.environment import NATIVE
 from es_simhash.scheme import fingerprinting
-from es_simhash.scheme.compiled import fingerprinter
-from es_simhash.scheme.settings import Settings
+from es_simhash.scheme.settings import Settings, fingerprinter
 from es_simhash.text.features import FeatureBatch
 
 kernels = pytest.importorskip("es_simhash_native")

@@ -15,12 +15,11 @@ from es_simhash._core.environment import NATIVE
 from es_simhash._core.native import native
 from es_simhash.errors import InputError
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.verdict.compiled_verifier import CompiledVerifier
-from es_simhash.scheme.verdict.measures import PairMeasures
+from es_simhash.scheme.verdict.rule import PairMeasures
 from es_simhash.scheme.verdict.verification import Measure, Verification, VerificationFeatures
-from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
+from es_simhash.scheme.verdict.verifier import CompiledVerifier, Verifier, rarity_of
 from es_simhash.sketches.weighted_sets import SetCache
-from es_simhash.text.idf import IdfTable
+from es_simhash.text.features import IdfTable
 from es_simhash.text.normalise import Normalisation
 from es_simhash.text.tokens.kinds import Chars, Custom, Runs, Words
 from tests.support.texts import any_text

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.settings import Settings, SimHash
-from es_simhash.text.features import FeatureBatch
+from es_simhash.text.features import FeatureBatch, IdfTable
 from es_simhash.text.hashing.registry import HASH_FUNCTIONS
-from es_simhash.text.idf import IdfTable
 from es_simhash.text.normalise import Normalisation
 from es_simhash.text.tokens.kinds import Chars, Custom, Runs, RunsAndNumbers, Words
 from tests.support.numbers import numerous_text

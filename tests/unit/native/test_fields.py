@@ -12,17 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash._core.bit_codes import words_per_code
-from es_simhash._core.json_paths import Json
+from es_simhash._core.arrays import words_per_code
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents, fingerprinted
-from es_simhash.scheme import compiled_fields, own_fields
-from es_simhash.scheme.compiled import reads_texts
+from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprints
-from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.settings import KeyForm, Layout, MinHash, Settings, SimHash, SimHashForm
-from es_simhash.sketches.minhash.common import VALUE_BITS
-from es_simhash.sketches.minhash.estimate import estimates
+from es_simhash.scheme.settings import PRESETS, KeyForm, Layout, MinHash, Settings, SimHash, SimHashForm, reads_texts
+from es_simhash.sketches.minhash.common import VALUE_BITS, estimates
 from tests import ROOT
 from tests.support.texts import any_text
 
@@ -32,7 +29,7 @@ GOLDEN = json.loads((ROOT / "tests" / "data" / "golden.json").read_text(encoding
 
 
 def by_kernels(settings: Settings, texts: Sequence[str], fingerprints: Fingerprints) -> list[Json] | None:
-    return compiled_fields.write(settings, "id", tuple(own_fields.names(settings)), texts, fingerprints)
+    return own_fields.write_by_kernels(settings, "id", tuple(own_fields.names(settings)), texts, fingerprints)
 
 
 def by_numpy(settings: Settings, texts: Sequence[str], fingerprints: Fingerprints) -> list[Json]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash._core.bit_codes import to_ints
+from es_simhash._core.arrays import to_ints
 from es_simhash.text.hashing.registry import HASH_FUNCTIONS, WIDTHS
 from tests import ROOT
 from tests.unit.native.made import kernels, without_kernels

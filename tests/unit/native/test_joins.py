@@ -8,13 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash._core.bit_codes import from_ints
+from es_simhash._core.arrays import from_ints
 from es_simhash._core.environment import NATIVE
 from es_simhash.groups.pairs.candidates import HotKeys, Linker, entries, pair_codes
 from es_simhash.groups.pairs.pair_rows import PairRows
-from es_simhash.groups.pairs.sorting import sorted_pieces
 from es_simhash.groups.pairs.spool import Spools
-from es_simhash.groups.pairs.stored_rows import Columns
+from es_simhash.groups.pairs.stored_rows import Columns, sorted_pieces
 from es_simhash.groups.union_find import UnionFind
 from es_simhash.sketches.all_pairs import iter_self_join, self_join
 from tests.support.fingerprints import fingerprint_sets, random_codes

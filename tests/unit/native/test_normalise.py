@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from es_simhash.text.folding import KINDS, Folding
-from es_simhash.text.normalise import Normalisation
+from es_simhash.text.normalise import KINDS, Folding, Normalisation
 from tests.support.nightly import rest_at_night
 from tests.support.normalization_cases import normalization_cases
 from tests.support.texts import any_text

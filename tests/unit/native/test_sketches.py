@@ -12,17 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash._core.bit_codes import to_ints
+from es_simhash._core.arrays import to_ints
 from es_simhash.errors import WeightError
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.fingerprint import Fingerprints
-from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.settings import MinHash, Settings, SimHash
+from es_simhash.scheme.settings import PRESETS, MinHash, Settings, SimHash
 from es_simhash.sketches.minhash.codec import SignatureCodec
 from es_simhash.sketches.minhash.common import Signatures
-from es_simhash.text.features import FeatureBatch
-from es_simhash.text.idf import IdfTable
+from es_simhash.text.features import FeatureBatch, IdfTable
 from es_simhash.text.tokens.kinds import Keywords
 from tests import ROOT
 from tests.unit.native.made import fingerprinter

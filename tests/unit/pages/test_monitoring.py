@@ -10,7 +10,7 @@ import pytest
 
 from es_simhash.cli.show.log import Event
 from es_simhash.gate import measures
-from es_simhash.live.telemetry.job_metrics import METRICS
+from es_simhash.live.telemetry.metrics import METRICS
 from tests import ROOT
 from tests.support import promtool
 from tests.support.documentation import read

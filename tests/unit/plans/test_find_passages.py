@@ -15,8 +15,8 @@ from es_simhash import AsyncIndex, Index, Layout, Passages, Policy, Scheme, Sche
 from es_simhash.engines.connect import ThreadedEngine
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import IndexStateError, InputError, TextError
+from es_simhash.plans.find_options import QueryDocument
 from es_simhash.plans.operations import Action, Bulk, GetDocuments, MultiSearch, Search
-from es_simhash.plans.query_documents import QueryDocument
 from es_simhash.scheme.settings import MAX_KEYS
 from tests.support.meddling import Meddler
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from es_simhash import Documents, Scheme, Verification
-from es_simhash._core.json_paths import Json
-from es_simhash.plans.index_rarity import note_rarity, noted_rarity
+from es_simhash._core.json_codec import Json
+from es_simhash.plans.open_index import note_rarity, noted_rarity
 from es_simhash.plans.operations import PutMapping
 from es_simhash.scheme.verdict.learnt import LearntRarity
 from es_simhash.scheme.verdict.verifier import rarity_of

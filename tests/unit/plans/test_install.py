@@ -7,14 +7,19 @@ from typing import Any
 
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.ingest_pipeline import description, name_of
 from es_simhash.documents.painless.stored_scripts import stored_scripts
 from es_simhash.engines.base import run
 from es_simhash.errors import AccessError, EngineError, IndexStateError, MissingError, ScriptError
-from es_simhash.plans.install_pipeline import install_pipeline, remove_pipeline, show_pipeline
-from es_simhash.plans.install_scripts import install_scripts, remove_scripts
+from es_simhash.plans.install_pipeline import (
+    install_pipeline,
+    install_scripts,
+    remove_pipeline,
+    remove_scripts,
+    show_pipeline,
+)
 from es_simhash.plans.operations import (
     DeleteResource,
     EngineInfo,

@@ -7,11 +7,11 @@ from typing import Any, Literal, TypeVar
 
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import run
 from es_simhash.errors import AccessError, EngineError, UnansweredError, UnavailableError, UnreachableError
 from es_simhash.plans import bulk
-from es_simhash.plans.lost_replies import holds, look_up
+from es_simhash.plans.bulk import holds, look_up
 from es_simhash.plans.operations import Action, ActionResult, Bulk, Operation, Refresh, Search
 
 Result = TypeVar("Result")

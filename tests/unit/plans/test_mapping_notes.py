@@ -14,17 +14,16 @@ from typing import Any
 
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import run
 from es_simhash.engines.embedded.mapping.index_mapping import IndexMapping
 from es_simhash.errors import EngineError, IndexStateError, SchemeMismatchError
 from es_simhash.plans.init import bring, new_index
-from es_simhash.plans.mapping_notes import forget_prefix, note, note_in_meta, noted
+from es_simhash.plans.open_index import forget_prefix, note, note_in_meta, noted
 from es_simhash.plans.operations import GetMappings, Plan, PutMapping
 from es_simhash.scheme.mapping import entries, merge, with_groups, with_policy
-from es_simhash.scheme.policy import Policy
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.scope import Scope
+from es_simhash.scheme.scope import Policy, Scope
 
 SHORT, STRICT = Scheme.preset("short"), Scheme.preset("strict")
 TENANT = Policy(Scope(("tenant",)))

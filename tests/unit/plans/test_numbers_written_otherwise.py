@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from es_simhash import Scope
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.plans.scope_filters import ScopeFilters
 from es_simhash.scheme.scope import number_in
 

@@ -8,8 +8,7 @@ import pytest
 
 from es_simhash.engines.base import run
 from es_simhash.errors import MissingError, UnavailableError, UnreachableError
-from es_simhash.plans.operation_retry import retry_each
-from es_simhash.plans.operations import Count, GetMappings, Operation, Plan, Refresh
+from es_simhash.plans.operations import Count, GetMappings, Operation, Plan, Refresh, retry_each
 
 
 class Away:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from es_simhash import Index
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import run
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import EngineError, TooLargeError, UnreachableError

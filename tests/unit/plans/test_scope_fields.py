@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from es_simhash import Scope
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.errors import MappingError
 from es_simhash.plans.scope_fields import check_scope
 from es_simhash.plans.scope_filters import ScopeFilters

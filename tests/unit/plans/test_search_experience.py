@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from es_simhash import Documents, Index, Scheme
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.plans.operations import GetDocuments, MultiSearch, Operation, Search
 from es_simhash.plans.search_experience import Part, SearchExperience

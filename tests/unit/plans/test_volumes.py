@@ -10,13 +10,13 @@ from unittest.mock import patch
 import pytest
 
 from es_simhash import AsyncIndex, EsSimhashError, GroupOptions, Index, InputError, Scheme, dedup
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.connect import ThreadedEngine
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import FormatError
 from es_simhash.gate.verdict import GateOptions
-from es_simhash.groups.pairs.stages import KeptStages
-from es_simhash.scheme.group_fields import GROUP
+from es_simhash.groups.pairs.spool import KeptStages
+from es_simhash.scheme.mapping import GROUP
 from tests.support.volumes import TEXTS, volume
 
 ALL: Json = {"query": {"match_all": {}}}

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from es_simhash.quality.bootstrap import Bootstrap, Estimate, times_of_pairs
-from es_simhash.quality.scores import Many
+from es_simhash.quality.scores import Bootstrap, Estimate, Many, times_of_pairs
 
 RIGHT = np.arange(400) % 4 != 0
 

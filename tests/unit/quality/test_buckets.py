@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from es_simhash.quality.buckets import by_identity, by_length, by_script, script_of
 from es_simhash.quality.predictions import first_positions
+from es_simhash.quality.scores import by_identity, by_length, by_script, script_of
 
 
 @pytest.mark.parametrize(

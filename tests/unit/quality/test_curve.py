@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from es_simhash.quality.curve import distance_curve, similarity_curve
+from es_simhash.quality.scores import distance_curve, similarity_curve
 
 SIMILARITIES = np.array([0.9, 0.8, 0.8, 0.61, 0.6, 0.35])
 RIGHT = np.array([True, True, False, True, False, False])

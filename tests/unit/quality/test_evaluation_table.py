@@ -6,9 +6,9 @@ import polars
 import pytest
 
 from es_simhash.groups.options import GroupOptions
-from es_simhash.quality.bootstrap import Bootstrap
 from es_simhash.quality.evaluation import Evaluation, EvaluationOptions, evaluate
 from es_simhash.quality.labels import Labels
+from es_simhash.quality.scores import Bootstrap
 from es_simhash.scheme.scheme import Scheme
 from tests.support.html_reader import Reader
 from tests.support.labelled import documents, labels

@@ -10,7 +10,7 @@ import pytest
 from es_simhash import Scheme
 from es_simhash._core.arrays import Integers
 from es_simhash.groups.pairs.candidates import positions
-from es_simhash.plans.explain.excerpts import marked
+from es_simhash.plans.explain.text_differences import marked
 from es_simhash.quality.measures import MEASURES, Flags, measure_pairs
 from es_simhash.quality.predictions import first_positions
 from es_simhash.quality.similarity_histogram import histogram

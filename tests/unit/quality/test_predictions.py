@@ -8,7 +8,7 @@ import pytest
 from es_simhash.groups.of_texts import dedup
 from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.candidates import pair_codes, positions
-from es_simhash.groups.pairs.sorting import Numbers
+from es_simhash.groups.pairs.stored_rows import Numbers
 from es_simhash.quality.predictions import PredictedPairs, first_positions, predict_pairs
 from es_simhash.scheme.scheme import Scheme
 from tests.support.corpus import corpus, edited

@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 
 from es_simhash import DocumentError, GroupOptions, Scheme, Scope, dedup
 from es_simhash.groups.pairs.candidates import positions
-from es_simhash.groups.pairs.sorting import Numbers
+from es_simhash.groups.pairs.stored_rows import Numbers
 from es_simhash.quality import Labels, evaluate
-from es_simhash.quality.bootstrap import Bootstrap
 from es_simhash.quality.evaluation import EvaluationOptions
-from es_simhash.quality.predictions import first_positions, predict_pairs
-from es_simhash.quality.stored_documents import StoredDocuments
+from es_simhash.quality.predictions import StoredDocuments, first_positions, predict_pairs
+from es_simhash.quality.scores import Bootstrap
 from tests.support.fuzzing import examples
 from tests.support.scoped import SCOPES, documents, in_scope
 from tests.unit.groups.pairs.test_scopes import BY_DISTANCE, PLAIN, near_in_scope

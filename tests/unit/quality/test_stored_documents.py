@@ -8,7 +8,7 @@ import polars
 import pytest
 
 from es_simhash.errors import DocumentError, InputError
-from es_simhash.quality.stored_documents import StoredDocuments
+from es_simhash.quality.predictions import StoredDocuments
 
 
 def test_documents_are_read_again_as_they_were() -> None:

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from es_simhash.documents.rejected import Rejected
 from es_simhash.errors import InputError
 from es_simhash.groups.pairs.candidates import pair_codes, positions
-from es_simhash.groups.pairs.sorting import Numbers
-from es_simhash.quality.labels import LabelledPair, Labels, Member
-from es_simhash.quality.truth import pairs_within, truth_of
+from es_simhash.groups.pairs.stored_rows import Numbers
+from es_simhash.quality.labels import LabelledPair, Labels, Member, pairs_within, truth_of
 
 IDS = list("abcdef")
 

@@ -12,15 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash._core.environment import NATIVE
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
-from es_simhash.scheme.folding import Folding, GroupRule
-from es_simhash.scheme.folding_rule import Columns, FoldingRule, _plausible
+from es_simhash.scheme.folding import Columns, Folding, FoldingRule, GroupRule, _plausible
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import Layout, MinHash, SimHash
-from es_simhash.scheme.verdict.measures import PairMeasures
+from es_simhash.scheme.verdict.rule import PairMeasures
 from es_simhash.scheme.verdict.verifier import Verifier
 from tests.support.corpus import corpus, edited
 

@@ -20,7 +20,7 @@ from es_simhash.scheme.rerank import Matches, compare
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout
 from es_simhash.sketches.minhash.codec import SignatureCodec
-from es_simhash.text.idf import IdfTable
+from es_simhash.text.features import IdfTable
 from tests.support.fuzzing import damaged, damaged_bytes, json_values, scalars
 
 SCHEMES = [

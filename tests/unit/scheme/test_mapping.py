@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.errors import InputError, MappingError, SchemeMismatchError
 from es_simhash.scheme import notes
 from es_simhash.scheme.mapping import Change, check_prefix, component_template, entries, leaf_paths, merge

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.embedded.mapping.index_mapping import IndexMapping
 from es_simhash.errors import MappingError
 from es_simhash.scheme import notes

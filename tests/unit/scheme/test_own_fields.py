@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from es_simhash._core import bit_codes
-from es_simhash._core.json_paths import Json
+from es_simhash._core import arrays
+from es_simhash._core.json_codec import Json
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import STATUSES, Fingerprints
 from es_simhash.scheme.scheme import Scheme
@@ -137,7 +137,7 @@ def test_a_mapping_is_the_caller_s_own_to_change() -> None:
 def test_the_simhash_is_written_in_all_its_hexadecimal_digits(bits: int) -> None:
     scheme = Scheme(simhash=SimHash(bits, 4, 2), minhash=None)
     values = [1, 2**bits - 1, 0]
-    batch = Fingerprints(np.zeros(3, dtype=np.uint8), bit_codes.from_ints(values, bits), None)
+    batch = Fingerprints(np.zeros(3, dtype=np.uint8), arrays.from_ints(values, bits), None)
     simhashes = [stored["simhash"] for stored in own_fields.write(scheme, scheme.id, ["a", "b", "c"], batch)]
     assert [int(digits, 16) for digits in simhashes] == values
     assert {len(digits) for digits in simhashes} == {(bits + 3) // 4}

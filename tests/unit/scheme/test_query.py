@@ -10,14 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.errors import InputError, SchemeError, TextError
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.own_fields import band_terms, block_terms, names
-from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.query import Criteria, body, clause, compared_fields, more_like_this, restricted, shared_bands
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.settings import Layout, MinHash, SimHash
+from es_simhash.scheme.settings import PRESETS, Layout, MinHash, SimHash
 from es_simhash.scheme.verdict.verification import Verification
 
 TEXT = "Near-duplicate detection finds what was copied, 轉載 and コピー, and changed a little."

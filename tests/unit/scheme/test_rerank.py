@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.scheme import own_fields, rerank
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import Compared, Match, Matches, Measured, compare
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, MinHash, SimHash
-from es_simhash.scheme.verdict.measures import PairMeasures
+from es_simhash.scheme.verdict.rule import PairMeasures
 from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.sketches.minhash.estimate import estimate, standard_error
+from es_simhash.sketches.minhash.common import estimate, standard_error
 
 TEXT = "Near-duplicate detection finds what was copied, 轉載 and コピー, and changed a little."
 TEXTS = [

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from es_simhash.errors import FormatError, InputError, SchemeError, TextError, WeightError
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.fingerprint import STATUSES, Fingerprint
-from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.settings import Layout, MinHash, SimHash
+from es_simhash.scheme.settings import PRESETS, Layout, MinHash, SimHash
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.text.hashing.registry import HASH_FUNCTIONS, HashFunction, custom_hash
 from es_simhash.text.normalise import Normalisation

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash._core.bit_codes import Codes, from_ints
+from es_simhash._core.arrays import Codes, from_ints
 from es_simhash.errors import HashError, SchemeError
 from es_simhash.sketches import all_pairs as module
 from es_simhash.sketches.all_pairs import iter_self_join, self_join

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from es_simhash.errors import FormatError, HashError, SchemeError
 from es_simhash.sketches.bands import Bands
-from es_simhash.sketches.minhash.estimate import estimates
+from es_simhash.sketches.minhash.common import estimates
 from es_simhash.sketches.tradeoffs import band_probability
 
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash._core.bit_codes import check_codes, from_ints
+from es_simhash._core.arrays import check_codes, from_ints
 from es_simhash.errors import HashError, SchemeError
 from es_simhash.sketches.blocks import Blocks
 from es_simhash.sketches.hamming import check_distance

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash._core.bit_codes import from_ints
+from es_simhash._core.arrays import from_ints
 from es_simhash.errors import HashError, SchemeError
 from es_simhash.sketches.blocks import Blocks, PrefixTables
 from es_simhash.sketches.hamming import distance

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash._core.bit_codes import from_ints, to_ints
+from es_simhash._core.arrays import from_ints, to_ints
 from es_simhash.errors import SchemeError
 from es_simhash.sketches.blocks import PrefixTables
 from tests.support.fingerprints import at_distance, random_codes

@@ -7,7 +7,7 @@ import pytest
 
 from es_simhash.errors import FormatError, SchemeError
 from es_simhash.sketches.minhash import k_hash, one_permutation
-from es_simhash.sketches.minhash.estimate import estimate, estimates, standard_error
+from es_simhash.sketches.minhash.common import estimate, estimates, standard_error
 from tests.support.minhashes import Kernel, assert_mean, pairs
 
 EMPTY = np.full(64, 0xFFFFFFFF, dtype=np.uint32)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash._core import bit_codes
+from es_simhash._core import arrays
 from es_simhash.errors import HashError, SchemeError, WeightError
 from es_simhash.sketches import hamming
 from es_simhash.sketches.simhash import bit_sums, from_sums, simhash_of_hashes, simhash_of_vector, simhashes
@@ -53,7 +53,7 @@ def test_the_order_of_features_does_not_matter(case: tuple[int, list[tuple[int, 
 def test_sums_above_zero_give_one_and_others_zero(bits: int, data: st.DataObject) -> None:
     sums = data.draw(st.lists(st.integers(-1, 1), min_size=bits, max_size=bits))
     expected = int("".join("1" if value > 0 else "0" for value in sums), 2)
-    assert bit_codes.to_ints(from_sums(np.array([sums]))) == [expected]
+    assert arrays.to_ints(from_sums(np.array([sums]))) == [expected]
 
 
 @given(weighted_hashes(), st.integers(0, 30))
@@ -62,11 +62,11 @@ def test_sums_of_parts_add_up_to_those_of_the_whole(case: tuple[int, list[tuple[
     whole_numbers = [(value, round(weight)) for value, weight in pairs]
 
     def sums(part: list[tuple[int, int]]) -> np.ndarray:
-        hashes = bit_codes.from_ints((value for value, _ in part), bits)
+        hashes = arrays.from_ints((value for value, _ in part), bits)
         return bit_sums(FeatureBatch(hashes, np.array([0, len(part)]), check_weights(w for _, w in part)), bits)
 
     together = sums(whole_numbers[:cut]) + sums(whole_numbers[cut:])
-    assert bit_codes.to_ints(from_sums(together)) == [simhash_of_hashes(whole_numbers, bits)]
+    assert arrays.to_ints(from_sums(together)) == [simhash_of_hashes(whole_numbers, bits)]
 
 
 @given(st.lists(st.lists(st.integers(0, 2**64 - 1), max_size=20), max_size=6))
@@ -88,7 +88,7 @@ def from_bits(*digits: str) -> list[int]:
 
 def test_example_of_weighted_words_in_six_bits() -> None:
     """美国 5, 51区 2, 飞碟 3, 灰色 1, 外星人 4."""
-    hashes = bit_codes.from_ints(from_bits("100101", "101011", "100111", "101111", "111011"), 6)
+    hashes = arrays.from_ints(from_bits("100101", "101011", "100111", "101111", "111011"), 6)
     features = FeatureBatch(hashes, np.array([0, 5]), np.array([5, 2, 3, 1, 4]))
     assert bit_sums(features, 6).tolist() == [[15, -7, -1, 3, 5, 15]]
     assert simhashes(features, 6).tolist() == from_bits("100111")
@@ -103,7 +103,7 @@ def test_example_of_fractional_weights() -> None:
 def test_example_of_a_vector_and_its_hyperplanes() -> None:
     vector = [1, 2, 0, 3, 0]
     word_hashes = from_bits("101", "011", "100", "001", "110")
-    hashes = bit_codes.from_ints(word_hashes, 3)
+    hashes = arrays.from_ints(word_hashes, 3)
     assert bit_sums(FeatureBatch(hashes, np.array([0, 5]), np.array(vector)), 3).tolist() == [[-4, -2, 6]]
     assert simhash_of_vector(dict(enumerate(vector)), 3, lambda word: word_hashes[int(word)]) == 0b001
     planes = np.array([[1 if value >> bit & 1 else -1 for value in word_hashes] for bit in (2, 1, 0)])
@@ -112,7 +112,7 @@ def test_example_of_a_vector_and_its_hyperplanes() -> None:
 
 def test_example_of_a_sparse_vector_in_two_bits() -> None:
     hashes = from_bits("10", "01", "11")
-    features = FeatureBatch(bit_codes.from_ints(hashes, 2), np.array([0, 3]), np.array([3, 2, 4]))
+    features = FeatureBatch(arrays.from_ints(hashes, 2), np.array([0, 3]), np.array([3, 2, 4]))
     assert bit_sums(features, 2).tolist() == [[5, 3]]
     assert simhash_of_vector({0: 3, 1: 2, 2: 4}, 2, lambda dimension: hashes[int(dimension)]) == 0b11
 
@@ -122,7 +122,7 @@ def test_example_of_two_near_sentences_and_one_far(name: str) -> None:
     texts = ("the cat sat on the mat", "the cat sat on a mat", "we all scream for ice cream")
     grams = [[text[i : i + 2] for i in range(len(text) - 1)] for text in texts]
     first, near, far = (
-        simhash_of_hashes([(value, 1) for value in bit_codes.to_ints(HASH_FUNCTIONS[name].hash_tokens(each, 32))], 32)
+        simhash_of_hashes([(value, 1) for value in arrays.to_ints(HASH_FUNCTIONS[name].hash_tokens(each, 32))], 32)
         for each in grams
     )
     assert hamming.distance(first, near) * 3 <= hamming.distance(first, far) * 2

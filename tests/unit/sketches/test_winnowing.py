@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from es_simhash.sketches.winnowing import grams, minima
-from es_simhash.text.hashing.poly64 import BASE, fmix64
+from es_simhash.text.hashing.registry import BASE, fmix64
 
 TOKENS = st.integers(0, 5)
 TEXTS = st.lists(st.lists(TOKENS, max_size=30), max_size=6)

@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.errors import FormatError, InputError, WeightError
-from es_simhash.text import idf
-from es_simhash.text.features import FeatureBatch, distinct, distinct_counts
-from es_simhash.text.idf import UNIT, IdfTable
+from es_simhash.text import features
+from es_simhash.text.features import UNIT, FeatureBatch, IdfTable, distinct, distinct_counts
 
 Documents = st.lists(st.lists(st.integers(0, 5) | st.integers(0, 2**64 - 1), max_size=40), max_size=6)
 
@@ -128,7 +127,7 @@ def test_wide_hashes_are_learnt_by_their_first_words() -> None:
 def test_a_table_learnt_in_many_batches_is_that_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
     documents = [[i % 7, i % 5, i] for i in range(50)]
     whole = IdfTable.learn([batch_of(documents)])
-    monkeypatch.setattr(idf, "_MERGED_AT_LEAST", 3)
+    monkeypatch.setattr(features, "_MERGED_AT_LEAST", 3)
     parts = IdfTable.learn([batch_of([document]) for document in documents])
     assert parts == whole
     assert parts.to_bytes() == whole.to_bytes()

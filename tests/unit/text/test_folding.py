@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.errors import SchemeError
-from es_simhash.plans.explain.changes import changes
+from es_simhash.plans.explain.text_differences import changes
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.text.folding import KINDS, folded_characters
-from es_simhash.text.normalise import Normalisation
+from es_simhash.text.normalise import KINDS, Normalisation, folded_characters
 from tests.support.texts import any_text
 from tools.han_variants import TARGETS
 

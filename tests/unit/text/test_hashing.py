@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash._core import bit_codes
+from es_simhash._core import arrays
 from es_simhash.errors import HashError, MissingExtraError, SchemeError, TextError
-from es_simhash.text.hashing import poly64
-from es_simhash.text.hashing.jenkins import lookup3
-from es_simhash.text.hashing.registry import HASH_FUNCTIONS, WIDTHS, custom_hash, hash_function
-from es_simhash.text.units import batch
+from es_simhash.text.features import batch
+from es_simhash.text.hashing import registry
+from es_simhash.text.hashing.registry import HASH_FUNCTIONS, WIDTHS, custom_hash, hash_function, lookup3
 from tests.support.texts import any_text
 
 M64 = 2**64 - 1
@@ -39,41 +38,41 @@ def poly64_by_definition(token: str, bits: int) -> int:
 
 @given(st.lists(any_text(20)), st.sampled_from(WIDTHS))
 def test_poly64_follows_its_definition(tokens: list[str], bits: int) -> None:
-    hashes = bit_codes.to_ints(poly64.hash_tokens(tokens, bits))
+    hashes = arrays.to_ints(registry.hash_tokens(tokens, bits))
     assert hashes == [poly64_by_definition(token, bits) for token in tokens]
 
 
 @pytest.mark.parametrize("length", [1, 4, 255, 256, 257, 259, 260, 261, 4096])
 def test_poly64_follows_its_definition_for_long_tokens(length: int) -> None:
     token = "".join(chr(0x4E00 + i % 977) for i in range(length))
-    assert bit_codes.to_ints(poly64.hash_tokens(["x", token, ""], 64))[1] == poly64_by_definition(token, 64)
+    assert arrays.to_ints(registry.hash_tokens(["x", token, ""], 64))[1] == poly64_by_definition(token, 64)
 
 
 @given(any_text(40), st.integers(1, 14), st.sampled_from(WIDTHS))
 def test_hashes_of_windows_are_those_of_the_tokens_in_them(text: str, n: int, bits: int) -> None:
     units = batch([text]).units
     starts = np.arange(max(len(units) - n + 1, 0))
-    by_span = poly64.hash_spans(units, starts, starts + n, bits)
-    assert np.array_equal(poly64.hash_windows(units, n, bits), by_span)
+    by_span = registry.hash_spans(units, starts, starts + n, bits)
+    assert np.array_equal(registry.hash_windows(units, n, bits), by_span)
 
 
 def test_many_windows_and_spans_are_hashed_as_few_are() -> None:
     units = batch(["".join(chr(0x20 + i * i % 90) for i in range(20_000))]).units
-    windows = poly64.hash_windows(units, 6)
+    windows = registry.hash_windows(units, 6)
     starts = np.arange(len(windows))
-    assert np.array_equal(windows, poly64.hash_spans(units, starts, starts + 6))
-    assert np.array_equal(windows[9_000:9_100], poly64.hash_windows(units[9_000:9_105], 6))
+    assert np.array_equal(windows, registry.hash_spans(units, starts, starts + 6))
+    assert np.array_equal(windows[9_000:9_100], registry.hash_windows(units[9_000:9_105], 6))
 
 
 def test_where_there_is_nothing_no_hash_is_made() -> None:
     units, nothing = batch([""]).units, np.empty(0, dtype=np.int64)
-    assert poly64.hash_spans(units, nothing, nothing).shape == (0,)
-    assert poly64.hash_windows(units, 3).shape == (0,)
+    assert registry.hash_spans(units, nothing, nothing).shape == (0,)
+    assert registry.hash_windows(units, 3).shape == (0,)
 
 
 @given(st.integers(0, M64))
 def test_fmix64_is_the_finaliser_of_murmurhash3(x: int) -> None:
-    assert poly64.fmix64(np.array([x], dtype=np.uint64)).tolist() == [fmix64(x)]
+    assert registry.fmix64(np.array([x], dtype=np.uint64)).tolist() == [fmix64(x)]
 
 
 @given(any_text(20))
@@ -81,16 +80,16 @@ def test_murmur3_is_that_of_mmh3(token: str) -> None:
     mmh3 = pytest.importorskip("mmh3")
     data = token.encode()
     function = hash_function("murmur3").hash_tokens
-    assert bit_codes.to_ints(function([token], 32)) == [mmh3.hash(data, signed=False)]
-    assert bit_codes.to_ints(function([token], 64)) == [mmh3.hash64(data, signed=False)[0]]
+    assert arrays.to_ints(function([token], 32)) == [mmh3.hash(data, signed=False)]
+    assert arrays.to_ints(function([token], 64)) == [mmh3.hash64(data, signed=False)[0]]
     first, second = mmh3.hash64(data, signed=False)
-    assert bit_codes.to_ints(function([token], 128)) == [first << 64 | second]
+    assert arrays.to_ints(function([token], 128)) == [first << 64 | second]
 
 
 @given(any_text(20), st.sampled_from(["md5", "sha1", "sha256"]), st.sampled_from(WIDTHS))
 def test_digests_are_the_first_bits_of_those_of_hashlib(token: str, name: str, bits: int) -> None:
     digits = hashlib.new(name, token.encode()).hexdigest()[: bits // 4]
-    assert bit_codes.to_ints(hash_function(name).hash_tokens([token], bits)) == [int(digits, 16)]
+    assert arrays.to_ints(hash_function(name).hash_tokens([token], bits)) == [int(digits, 16)]
 
 
 @pytest.mark.parametrize(
@@ -106,7 +105,7 @@ def test_digests_are_the_first_bits_of_those_of_hashlib(token: str, name: str, b
     ],
 )
 def test_fnv1a_has_its_published_values(token: str, bits: int, expected: int) -> None:
-    assert bit_codes.to_ints(hash_function("fnv1a").hash_tokens([token], bits)) == [expected]
+    assert arrays.to_ints(hash_function("fnv1a").hash_tokens([token], bits)) == [expected]
 
 
 @pytest.mark.parametrize(
@@ -131,7 +130,7 @@ def test_jenkins_lookup3_has_the_values_of_its_author(data: str, expected: int) 
 @pytest.mark.parametrize("bits", WIDTHS)
 def test_a_mixed_function_spreads_its_values_over_all_bits(name: str, bits: int) -> None:
     tokens = [f"token {i}" for i in range(400)]
-    values = bit_codes.to_ints(HASH_FUNCTIONS[name].hash_tokens(tokens, bits))
+    values = arrays.to_ints(HASH_FUNCTIONS[name].hash_tokens(tokens, bits))
     ones = np.array([[value >> bit & 1 for bit in range(bits)] for value in values]).mean(axis=0)
     assert len(set(values)) == 400
     assert ones.min() > 0.3
@@ -145,13 +144,13 @@ def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
 
 def test_a_caller_may_bring_a_hash_function() -> None:
     own = custom_hash("length", len, bits=6)
-    assert [value >> 58 for value in bit_codes.to_ints(own.hash_tokens(["a", "abc", "a"], 6))] == [1, 3, 1]
+    assert [value >> 58 for value in arrays.to_ints(own.hash_tokens(["a", "abc", "a"], 6))] == [1, 3, 1]
     assert (own.name, own.bits, own.is_mixed) == ("length", 6, False)
 
 
 def test_a_caller_s_hash_takes_all_values_of_its_bits() -> None:
     own = custom_hash("order", lambda token: 63 if token == "last" else 0, bits=6)
-    assert [value >> 58 for value in bit_codes.to_ints(own.hash_tokens(["first", "last"], 6))] == [0, 63]
+    assert [value >> 58 for value in arrays.to_ints(own.hash_tokens(["first", "last"], 6))] == [0, 63]
 
 
 @pytest.mark.parametrize("value", [-1, 64, 1.5, None, True])
@@ -180,4 +179,4 @@ def test_a_missing_library_is_named_with_its_command(monkeypatch: pytest.MonkeyP
 
 def test_a_lone_surrogate_in_a_token_is_refused() -> None:
     with pytest.raises(TextError, match="lone surrogate"):
-        poly64.hash_tokens(["\ud800"], 64)
+        registry.hash_tokens(["\ud800"], 64)

@@ -16,9 +16,8 @@ import pytest
 
 from es_simhash.errors import MissingExtraError, SchemeError, TextError
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.text.tokens import keywords as module
-from es_simhash.text.tokens.chinese import jieba_tokenizer, loading
-from es_simhash.text.tokens.keywords import Method, keywords
+from es_simhash.text.tokens import chinese as module
+from es_simhash.text.tokens.chinese import Method, jieba_tokenizer, keywords, loading
 from es_simhash.text.tokens.kinds import Chars, Keywords, Words
 
 with loading("jieba", extra="chinese"):
@@ -85,7 +84,7 @@ def test_the_keywords_of_a_text_stay_the_same(method: Method, expected: str) -> 
 
 def test_neither_the_words_nor_the_weights_depend_on_the_hash_seed() -> None:
     call = f"ascii([keywords({TEXT!a}, m) for m in {METHODS}])"
-    program = f"from es_simhash.text.tokens.keywords import keywords; print({call})"
+    program = f"from es_simhash.text.tokens.chinese import keywords; print({call})"
     command = [sys.executable, "-W", "error", "-c", program]
     environment = os.environ | {"PYTHONHASHSEED": "7"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)

@@ -8,11 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from es_simhash.errors import TextError
-from es_simhash.text import normalise_batch as normalise_batch_module
-from es_simhash.text.folding import KINDS
-from es_simhash.text.html import strip_html
-from es_simhash.text.normalise import Normalisation, is_unassigned
-from es_simhash.text.normalise_batch import normalise_batch
+from es_simhash.text import normalise as normalise_batch_module
+from es_simhash.text.normalise import KINDS, Normalisation, is_unassigned, normalise_batch, strip_html
 from tests.support.normalization_cases import normalization_cases
 from tests.support.texts import any_text, batches
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from es_simhash.errors import FormatError
-from es_simhash.text.stop_words import load_stop_words
+from es_simhash.text.features import load_stop_words
 
 
 @pytest.fixture

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.errors import SchemeError, TextError, WeightError
-from es_simhash.text.features import FeatureBatch
-from es_simhash.text.hashing import poly64
-from es_simhash.text.tokens.chars import char_features, char_spans
+from es_simhash.text.features import FeatureBatch, batch
+from es_simhash.text.hashing import registry
 from es_simhash.text.tokens.kinds import (
     KINDS,
     Chars,
@@ -23,9 +22,8 @@ from es_simhash.text.tokens.kinds import (
     tokens_from_json,
     tokens_to_json,
 )
-from es_simhash.text.tokens.runs import run_features, run_spans
-from es_simhash.text.tokens.spans import spans_from_lists
-from es_simhash.text.units import batch
+from es_simhash.text.tokens.runs import char_features, char_spans, run_features, run_spans
+from es_simhash.text.tokens.words import spans_from_lists
 from tests.support.runs import ENDS, mixed_text, runs_of
 from tests.support.texts import any_text, batches
 
@@ -46,7 +44,7 @@ def test_character_n_grams_are_all_windows_of_n_code_points(texts: list[str], n:
 def test_hashing_whole_batches_gives_the_hashes_of_the_n_grams(texts: list[str], n: int, bits: int) -> None:
     features = char_features(batch(texts), n, bits)
     tokens = [gram for text in texts for gram in n_grams(text, n)]
-    assert np.array_equal(features.hashes, poly64.hash_tokens(tokens, bits))
+    assert np.array_equal(features.hashes, registry.hash_tokens(tokens, bits))
     assert np.diff(features.offsets).tolist() == [len(n_grams(text, n)) for text in texts]
 
 
@@ -81,7 +79,7 @@ def test_runs_of_a_batch_are_those_of_each_text_by_slicing(texts: list[str], n: 
     expected = [runs_of(text, n) for text in texts]
     assert run_spans(batch(texts), n).lists() == expected
     features = run_features(batch(texts), n, bits)
-    assert np.array_equal(features.hashes, poly64.hash_tokens([run for runs in expected for run in runs], bits))
+    assert np.array_equal(features.hashes, registry.hash_tokens([run for runs in expected for run in runs], bits))
     assert np.diff(features.offsets).tolist() == list(map(len, expected))
 
 

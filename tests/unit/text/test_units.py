@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from es_simhash.errors import TextError
-from es_simhash.text.units import batch, is_continuation
+from es_simhash.text.features import batch, is_continuation
 from tests.support.texts import batches
 
 

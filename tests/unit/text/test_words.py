@@ -14,16 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.errors import TextError
-from es_simhash.text.tokens.word_break import (
+from es_simhash.text.features import batch
+from es_simhash.text.tokens.words import (
     ALPHANUMERIC,
     PICTOGRAPHIC,
     VALUE,
     WordBreak,
     properties_table,
     segment_starts,
+    word_spans,
+    words,
 )
-from es_simhash.text.tokens.words import word_spans, words
-from es_simhash.text.units import batch
 from tests import ROOT
 
 MAKE_DATA = runpy.run_path(str(ROOT / "tools" / "make_word_break_data.py"))

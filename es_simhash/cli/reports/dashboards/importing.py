@@ -14,8 +14,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import HTTPRedirectHandler, HTTPSHandler, Request, build_opener
 from uuid import uuid4
 
-from es_simhash._core.json_codec import parse_json
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json, parse_json
 from es_simhash.cli.reports.dashboards.kibana import Kibana
 from es_simhash.cli.reports.dashboards.saved_objects import ndjson
 from es_simhash.cli.reports.dashboards.subject import UI

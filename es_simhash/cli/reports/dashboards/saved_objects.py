@@ -19,7 +19,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.cli.reports.charts import MOST_PERIODS, SIZES, size_names
 from es_simhash.cli.reports.dashboards.subject import ALL_TIMES, UI, Subject
 

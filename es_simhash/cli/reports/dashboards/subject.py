@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 from uuid import UUID, uuid5
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.errors import MappingError
 from es_simhash.plans.operations import Count, GetInfo, GetMappings, Plan
-from es_simhash.scheme.group_fields import GROUP
-from es_simhash.scheme.mapping import DEFAULT_PREFIX, check_prefix, entries
+from es_simhash.scheme.mapping import DEFAULT_PREFIX, GROUP, check_prefix, entries
 
-# How near a duplicate is to its canonical document: see `es_simhash.scheme.group_fields`.
+# How near a duplicate is to its canonical document: see `es_simhash.scheme.mapping`.
 Measure: TypeAlias = Literal["similarity", "distance"]
 UI: TypeAlias = Literal["kibana", "opensearch"]
 

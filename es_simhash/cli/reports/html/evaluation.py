@@ -10,10 +10,8 @@ from es_simhash._core.humanize import counted, with_error
 from es_simhash.cli.reports.group_report import near, numbers_phrase
 from es_simhash.cli.reports.html.page import bar, differences, legend, page, section
 from es_simhash.cli.show.evaluation import evaluation_notes
-from es_simhash.quality.bootstrap import Estimate
-from es_simhash.quality.curve import Curve
-from es_simhash.quality.evaluation import Ceiling, Evaluation
-from es_simhash.quality.pair_outcomes import PairScores
+from es_simhash.quality.evaluation import Ceiling, Evaluation, PairScores
+from es_simhash.quality.scores import Curve, Estimate
 from es_simhash.quality.worst_errors import PairError
 from es_simhash.scheme.verdict.verification import Verification
 

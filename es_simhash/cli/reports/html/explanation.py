@@ -10,11 +10,7 @@ from es_simhash._core.humanize import with_error
 from es_simhash.cli.reports.html.page import bar, page, section
 from es_simhash.cli.show.explanation import scope_table
 from es_simhash.plans.explain.explanation import Explanation
-from es_simhash.plans.explain.shared_features import Feature, FeatureGroup
-from es_simhash.plans.explain.shared_keys import Keys
-from es_simhash.plans.explain.shared_passages import SharedPassages
-from es_simhash.plans.explain.simhash_bits import Bits
-from es_simhash.plans.explain.similarities import Similarity
+from es_simhash.plans.explain.similarities import Bits, Feature, FeatureGroup, Keys, SharedPassages, Similarity
 from es_simhash.plans.explain.text_differences import TextPart, rows
 from es_simhash.plans.explain.verdict import Evidence
 

@@ -11,7 +11,7 @@ from es_simhash.cli.reports.group_report import GroupReport, Key, LargeGroup, Se
 from es_simhash.cli.reports.html.page import chart, differences, legend, page, pieces, section
 from es_simhash.cli.show.forms import forms_sentences
 from es_simhash.groups.groups import Group, Member
-from es_simhash.plans.explain.excerpts import excerpt
+from es_simhash.plans.explain.text_differences import excerpt
 
 # The length of a group's title, and of the excerpts from canonical texts, and from texts with a shared key.
 _TITLE = 90

@@ -13,7 +13,7 @@ from importlib.resources import files
 from es_simhash._core.html import Content, Html, element, table
 from es_simhash._core.humanize import counted
 from es_simhash.cli.reports.charts import Chart
-from es_simhash.plans.explain.excerpts import Piece, changes
+from es_simhash.plans.explain.text_differences import Piece, marked_changes
 from es_simhash.scheme.settings import Settings
 
 
@@ -71,7 +71,7 @@ def differences(settings: Settings, first: str, second: str) -> Html:
     """Show how two texts differ."""
     if first == second:
         return element("p", "The same text.", class_="faint")
-    if not (shown := changes(settings, first, second)):
+    if not (shown := marked_changes(settings, first, second)):
         return element("p", "The same text, except for differences that the scheme ignores.", class_="faint")
     return pieces(shown)
 

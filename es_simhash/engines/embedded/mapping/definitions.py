@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
-from es_simhash._core.json_paths import Json, is_false
+from es_simhash._core.json_codec import Json, is_false
 from es_simhash.engines.embedded.mapping import values
 from es_simhash.engines.embedded.mapping.analyzers import ANALYZERS
 from es_simhash.errors import MappingError

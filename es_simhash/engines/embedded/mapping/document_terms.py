@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, TypeAlias
 
-from es_simhash._core.json_codec import dumps
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json, dumps
 from es_simhash.engines.embedded.mapping import values
 from es_simhash.engines.embedded.mapping.analyzers import ANALYZERS
 from es_simhash.engines.embedded.mapping.index_mapping import Field, IndexMapping

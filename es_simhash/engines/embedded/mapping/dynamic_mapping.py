@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from es_simhash._core.dates import looks_like_a_date
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.embedded.mapping.document_terms import Leaf, RejectedError
 from es_simhash.engines.embedded.mapping.index_mapping import Field, IndexMapping
 from es_simhash.errors import MappingError

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import quote
 
-from es_simhash._core.json_paths import Json, is_true
+from es_simhash._core.json_codec import Json, is_true
 from es_simhash.engines.embedded.mapping import definitions, values
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import tantivy
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.embedded.mapping.document_terms import leaves
 from es_simhash.engines.embedded.mapping.index_mapping import Field
 from es_simhash.engines.embedded.queries import query_bodies

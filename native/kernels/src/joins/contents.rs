@@ -1,4 +1,4 @@
-//! Hashes by which equal texts are found (defined in `es_simhash.groups.pairs.condense`).
+//! Hashes by which equal texts are found (defined in `es_simhash.groups.pairs.fingerprint_store`).
 
 use sha2::Sha256;
 

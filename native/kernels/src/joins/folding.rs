@@ -1,4 +1,4 @@
-//! Which rows may be near-duplicates of rows before them (defined in `es_simhash.scheme.folding_rule`).
+//! Which rows may be near-duplicates of rows before them (defined in `es_simhash.scheme.folding`).
 
 use crate::sketches::estimate::{agreeing, of_agreeing};
 use crate::stop;

@@ -1,4 +1,4 @@
-//! Numbers written as texts of a fixed number of digits (see `es_simhash._core.digits`).
+//! Numbers written as texts of a fixed number of digits (see `es_simhash._core.arrays`).
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
 const BASE64URL: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";

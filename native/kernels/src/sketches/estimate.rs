@@ -1,4 +1,4 @@
-//! Similarities estimated from signatures (defined in `es_simhash.sketches.minhash.estimate`).
+//! Similarities estimated from signatures (defined in `es_simhash.sketches.minhash.common`).
 
 use crate::for_each_cpu;
 

@@ -1,4 +1,4 @@
-//! The decimal digits of Unicode 13.0 (defined in `es_simhash.text.digits`). Written by tools/native_digits.py.
+//! The decimal digits of Unicode 13.0 (defined in `es_simhash.text.normalise`). Written by tools/native_digits.py.
 
 /// The zeros that are one unit: each is followed by the other nine digits of its script.
 #[rustfmt::skip]

@@ -1,4 +1,4 @@
-//! Inverse document frequencies (defined in `es_simhash.text.idf`).
+//! Inverse document frequencies (defined in `es_simhash.text.features`).
 
 use super::lookup::Lookup;
 

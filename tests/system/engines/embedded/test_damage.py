@@ -14,7 +14,7 @@ from random import Random
 import pytest
 
 from es_simhash import AsyncIndex, Index
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import IndexStateError, MissingError
 from es_simhash.plans.operations import Action, Bulk, CheckFiles, Count, FilesChecked, Search

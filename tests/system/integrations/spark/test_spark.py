@@ -14,7 +14,7 @@ from uuid import uuid4
 
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import run
 from es_simhash.errors import FormatError, InputError, MissingExtraError, TextError

@@ -23,7 +23,7 @@ from es_simhash import (
     Verification,
     dedup,
 )
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from tests.support import scoped
 from tests.support.chains import chain
 from tests.support.corpus import corpus

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from es_simhash import GroupOptions, InputError, Policy, Scheme, Scope, dedup
-from es_simhash._core.json_paths import Json, values_at
+from es_simhash._core.json_codec import Json, values_at
 from es_simhash.documents.documents import Documents
 from tests.support import scoped
 from tests.support.corpus import corpus

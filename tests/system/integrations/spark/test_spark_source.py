@@ -10,10 +10,10 @@ from uuid import uuid4
 import pytest
 
 from es_simhash import GroupOptions, Index, Scheme, connect
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import run
 from es_simhash.live.sweep.reading import Reading
-from es_simhash.scheme import group_fields
+from es_simhash.scheme import mapping
 from tests.support.random_corpus import corpus
 from tests.system.integrations.spark import test_spark as local
 from tools.nodes import Node
@@ -37,7 +37,7 @@ def groups_in(index: Index) -> dict[str, Json]:
     own = index.documents.prefix
     reading, found = Reading(index.name, {"match_all": {}}, [own], None, 600.0), {}
     while hits := run(reading.next(), index.engine):
-        found.update({hit["_id"]: group_fields.stored_in(hit["_source"].get(own) or {}) for hit in hits})
+        found.update({hit["_id"]: mapping.stored_in(hit["_source"].get(own) or {}) for hit in hits})
     return found
 
 

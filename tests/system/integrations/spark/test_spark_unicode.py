@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 
 from es_simhash import GroupOptions, Index, Policy, Scheme, Scope, dedup
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.plans.operations import Search
-from es_simhash.scheme import group_fields
+from es_simhash.scheme import mapping
 from tests.support.unicode_documents import body_of, documents, must_be_taken
 from tests.system.integrations.spark import test_spark as local
 from tools.nodes import Node
@@ -81,7 +81,7 @@ def test_groups_of_any_ids_and_tenants_are_written_by_spark_as_by_group(
     with Index(options["index"], node.url) as opened:
         opened.refresh()
         there = everything(opened)
-        own = {id_: group_fields.stored_in(each.pop(opened.documents.prefix)) for id_, each in there.items()}
+        own = {id_: mapping.stored_in(each.pop(opened.documents.prefix)) for id_, each in there.items()}
     assert there == {each["_id"]: body_of(each) for each in given_documents}
     for each in expected.values():
         del each["distance"]  # where distances do not count, Spark computes none

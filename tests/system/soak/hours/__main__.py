@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from tests.system.soak.hours.one import EMBEDDED
 from tests.system.soak.hours.report import page
 from tools import ROOT

@@ -6,9 +6,9 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
-from es_simhash.scheme import group_fields
+from es_simhash.scheme import mapping
 from es_simhash.scheme.scheme import Scheme
 from tests.support.commands import lines
 from tests.system.soak.hours.actors import Scene
@@ -102,7 +102,7 @@ def wrong_fields(hits: Sequence[Json], documents: Documents) -> Iterator[str]:
     expected = documents.fields_of([documents.text_of(hit["_source"]) for hit in hits])
     for hit, fields in zip(hits, expected, strict=True):
         own = hit["_source"].get(documents.prefix) or {}
-        stored = {name: value for name, value in own.items() if name not in group_fields.NAMES and value is not None}
+        stored = {name: value for name, value in own.items() if name not in mapping.NAMES and value is not None}
         if stored != fields:
             yield f"{hit['_id']} has not the fields of its text under {documents.prefix}: {own.get('status')}"
 
@@ -129,8 +129,8 @@ def stored_groups(hits: Iterable[Json]) -> list[list[str]]:
     found: dict[str, list[str]] = {}
     for hit in hits:
         own: Mapping[str, str] = hit["_source"].get(PREFIX) or {}
-        if own.get(group_fields.GROUP):
-            found.setdefault(own[group_fields.GROUP], []).append(hit["_id"])
+        if own.get(mapping.GROUP):
+            found.setdefault(own[mapping.GROUP], []).append(hit["_id"])
     return sorted(sorted(ids) for ids in found.values() if len(ids) > 1)
 
 

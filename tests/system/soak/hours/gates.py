@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from tests.support.gate_process import OUR_PROGRAM, GateProcess
 from tests.system.soak.hours.actors import Actor, Scene
 from tests.system.soak.hours.ledger import Entry, Family

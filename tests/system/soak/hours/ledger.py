@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from threading import RLock
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from tests.system.soak.hours.texts import text
 
 

@@ -10,7 +10,7 @@ from http import HTTPStatus
 from threading import RLock
 from typing import Any
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.plans.operations import CreateIndex, Refresh, Search
 from tests.system.histories.embedded import Directory
 from tests.system.soak.hours.tally import Tally

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.errors import EngineError
 from tests.support.commands import lines
 from tests.system.soak.hours.actors import Actor, Scene

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from tests.system.soak.hours.tally import Sample
 
 # What became of documents, by the counts that are added up; finds, commands and others are counted as they are checked.

@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import RLock
 from typing import NamedTuple
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 
 _MOST_KEPT = 100
 # Errors that come so soon after a fault come of it: a server that was killed recovers for some time.

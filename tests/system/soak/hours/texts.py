@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 
 _WORDS, _IDEOGRAPHS = 110, 150
 _SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprstvz" for vowel in "aeiou"]

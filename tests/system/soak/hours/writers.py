@@ -7,7 +7,7 @@ import random
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.index import Index
 from tests.support.commands import lines
 from tests.system.soak.hours.actors import Actor

@@ -6,7 +6,7 @@ import pytest
 
 from es_simhash.cli.jobs.file_texts import NamedFields, read_texts
 from es_simhash.documents.files import FileDocument
-from es_simhash.documents.text_sought import MOST_WITHOUT_TEXT
+from es_simhash.documents.sources import MOST_WITHOUT_TEXT
 from es_simhash.errors import DocumentError
 from es_simhash.groups.canonical import Canonical
 from es_simhash.scheme.scope import Scope

@@ -16,7 +16,7 @@ from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import run
 from es_simhash.index import Index
 from es_simhash.live.learning import LowestContents, learn
-from es_simhash.live.sweep.document_ref import DocumentRef
+from es_simhash.live.sweep.reading import DocumentRef
 from es_simhash.plans.operations import Bulk, CreateIndex, Operation
 from es_simhash.scheme.own_fields import content_hash
 from es_simhash.scheme.scheme import Scheme

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.cli.reports.group_report import GroupReport, SharedKey
 from es_simhash.groups.groups import Member
 from es_simhash.scheme.query import Criteria

@@ -9,8 +9,8 @@ import pytest
 
 from es_simhash.cli.show.trade_offs import SIMILARITIES, trade_offs
 from es_simhash.documents.documents import Documents
-from es_simhash.scheme.presets import PRESETS
 from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.settings import PRESETS
 from tests.support.corpus import corpus
 
 HERE = [name for name in PRESETS if name != "chinese-keywords"]  # which needs an extra

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from es_simhash.documents.files import FileDocument, json_array, read_documents
+from es_simhash.documents.files import FileDocument, jsonl, read_documents
 from es_simhash.errors import InputError
 from tests.support.fuzzing import examples
 from tests.support.reading import COMPRESS, never, read_bytes
@@ -18,7 +18,7 @@ from tests.unit.documents.files.test_jsonl import documents
 
 @pytest.fixture
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_array, "_BLOCK", 7)
+    monkeypatch.setattr(jsonl, "_BLOCK", 7)
 
 
 @pytest.mark.usefixtures("_small_blocks")
@@ -86,7 +86,7 @@ def test_a_broken_array_is_an_error_that_names_the_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rest: bytes, reason: str, small: bool
 ) -> None:
     if small and len(rest) < 1000:
-        monkeypatch.setattr(json_array, "_BLOCK", 1)
+        monkeypatch.setattr(jsonl, "_BLOCK", 1)
     with pytest.raises(InputError) as caught:
         read_bytes(tmp_path, "a.json", b'[{"id": 1}' + rest)
     assert str(caught.value).startswith(f"'{tmp_path}/a.json' is broken at line 2. ")

@@ -10,10 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from es_simhash.documents.files.data_file import ReadOptions, RecordError
-from es_simhash.documents.files.encodings import decoded
-from es_simhash.documents.files.json_values import parse_object
-from es_simhash.documents.files.jsonl import read_line
+from es_simhash.documents.files.data_file import ReadOptions, RecordError, decoded
+from es_simhash.documents.files.jsonl import parse_object, read_line
 from tests.support.fuzzing import damaged_bytes, examples
 from tests.support.reading import COMPRESS, read_bytes
 from tests.support.spelled_json import spelled_objects, values

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.engines.embedded.storage import store
 from es_simhash.errors import EngineError, IndexStateError, InputError, InUseError, MissingError

@@ -11,7 +11,7 @@ from elasticsearch import AsyncElasticsearch, Elasticsearch, JsonSerializer
 from opensearchpy import AsyncOpenSearch, OpenSearch
 from opensearchpy.serializer import JSONSerializer
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import Engine
 from es_simhash.engines.elasticsearch import AsyncElasticsearchEngine, ElasticsearchEngine
 from es_simhash.engines.opensearch import AsyncOpenSearchEngine, OpenSearchEngine

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.rest.errors import REMEDIES, reason_of
 from es_simhash.engines.rest.operation_requests import conversation, lines_of
 from es_simhash.engines.rest.requests import Reply, Request, checked

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.plans.operations import Reader, ReadPage, Slice
 from tests.unit.engines.rest.test_operation_requests import converse
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from es_simhash.groups.of_index.document_refs import DocumentRefs, RefColumns
 from es_simhash.groups.pairs.spool import Spools
-from es_simhash.live.sweep.document_ref import DocumentRef
+from es_simhash.live.sweep.reading import DocumentRef
 
 HITS: list[Any] = [
     {"_index": "i", "_id": "1/é", "_seq_no": 7, "_primary_term": 2},

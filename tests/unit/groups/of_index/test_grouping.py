@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.errors import InputError, MissingError
 from es_simhash.groups.groups import Groups
 from es_simhash.groups.of_index.corpus import IndexCorpus

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash import Policy
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.groups.of_index.writing import WriteOptions
 from es_simhash.groups.options import GroupOptions
 from es_simhash.index import Index

@@ -15,7 +15,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from es_simhash import Policy
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import Engine
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import InputError
@@ -24,7 +24,7 @@ from es_simhash.groups.of_index.writing import WriteOptions
 from es_simhash.groups.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.plans.operations import GetDocuments, HitPage, Operation, ReadPage
-from es_simhash.scheme import group_fields
+from es_simhash.scheme import mapping
 from tests.support.corpus import corpus, edited
 from tests.support.fuzzing import examples
 from tests.support.meddling import Meddler
@@ -111,7 +111,7 @@ def group(index: Index, most: float, **how: Any) -> None:
 
 def fields(index: Index) -> dict[str, Json]:
     """What is stored of each document's group."""
-    found = index.engine.perform(GetDocuments("news", IDS, [f"dedup.{name}" for name in group_fields.NAMES]))
+    found = index.engine.perform(GetDocuments("news", IDS, [f"dedup.{name}" for name in mapping.NAMES]))
     return {each["_id"]: each["_source"]["dedup"] for each in found if each["found"]}
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from es_simhash._core.arrays import distinct_sorted
 from es_simhash.groups.pairs.candidates import POSITION_BITS, Candidates, Linker, entries, pair_codes, positions
-from es_simhash.groups.pairs.sorting import Numbers
 from es_simhash.groups.pairs.spool import Spools
+from es_simhash.groups.pairs.stored_rows import Numbers
 
 numbers = st.one_of(st.integers(0, 2**64 - 1), st.integers(0, 20), st.just(2**64 - 1))
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.groups.pairs.choose_keys import value_tables
+from es_simhash.groups.pairs.fingerprint_store import value_tables
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import MinHash
 from es_simhash.scheme.verdict.verification import Verification

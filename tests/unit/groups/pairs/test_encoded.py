@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash._core.environment import NATIVE
-from es_simhash.groups.pairs.encoded import Encoded, encoded
+from es_simhash.groups.pairs.stored_rows import Encoded, encoded
 from tests.support.texts import any_text
 
 WAYS = ["0", "1"]

@@ -13,7 +13,7 @@ from es_simhash.groups.corpus import Corpus
 from es_simhash.groups.groups import Groups
 from es_simhash.groups.of_texts import dedup
 from es_simhash.groups.options import GroupOptions
-from es_simhash.groups.pairs.missed import Missed, missed
+from es_simhash.groups.pairs.compare import Missed, missed
 from es_simhash.groups.union_find import Components
 from es_simhash.scheme.scheme import Scheme
 from tests.support.short_records import records

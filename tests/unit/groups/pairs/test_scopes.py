@@ -16,16 +16,13 @@ from hypothesis import strategies as st
 from es_simhash import DocumentError, GroupOptions, Scheme, Scope, Verification, dedup
 from es_simhash.groups.groups import Groups
 from es_simhash.groups.of_texts import TextCorpus, learn_from
-from es_simhash.groups.pairs import choose_keys, scope_rows
+from es_simhash.groups.pairs import fingerprint_store, scope_columns
 from es_simhash.groups.pairs.candidates import HotKeys, positions
-from es_simhash.groups.pairs.scope_columns import ScopeColumns
-from es_simhash.groups.pairs.scope_rows import ScopeRows
-from es_simhash.groups.pairs.scoped_linker import ScopedLinker
+from es_simhash.groups.pairs.scope_columns import ScopeColumns, ScopedLinker, ScopeRows
 from es_simhash.groups.pairs.spool import Spools
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verdict.builtin import builtin
-from es_simhash.scheme.verdict.plausible import are_plausible
-from es_simhash.scheme.verdict.rule import CLAUSES
+from es_simhash.scheme.verdict.rule import CLAUSES, are_plausible
 from es_simhash.scheme.verdict.verifier import Verifier
 from tests.support.fuzzing import examples
 from tests.support.scoped import SCOPES, connected, documents, in_scope, stars
@@ -137,7 +134,7 @@ def test_texts_are_near_only_in_scope(seed: int, scope: Scope) -> None:
     known = documents(seed, copies=2)
     with pytest.MonkeyPatch.context() as patch:
         # With a value a key, all pairs that have anything in common are compared.
-        patch.setattr(choose_keys, "_MOST_VALUES", 1)
+        patch.setattr(fingerprint_store, "_MOST_VALUES", 1)
         found = dedup(known, SCHEME, GroupOptions(scope=scope, threads=1))
     with found:
         pairs = {pair: clause for pair, clause in pairs_of(found).items() if clause != "equal"}
@@ -292,7 +289,7 @@ def test_equal_values_of_other_types_in_another_page_are_other_values(scope: Sco
 
 
 def test_hashes_are_made_again_when_there_were_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scope_rows, "_REMEMBERED", 3)
+    monkeypatch.setattr(scope_columns, "_REMEMBERED", 3)
     page = [{"tenant": f"{place % 7}"} for place in range(20)]
     scope = Scope(("tenant",))
     assert ScopeRows.read(scope, page).within.tolist() == ScopeRows.of(list(map(scope.values_of, page))).within.tolist()
@@ -300,9 +297,9 @@ def test_hashes_are_made_again_when_there_were_too_many(monkeypatch: pytest.Monk
 
 def test_what_is_hashed_alike_is_compared_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Documents of tenants whose hashes begin alike are neighbours, and no pairs."""
-    whole = scope_rows._agreeing
-    monkeypatch.setattr(scope_rows, "_agreeing", lambda values: bytes(8) + whole(values)[:8])
-    monkeypatch.setattr(scope_rows, "_hashes", lambda hash, kinds: scope_rows._Hashes(hash))
+    whole = scope_columns._agreeing
+    monkeypatch.setattr(scope_columns, "_agreeing", lambda values: bytes(8) + whole(values)[:8])
+    monkeypatch.setattr(scope_columns, "_hashes", lambda hash, kinds: scope_columns._Hashes(hash))
     texts = ["some words of a story", "Some words of a story", "SOME words of a story"]
     known = [(f"{tenant}{place}", text, {"tenant": tenant}) for place, text in enumerate(texts) for tenant in "ab"]
     with dedup(known, PLAIN, GroupOptions(scope=Scope(("tenant",)), threads=1, **BY_DISTANCE)) as found:

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.groups.pairs.sorting import SortedRuns, sorted_pieces
 from es_simhash.groups.pairs.spool import Spools
+from es_simhash.groups.pairs.stored_rows import SortedRuns, sorted_pieces
 
 Lists = list[list[int]]
 

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.errors import InputError, InUseError, StorageError
-from es_simhash.groups.pairs.spool import Spools
-from es_simhash.groups.pairs.stages import KeptStages
+from es_simhash.groups.pairs.spool import KeptStages, Spools
 from es_simhash.groups.pairs.stored_rows import Columns, Records
 
 OF = {"documents": 3}

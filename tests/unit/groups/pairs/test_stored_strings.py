@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.groups.pairs.spool import Spools
-from es_simhash.groups.pairs.stored_strings import Strings
+from es_simhash.groups.pairs.stored_rows import Strings
 from tests.support.texts import any_text
 
 LIMITS = [1, 1 << 30]

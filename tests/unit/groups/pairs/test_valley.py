@@ -10,12 +10,12 @@ import pytest
 
 from es_simhash.groups.of_texts import dedup
 from es_simhash.groups.options import GroupOptions
-from es_simhash.groups.pairs import valley
+from es_simhash.groups.pairs import compare
 from es_simhash.groups.pairs.candidates import pair_codes
-from es_simhash.groups.pairs.valley import PairSample, valley_of
+from es_simhash.groups.pairs.compare import PairSample, valley_of
 from es_simhash.quality.similarity_histogram import histogram
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.verdict.measures import Similarities
+from es_simhash.scheme.verdict.rule import Similarities
 from es_simhash.scheme.verdict.verification import Verification
 from tests.support.random_corpus import texts_of_two_kinds
 
@@ -61,7 +61,7 @@ def test_a_wide_valley_has_its_middle() -> None:
 
 
 def test_a_sample_is_the_same_in_whatever_parts_pairs_come(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(valley, "_MOST", 1_000)
+    monkeypatch.setattr(compare, "_MOST", 1_000)
     rng = np.random.default_rng(1)
     first = np.arange(8_000)
     codes, similarities = pair_codes(first, first + 1), two_modes(1, 7_000, 1_000)

@@ -11,17 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.live.backfill.fingerprinting import Fingerprinting, ReadDocument
 from es_simhash.live.backfill.options import BackfillOptions, changed_query, due_query
 from es_simhash.live.backfill.totals_file import TotalsFile
-from es_simhash.live.sweep.pace import Pace
 from es_simhash.live.sweep.progress import Progress, Tally
-from es_simhash.live.sweep.writing import Outcome
+from es_simhash.live.sweep.writing import Outcome, Pace
 from es_simhash.plans.bulk import RequestSize
-from es_simhash.plans.operation_retry import retry_delays
-from es_simhash.plans.operations import Slice, Wait
+from es_simhash.plans.operations import Slice, Wait, retry_delays
 from es_simhash.scheme.scheme import Scheme
 
 DOCUMENTS = Documents(Scheme(), ["title", "body"])

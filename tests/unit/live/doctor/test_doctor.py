@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from es_simhash._core.humanize import with_unit
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.cli.program import app
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine, run
@@ -21,11 +21,11 @@ from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import InputError, ScriptError
 from es_simhash.index import Index
 from es_simhash.live.backfill.options import BackfillOptions
-from es_simhash.live.doctor import blocks, disk, engine, index_settings, rights, source
+from es_simhash.live.doctor import blocks, disk, engine, finding, index_settings, rights
 from es_simhash.live.doctor.facts import Disk, Facts, IndexFacts, ShardCopy
 from es_simhash.live.doctor.finding import CODES, Finding, accepting
 from es_simhash.live.doctor.mapping import check_dynamic, check_mapping, check_nested, check_texts
-from es_simhash.plans.mapping_notes import note
+from es_simhash.plans.open_index import note
 from es_simhash.plans.operations import (
     Action,
     Bulk,
@@ -287,7 +287,7 @@ def test_nested_documents_are_warned_of_with_their_number() -> None:
 def test_a_source_that_is_not_whole_is_reported(
     kept: Json, settings: dict[str, str], codes: list[tuple[str, str]]
 ) -> None:
-    found = list(source.check_source(there(mapping={"_source": kept}, settings=settings)))
+    found = list(finding.check_source(there(mapping={"_source": kept}, settings=settings)))
     assert levels(found) == codes
     assert all(
         pattern in found[0].message for patterns in kept.values() if isinstance(patterns, list) for pattern in patterns

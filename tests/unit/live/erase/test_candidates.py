@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from es_simhash.documents.documents import Documents
-from es_simhash.live.erase.candidates import by_keys, by_words, has_words, parts
+from es_simhash.live.erase.copies import by_keys, by_words, has_words, parts
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Passages
 from tests.support.corpus import corpus

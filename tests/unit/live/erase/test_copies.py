@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from es_simhash._core.rows import as_json
 from es_simhash.errors import FormatError, InputError
-from es_simhash.live.erase.copies import Copies, Copy, Source
-from es_simhash.live.erase.options import EraseOptions
+from es_simhash.live.erase.copies import Copies, Copy, EraseOptions, Source
 
 COPY = Copy("i", "1", None, 3, 1, "near", "0", 0.75, 0.5, 1, "current", "abc", "The beginning")
 OTHER = Copy("i", "2", "r", 4, 1, "equal", "0", 1.0, 1.0, 1.0, "none", "abd", "")

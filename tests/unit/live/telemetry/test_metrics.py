@@ -9,8 +9,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from es_simhash.errors import MissingExtraError
-from es_simhash.live.telemetry.metric import Metric
-from es_simhash.live.telemetry.metrics import Metrics
+from es_simhash.live.telemetry.metrics import Metric, Metrics
 from tests.support import promtool
 
 REQUESTS = Metric("es_simhash_requests_total", "counter", "Requests answered.", ("status",))

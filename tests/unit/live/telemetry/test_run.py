@@ -16,8 +16,7 @@ from es_simhash.groups.of_index.writing import GroupsWritten
 from es_simhash.live.sweep.progress import Progress
 from es_simhash.live.telemetry import spans
 from es_simhash.live.telemetry.engine import name_of
-from es_simhash.live.telemetry.job_metrics import METRICS, OUTCOMES, counts_of
-from es_simhash.live.telemetry.metrics import Metrics
+from es_simhash.live.telemetry.metrics import METRICS, OUTCOMES, Metrics, counts_of
 from es_simhash.live.telemetry.run import Run
 from es_simhash.plans.operations import OPERATIONS, GetInfo, GetMappings
 from tests.support import promtool

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.errors import FormatError, InputError
-from es_simhash.plans.distinct.cursor import MOST_CHARACTERS, Cursor, order_of
+from es_simhash.plans.distinct.pages import MOST_CHARACTERS, Cursor, order_of
 from es_simhash.plans.operations import Reader
 
 SEARCH = ["articles", "abc", "dedup", {"query": {"match_all": {}}}, True, None]

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.errors import InputError
-from es_simhash.plans.distinct.list_end import ListEnd, with_end
+from es_simhash.plans.distinct.search_body import ListEnd, with_end
 
 WINDOW = 100
 ENGINES = ListEnd(10_000, "10,000 hits")

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.plans.explain.common_subsequence import aligned
+from es_simhash.plans.explain.text_differences import aligned
 
 items = st.lists(st.sampled_from("abcd"), max_size=14)
 

@@ -10,11 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash._core.json_paths import Json
-from es_simhash.plans.explain.field_states import ComparedDocument, ExaminedDocument, examine
-from es_simhash.plans.explain.shared_keys import KINDS, clauses, compare_keys, terms
-from es_simhash.plans.explain.simhash_bits import compare_bits, expected_distance
-from es_simhash.plans.explain.similarities import compare_signatures, exact_similarity
+from es_simhash._core.json_codec import Json
+from es_simhash.plans.explain.similarities import (
+    KINDS,
+    clauses,
+    compare_bits,
+    compare_keys,
+    compare_signatures,
+    exact_similarity,
+    expected_distance,
+    terms,
+)
+from es_simhash.plans.explain.verdict import ComparedDocument, ExaminedDocument, examine
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, MinHash, Settings, SimHash
 from es_simhash.sketches import hamming

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.plans.explain.excerpts import Piece, changes, excerpt
+from es_simhash.plans.explain.text_differences import Piece, excerpt, marked_changes
 from es_simhash.scheme.scheme import Scheme
 
 SCHEME = Scheme()
@@ -20,11 +20,11 @@ def test_a_short_text_is_shown_whole_and_a_long_one_cut() -> None:
 def test_markup_that_a_scheme_removes_is_not_shown() -> None:
     scheme = Scheme(html=True)
     assert excerpt(scheme, "<p>one</p>", 100) == (Piece("both", "one"),)
-    assert changes(scheme, "<p>one</p>", "<b>one</b>") == ()
+    assert marked_changes(scheme, "<p>one</p>", "<b>one</b>") == ()
 
 
 def test_a_change_is_shown_with_some_context() -> None:
-    found = changes(SCHEME, f"{FILLER}A tree stands. {FILLER}", f"{FILLER}A house stands. {FILLER}")
+    found = marked_changes(SCHEME, f"{FILLER}A tree stands. {FILLER}", f"{FILLER}A house stands. {FILLER}")
     assert [piece.kind for piece in found] == ["same", "both", "removed", "added", "both", "same"]
     assert (found[2].text, found[3].text) == ("tree", "house")
     assert found[1].text.endswith("dog. A ")
@@ -32,12 +32,12 @@ def test_a_change_is_shown_with_some_context() -> None:
 
 
 def test_what_the_scheme_does_not_distinguish_is_no_change() -> None:
-    assert changes(SCHEME, "One Text, ", "one  text,") == ()
+    assert marked_changes(SCHEME, "One Text, ", "one  text,") == ()
 
 
 def test_long_changes_are_cut_and_what_is_left_out_is_counted() -> None:
     a, b = ("".join(f"{name}{i} " for i in range(500)) for name in "xy")
-    found = changes(SCHEME, a, b)
+    found = marked_changes(SCHEME, a, b)
     assert [piece.kind for piece in found] == ["removed", "more", "added", "more"]
     assert found[0].text + "#" * found[1].left_out == a.strip()[:240] + "#" * (len(a.strip()) - 240)
 
@@ -45,7 +45,7 @@ def test_long_changes_are_cut_and_what_is_left_out_is_counted() -> None:
 def test_the_first_of_many_changes_are_shown_and_the_others_counted() -> None:
     a = "".join(f"{FILLER[:200]}{i} " for i in range(100))
     b = "".join(f"{FILLER[:200]}z{i} " for i in range(100))
-    found = changes(SCHEME, a, b)
+    found = marked_changes(SCHEME, a, b)
     assert sum(len(piece.text) for piece in found) < 1500
     assert found[-1].kind == "more"
     assert 1000 < found[-1].left_out < len(a)
@@ -56,7 +56,7 @@ def test_the_first_of_many_changes_are_shown_and_the_others_counted() -> None:
 def test_only_the_beginnings_of_very_long_texts_are_compared(word: str) -> None:
     """Be they too long in words, or in characters; what was compared with nothing is no change."""
     long = "".join(word.format(i) for i in range(30_000))
-    found = changes(SCHEME, f"one {long}two", f"one and {long}three")
+    found = marked_changes(SCHEME, f"one {long}two", f"one and {long}three")
     assert [piece.text for piece in found if piece.kind in ("removed", "added")] == ["and "]
     assert found[-1].kind == "more"
     assert found[-1].left_out > 50_000
@@ -64,7 +64,7 @@ def test_only_the_beginnings_of_very_long_texts_are_compared(word: str) -> None:
 
 def test_long_texts_that_differ_from_begin_to_end_still_show_it() -> None:
     a, b = ("".join(f"{name}{i} " for i in range(40_000)) for name in "xy")
-    found = changes(SCHEME, a, b)
+    found = marked_changes(SCHEME, a, b)
     assert [piece.kind for piece in found] == ["removed", "more", "added", "more", "more"]
 
 
@@ -73,7 +73,7 @@ texts = st.text(st.sampled_from("ab c.\n中文"), max_size=80)
 
 @given(texts, texts)
 def test_short_texts_are_shown_whole(a: str, b: str) -> None:
-    found = changes(SCHEME, a, b)
+    found = marked_changes(SCHEME, a, b)
     if not found:
         assert SCHEME.normalisation(a).strip() == SCHEME.normalisation(b).strip()
         return

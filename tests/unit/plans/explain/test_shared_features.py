@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given, settings
 
 from es_simhash.plans.explain.explanation import explain
-from es_simhash.plans.explain.field_states import ComparedDocument, examine
-from es_simhash.plans.explain.shared_features import compare_features, readable_features
+from es_simhash.plans.explain.similarities import compare_features, readable_features
+from es_simhash.plans.explain.verdict import ComparedDocument, examine
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import MinHash, SimHash
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import Verifier, comparable_features
 from es_simhash.sketches import similarity
+from es_simhash.text.features import UNIT
 from es_simhash.text.hashing.registry import custom_hash
-from es_simhash.text.idf import UNIT
 from es_simhash.text.normalise import Normalisation
 from es_simhash.text.tokens.kinds import Chars, Chinese, Custom, Keywords, Runs, Words
 from tests.support.texts import any_text

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash import Passages, Scheme
-from es_simhash.plans.explain.shared_passages import SharedPassages, shared_passages
+from es_simhash.plans.explain.similarities import SharedPassages, shared_passages
 
 LETTERS = st.lists(st.sampled_from("abc"), max_size=20)
 

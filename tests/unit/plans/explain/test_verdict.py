@@ -8,13 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.errors import SchemeError, WeightError
-from es_simhash.plans.explain.compared_numbers import ComparedNumbers, compare_numbers
 from es_simhash.plans.explain.explanation import Explanation, explain
-from es_simhash.plans.explain.field_states import ComparedDocument, examine
+from es_simhash.plans.explain.verdict import ComparedDocument, ComparedNumbers, compare_numbers, examine
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import SimHash
-from es_simhash.scheme.verdict.shared_numbers import share_numbers
+from es_simhash.scheme.verdict.verifier import share_numbers
 from es_simhash.sketches.bands import Bands
 from es_simhash.sketches.tradeoffs import sharing
 from es_simhash.text.tokens.kinds import Custom

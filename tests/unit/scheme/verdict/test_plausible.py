@@ -17,8 +17,8 @@ from es_simhash.plans import search_experience
 from es_simhash.plans.operations import GetDocuments
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Layout, MinHash
-from es_simhash.scheme.verdict.plausible import are_plausible, lowest_estimate
-from es_simhash.sketches.minhash.estimate import standard_error
+from es_simhash.scheme.verdict.rule import are_plausible, lowest_estimate
+from es_simhash.sketches.minhash.common import standard_error
 from es_simhash.sketches.tradeoffs import sharing
 from tests.support.corpus import corpus
 from tests.support.meddling import Meddler

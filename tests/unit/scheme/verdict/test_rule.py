@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.scheme.query import Criteria
-from es_simhash.scheme.verdict.measures import PairMeasures
-from es_simhash.scheme.verdict.rule import CLAUSES, Clause, are_near, clauses
+from es_simhash.scheme.verdict.rule import CLAUSES, Clause, PairMeasures, are_near, clauses
 
 SHARES = st.floats(0.01, 1)
 

@@ -22,7 +22,7 @@ from es_simhash.scheme.verdict.verification import Measure, Verification
 from es_simhash.scheme.verdict.verifier import Verifier, comparable_features, is_by_rarity, rarity_of
 from es_simhash.sketches import similarity
 from es_simhash.sketches.weighted_sets import SetCache, WeightedSet, shared_weights
-from es_simhash.text.idf import UNIT, IdfTable
+from es_simhash.text.features import UNIT, IdfTable
 from es_simhash.text.normalise import Normalisation
 from es_simhash.text.tokens.kinds import Chars, Custom, Runs, Words
 from tests.support.fuzzing import examples

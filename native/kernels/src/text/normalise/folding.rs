@@ -1,4 +1,4 @@
-//! Characters that are taken for one (defined in `es_simhash.text.folding`).
+//! Characters that are taken for one (defined in `es_simhash.text.normalise`).
 
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;

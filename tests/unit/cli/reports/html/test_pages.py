@@ -8,8 +8,8 @@ import pytest
 from es_simhash.cli.reports.html.explanation import explanation_page
 from es_simhash.cli.reports.html.page import page, section, style
 from es_simhash.plans.explain.explanation import Explanation, explain
-from es_simhash.plans.explain.field_states import ComparedDocument, examine
-from es_simhash.plans.explain.shared_keys import Keys
+from es_simhash.plans.explain.similarities import Keys
+from es_simhash.plans.explain.verdict import ComparedDocument, examine
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.text.tokens.kinds import Words

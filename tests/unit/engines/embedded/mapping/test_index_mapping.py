@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash._core.json_paths import Json
+from es_simhash._core.json_codec import Json
 from es_simhash.engines.embedded.mapping.document_terms import RejectedError, leaves, terms
 from es_simhash.engines.embedded.mapping.dynamic_mapping import with_new_fields
 from es_simhash.engines.embedded.mapping.index_mapping import IndexMapping

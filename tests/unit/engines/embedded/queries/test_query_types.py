@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from es_simhash._core.json_paths import Json
-from es_simhash.documents.source_filter import SourceFilter
+from es_simhash._core.json_codec import Json
+from es_simhash.documents.sources import SourceFilter
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.engines.embedded.mapping.analyzers import standard
 from es_simhash.engines.embedded.queries.query_bodies import minimum_should_match
