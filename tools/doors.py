@@ -50,6 +50,11 @@ def _backfill(folder: Path) -> None:
         assert index.backfill().written == len(_DOCUMENTS)
 
 
+def _explain(folder: Path) -> None:
+    with Index("articles", folder) as index:
+        assert index.explain("0", "1").verdict.are_duplicates
+
+
 def _group(folder: Path) -> None:
     with Index("articles", folder) as index, index.group() as grouped:
         index.write_groups(grouped)
@@ -71,6 +76,7 @@ WAYS: dict[str, tuple[Callable[[Path], None], ...]] = {
     "fingerprint": (_fingerprint,),
     "add": (_init, _add),
     "find": (_init, _add, _find),
+    "explain": (_init, _add, _explain),
     "backfill": (_init, _add, _remove, _init, _backfill),
     "group": (_init, _add, _group),
     "dedup": (_dedup,),

@@ -17,7 +17,7 @@ from tools import ROOT
 from tools.calques import calques
 from tools.doors import WAYS, doors
 
-PACKAGE = ROOT / "es_simhash"
+PACKAGE, NATIVE = ROOT / "es_simhash", ROOT / "native"
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,7 @@ class Number:
 def numbers() -> Iterator[Number]:
     """Measure everything, in the order in which it is printed."""
     yield Number("entries at the root of the package", len(_entries()), 15)
-    most = {"fingerprint": 4, "add": 8, "find": 8, "backfill": 10, "group": 10, "dedup": 10}
-    yield from (Number(f"doors: {way}", len(doors(way)), most[way]) for way in WAYS)
+    yield from _ways()
     yield from _shape()
     yield Number("words of the README", _words([ROOT / "README.md"]), 980)
     yield Number("words of docs, but of generated pages", _words(_written_pages()), 32_450)
@@ -47,9 +46,26 @@ def numbers() -> Iterator[Number]:
     yield Number("option slots", sum(slots), 260)
     yield Number("names at the root", len(es_simhash.__all__), 41)
     yield from _sizes()
+    yield Number("lines of the package", _lines(PACKAGE.rglob("*.py")), 57_750)
+    yield Number("lines of Rust", _lines(NATIVE.glob("[!t]*/**/*.rs")), 10_500)
     yield Number("functions that write JSON, CSV or HTML of a result", len(_writers()), 11)
     yield Number("types named OnProgress", _definitions("OnProgress"), 1)
     yield Number("calques", len(list(calques())), 0)
+
+
+# The most doors of each way, and the most files that run beside those of the engine.
+_DOORS = {"fingerprint": 4, "add": 8, "find": 8, "explain": 8, "backfill": 10, "group": 10, "dedup": 10}
+_FILES = {"explain": 53, "group": 64}
+
+
+def _ways() -> Iterator[Number]:
+    """Count what runs on each way through the package: entries at the root, and files."""
+    for way in WAYS:
+        found = doors(way)
+        files = {name.partition(":")[0] for names in found.values() for name in names}
+        yield Number(f"doors: {way}", len(found), _DOORS[way])
+        beside = [file for file in files if not file.startswith("engines.embedded")]
+        yield Number(f"files: {way}", len(beside), _FILES.get(way))
 
 
 def _written_pages() -> Iterator[Path]:
@@ -62,6 +78,10 @@ def _words(pages: Iterable[Path]) -> int:
     # The numbers and lines of tables are no words.
     words = (word for page in pages for word in page.read_text(encoding="utf-8").split())
     return sum(any(map(str.isalpha, word)) for word in words)
+
+
+def _lines(paths: Iterable[Path]) -> int:
+    return sum(path.read_text(encoding="utf-8").count("\n") for path in paths)
 
 
 def _definitions(name: str) -> int:
