@@ -110,7 +110,7 @@ class Member:
 
     JSON = ("index", "id", "canonical", "is_canonical", "similarity", "distance", "standard_error")
 
-    index: str
+    index: str | None
     id: str
     canonical: str
     is_canonical: bool
@@ -502,8 +502,8 @@ class Groups(Rows, Generic[From_co]):
         keys, named = self.corpus.keys(positions.tolist()), self.corpus.named(canonicals.tolist())
         near, are_canonical = values_of(self._near(canonicals, positions)), (canonicals == positions).tolist()
         rows = zip(keys, named, are_canonical, near, positions.tolist(), strict=True)
-        for key, name, is_canonical, values, position in rows:
-            yield Member(*key, name, is_canonical, *values, position)
+        for (index, id_), name, is_canonical, values, position in rows:
+            yield Member(index or None, id_, name, is_canonical, *values, position)
 
     def _near(self, canonicals: Integers, members: Integers) -> Near:
         """Compare members with their canonical documents; most similarities are known from the pairs."""

@@ -140,7 +140,7 @@ def _cut(group: Group) -> LargeGroup:
 
 def key_of(member: Member) -> Key:
     """Return the index and the id of a member."""
-    return member.index, member.id
+    return member.index or "", member.id
 
 
 def likeness(member: Member) -> tuple[float, int]:
