@@ -22,7 +22,7 @@ from es_simhash.quality.evaluation import LEAST
 from es_simhash.quality.predictions import predict_pairs
 from es_simhash.quality.scores import script_of
 from es_simhash.scheme.settings import PRESETS
-from es_simhash.scheme.verdict.verification import Level
+from es_simhash.scheme.verdict.levels import Level
 from es_simhash.sketches.hamming import distances
 from es_simhash.text import Chars, Words
 

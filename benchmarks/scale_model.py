@@ -12,7 +12,7 @@ from es_simhash.groups.pairs.document_links import ALL, FEW
 from es_simhash.groups.pairs.fingerprint_store import value_tables
 from es_simhash.scheme.query import Criteria, shared_bands
 from es_simhash.scheme.settings import MinHash, SimHash
-from es_simhash.scheme.verdict.verification import Level
+from es_simhash.scheme.verdict.levels import Level
 from es_simhash.sketches.bands import Bands
 from es_simhash.sketches.tradeoffs import block_candidates
 

@@ -35,7 +35,8 @@ from es_simhash.gate.writing import Writing
 from es_simhash.plans.bulk import hits_by_id
 from es_simhash.plans.check import made_of
 from es_simhash.plans.find_options import query_documents
-from es_simhash.plans.operations import GetDocuments, Refresh, Search, attempt
+from es_simhash.plans.operation_retry import attempt
+from es_simhash.plans.operations import GetDocuments, Refresh, Search
 from es_simhash.scheme.own_fields import object_in
 
 # Seconds between two looks at the index, and the share of the time that they may take.

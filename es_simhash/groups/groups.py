@@ -20,16 +20,16 @@ from es_simhash._core.rows import Rows, Shown
 from es_simhash._core.stages import counted_arrays
 from es_simhash.errors import InputError
 from es_simhash.groups.corpus import Corpus, Linked, name_of_group
-from es_simhash.groups.forms import forms
+from es_simhash.groups.form_detection import forms
 from es_simhash.groups.pairs.compare import Missed, Pairs
 from es_simhash.groups.pairs.document_links import HotKey
 from es_simhash.groups.pairs.nearness import Near, Nearness, canonicals_of, groups_in_batches, in_turn, values_of
 from es_simhash.groups.union_find import Components, UnionFind
 from es_simhash.scheme.mapping import Membership
 from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.verdict.levels import Level
 from es_simhash.scheme.verdict.rarity import Rarity
 from es_simhash.scheme.verdict.rule import EQUAL, PairMeasures, Similarities, are_near, clauses
-from es_simhash.scheme.verdict.verification import Level
 
 # Where the documents come from: texts or an index.
 From_co = TypeVar("From_co", bound=Corpus, covariant=True)
@@ -265,7 +265,7 @@ class Groups(Rows, Generic[From_co]):
 
     @cached_property
     def forms(self) -> tuple[str, ...]:
-        """The names of the first documents of groups that look like forms (see `es_simhash.groups.forms`).
+        """The names of the first documents of groups that look like forms (see `es_simhash.groups.form_detection`).
 
         There are none where no texts were compared.
         """

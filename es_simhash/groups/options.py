@@ -15,8 +15,8 @@ from es_simhash.scheme.fingerprinting import check_threads
 from es_simhash.scheme.query import By, Criteria
 from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import Settings
+from es_simhash.scheme.verdict.levels import Level
 from es_simhash.scheme.verdict.rarity import Rarity
-from es_simhash.scheme.verdict.verification import Level
 from es_simhash.scheme.verdict.verifier import check_estimate, is_by_rarity, verification_of
 
 _LEAST_MEMORY = 1 << 20

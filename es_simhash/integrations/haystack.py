@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from es_simhash.errors import MissingExtraError
 from es_simhash.integrations.standing import how, metadata_of, standing
-from es_simhash.scheme.verdict.verification import Level
+from es_simhash.scheme.verdict.levels import Level
 
 try:
     from haystack import Document, component

@@ -7,7 +7,7 @@ from typing import Any
 
 from es_simhash.errors import MissingExtraError
 from es_simhash.integrations.standing import how, metadata_of, standing
-from es_simhash.scheme.verdict.verification import Level
+from es_simhash.scheme.verdict.levels import Level
 
 try:
     from langchain_core.callbacks import Callbacks

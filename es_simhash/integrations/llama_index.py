@@ -8,7 +8,7 @@ from typing import Any
 
 from es_simhash.errors import MissingExtraError
 from es_simhash.integrations.standing import COUNT, IDS, how, metadata_of, standing
-from es_simhash.scheme.verdict.verification import Level
+from es_simhash.scheme.verdict.levels import Level
 
 try:
     from llama_index.core.postprocessor.types import BaseNodePostprocessor

@@ -10,7 +10,7 @@ from es_simhash.groups.of_texts import dedup
 from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.fingerprint_store import needed
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.verdict.verification import Level
+from es_simhash.scheme.verdict.levels import Level
 
 # Metadata of a document that stands for others: how many were left out for it, and their ids.
 COUNT, IDS = "near_duplicates", "near_duplicate_ids"

@@ -15,7 +15,8 @@ from es_simhash.documents.documents import Documents, unchanged_text
 from es_simhash.errors import EngineError, IndexStateError
 from es_simhash.live.sweep.reading import DocumentRef, Reading
 from es_simhash.plans.open_index import check_may_note, fingerprinted, note_rarity, noted_rarity
-from es_simhash.plans.operations import GetMappings, Plan, retry, retry_each
+from es_simhash.plans.operation_retry import retry, retry_each
+from es_simhash.plans.operations import GetMappings, Plan
 from es_simhash.plans.reply_size import ReplySize, documents_by_id
 from es_simhash.scheme.mapping import entries
 from es_simhash.scheme.own_fields import object_in

@@ -21,7 +21,8 @@ from es_simhash.live.sweep.reading import DocumentRef, Survey, part_of
 from es_simhash.live.sweep.runner import Pass, Runner
 from es_simhash.live.sweep.writing import Prepared, Update, settle_by_reading_again
 from es_simhash.plans.open_index import closed_index, closed_ones, forget_prefix, forget_rarity
-from es_simhash.plans.operations import Action, Count, GetInfo, GetMappings, Plan, Refresh, retry, retry_each
+from es_simhash.plans.operation_retry import retry, retry_each
+from es_simhash.plans.operations import Action, Count, GetInfo, GetMappings, Plan, Refresh
 from es_simhash.plans.text_fields import REMEDY, foreign_in
 from es_simhash.scheme.mapping import entries
 

@@ -17,17 +17,8 @@ from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.plans.bulk import RequestSize, send
 from es_simhash.plans.check import Checked, SeenDocuments, check_fingerprinted
 from es_simhash.plans.find_options import FindOptions, QueryDocument
-from es_simhash.plans.operations import (
-    Action,
-    ActionResult,
-    Bulk,
-    GetDocuments,
-    Plan,
-    Refresh,
-    attempt,
-    retry,
-    retry_all,
-)
+from es_simhash.plans.operation_retry import attempt, retry, retry_all
+from es_simhash.plans.operations import Action, ActionResult, Bulk, GetDocuments, Plan, Refresh
 from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.mapping import (

@@ -19,17 +19,8 @@ from es_simhash.errors import (
     UnreachableError,
     UnsendableError,
 )
-from es_simhash.plans.operations import (
-    MOST_ID_BYTES,
-    Action,
-    ActionResult,
-    Bulk,
-    Plan,
-    Refresh,
-    Search,
-    Wait,
-    retry_delays,
-)
+from es_simhash.plans.operation_retry import retry_delays
+from es_simhash.plans.operations import MOST_ID_BYTES, Action, ActionResult, Bulk, Plan, Refresh, Search, Wait
 from es_simhash.plans.reply_size import with_source
 
 _MOST_ACTIONS, _MOST_LENGTH = 500, 4 << 20

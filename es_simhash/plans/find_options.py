@@ -17,7 +17,8 @@ from es_simhash.plans.reply_size import documents_by_id, with_source
 from es_simhash.scheme.query import By, Criteria, Filter, name_list
 from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import Settings
-from es_simhash.scheme.verdict.verification import Level, Verification, similarity_of
+from es_simhash.scheme.verdict.levels import Level, similarity_of
+from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import verification_of
 from es_simhash.text.features import IdfTable
 

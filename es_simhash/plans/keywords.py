@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from es_simhash.scheme.query import By, Filter
     from es_simhash.scheme.scheme import Scheme
     from es_simhash.scheme.scope import Scope
-    from es_simhash.scheme.verdict.verification import Level
+    from es_simhash.scheme.verdict.levels import Level
     from es_simhash.text.features import IdfTable
 
 

@@ -13,6 +13,7 @@ from es_simhash._core.json_codec import Json, is_true
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.sources import check_sources
 from es_simhash.errors import AccessError, EngineError, IndexStateError, MappingError, MissingError, SchemeMismatchError
+from es_simhash.plans.operation_retry import attempt
 from es_simhash.plans.operations import (
     Count,
     GetMappings,
@@ -21,7 +22,6 @@ from es_simhash.plans.operations import (
     Plan,
     PutMapping,
     Search,
-    attempt,
     is_remote,
 )
 from es_simhash.scheme import mapping, notes

@@ -16,7 +16,8 @@ from zlib import crc32
 
 from es_simhash._core.json_codec import Json, json_length
 from es_simhash.errors import EngineError, TooLargeError, UnansweredError, UnreachableError
-from es_simhash.plans.operations import GetDocuments, Plan, Sample, Search, retry
+from es_simhash.plans.operation_retry import retry
+from es_simhash.plans.operations import GetDocuments, Plan, Sample, Search
 
 Item = TypeVar("Item")
 

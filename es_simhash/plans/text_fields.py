@@ -9,7 +9,8 @@ from typing import Any
 from es_simhash._core.json_codec import Json, is_false, splits, values_at
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import MappingError
-from es_simhash.plans.operations import Plan, Search, attempt
+from es_simhash.plans.operation_retry import attempt
+from es_simhash.plans.operations import Plan, Search
 from es_simhash.plans.reply_size import FIRST_DOCUMENTS, sampled, with_source
 from es_simhash.scheme.json_form import is_identity
 from es_simhash.scheme.mapping import entries

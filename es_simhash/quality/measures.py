@@ -18,8 +18,9 @@ from es_simhash.quality.ceiling import feature_batches, similar_among, similar_p
 from es_simhash.quality.feature_samples import MOST, FeatureSamples, sampled
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.builtin import builtin
+from es_simhash.scheme.verdict.levels import Measure
 from es_simhash.scheme.verdict.rule import Similarities
-from es_simhash.scheme.verdict.verification import Measure, Verification
+from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import compared, is_by_rarity
 from es_simhash.sketches.weighted_sets import WeightedSet, shared_weights
 

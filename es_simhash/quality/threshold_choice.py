@@ -18,7 +18,8 @@ from es_simhash.quality.evaluation import LEAST, PairOutcomes, PairScores, one_b
 from es_simhash.quality.labels import Truth
 from es_simhash.quality.predictions import PredictedPairs
 from es_simhash.quality.scores import Bootstrap, similarity_curve
-from es_simhash.scheme.verdict.verification import LEVELS, Level, Verification
+from es_simhash.scheme.verdict.levels import LEVELS, Level
+from es_simhash.scheme.verdict.verification import Verification
 
 # Fewer clusters of duplicates, or pairs of others, choose a threshold by chance.
 _FEW = 20

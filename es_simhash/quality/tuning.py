@@ -22,7 +22,8 @@ from es_simhash.quality.scores import script_of
 from es_simhash.quality.threshold_choice import ThresholdChoice, choose_threshold
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import MinHash
-from es_simhash.scheme.verdict.verification import Level, Verification, similarity_of
+from es_simhash.scheme.verdict.levels import Level, similarity_of
+from es_simhash.scheme.verdict.verification import Verification
 
 # How many texts a preset is chosen by, if there is no scheme.
 _TEXTS = 700

@@ -12,7 +12,8 @@ from typing import Any, TypeAlias
 from es_simhash._core.json_codec import parse_json
 from es_simhash.errors import FormatError, SchemeError
 from es_simhash.scheme.settings import Layout, MinHash, Passages, Settings, SimHash
-from es_simhash.scheme.verdict.verification import LEVELS, Verification
+from es_simhash.scheme.verdict.levels import LEVELS
+from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.text.features import IdfTable
 from es_simhash.text.hashing.registry import HASH_FUNCTIONS, HashFunction
 from es_simhash.text.normalise import Normalisation

@@ -17,7 +17,8 @@ from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
 from es_simhash.scheme.settings import MinHash, Settings
-from es_simhash.scheme.verdict.verification import Level, Verification, similarity_of
+from es_simhash.scheme.verdict.levels import Level, similarity_of
+from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.sketches.tradeoffs import shared_among
 
 By: TypeAlias = Literal["simhash", "minhash", "both"]

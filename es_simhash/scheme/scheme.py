@@ -26,7 +26,8 @@ from es_simhash.scheme.json_form import Functions
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
 from es_simhash.scheme.query import By, Criteria, Filter
 from es_simhash.scheme.settings import PRESETS, Settings
-from es_simhash.scheme.verdict.verification import Level, Verification
+from es_simhash.scheme.verdict.levels import Level
+from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import Verifier
 from es_simhash.sketches import hamming
 from es_simhash.sketches.minhash.common import estimate

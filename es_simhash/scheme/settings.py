@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, get_ar
 from es_simhash._core.arrays import words_per_code
 from es_simhash._core.native import by_kernels, native
 from es_simhash.errors import SchemeError
-from es_simhash.scheme.verdict.verification import Verification, check_similarity
+from es_simhash.scheme.verdict.levels import check_similarity
+from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.sketches.bands import BITS_A_DIGIT, Bands
 from es_simhash.sketches.blocks import MAX_KEYED_BLOCKS, Blocks
 from es_simhash.sketches.minhash import k_hash, one_permutation, weighted

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from es_simhash.quality.predictions import StoredDocuments
     from es_simhash.scheme.scheme import Scheme
     from es_simhash.scheme.scope import Scope
-    from es_simhash.scheme.verdict.verification import Level
+    from es_simhash.scheme.verdict.levels import Level
 
 
 @click.command(name="tune", cls=EngineVerb)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from es_simhash.cli.options.files import json_object, text_in
-from es_simhash.scheme.verdict.verification import NAMES, Level
+from es_simhash.scheme.verdict.levels import NAMES, Level
 
 if TYPE_CHECKING:
     from es_simhash.cli.show.output import Output

@@ -9,7 +9,7 @@ from heapq import nsmallest
 from typing import Any, TypeAlias
 
 from es_simhash._core.json_codec import Json
-from es_simhash.cli.reports.charts import Chart, Dates, PairCounts, Sizes
+from es_simhash.cli.reports.chart_bins import Chart, Dates, PairCounts, Sizes
 from es_simhash.documents.sources import text_of
 from es_simhash.errors import DocumentError
 from es_simhash.groups.groups import Counts, Group, Member

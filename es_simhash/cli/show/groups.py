@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from es_simhash._core.humanize import counted
 from es_simhash._core.json_codec import Json
 from es_simhash._core.rows import as_json
-from es_simhash.cli.show.forms import forms_sentences
+from es_simhash.cli.show.form_detection import forms_sentences
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ import csv
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from es_simhash.documents.files.data_file import DataFile, Numbered, RecordError, Stream, decoded, read_lines
+from es_simhash.documents.files.compression import Stream
+from es_simhash.documents.files.data_file import DataFile, Numbered, RecordError, decoded, read_lines
 
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 _SEPARATORS = {";", "\t", "|", ","}

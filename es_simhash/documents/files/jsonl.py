@@ -10,17 +10,16 @@ from typing import Any, NoReturn
 
 from es_simhash._core.arrow import one_line
 from es_simhash._core.json_codec import Json, loads
+from es_simhash.documents.files.compression import Stream, reading_errors
 from es_simhash.documents.files.data_file import (
     BYTE_ORDER_MARK,
     DataFile,
     Numbered,
     ReadOptions,
     RecordError,
-    Stream,
     decoded,
     new_decoder,
     read_lines,
-    reading_errors,
 )
 from es_simhash.errors import InputError
 

@@ -9,7 +9,8 @@ from typing import Any
 from es_simhash._core.arrow import one_line, rows_at_once
 from es_simhash._core.json_codec import Json
 from es_simhash.documents.arrow.frame import convert_row, converts_of, raw_rows, without_nanoseconds
-from es_simhash.documents.files.data_file import DataFile, Numbered, OnBytes
+from es_simhash.documents.files.compression import OnBytes
+from es_simhash.documents.files.data_file import DataFile, Numbered
 from es_simhash.errors import DocumentError, InputError, MissingExtraError
 
 

@@ -14,24 +14,26 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from es_simhash._core.stages import OnProgress
+from es_simhash.documents.files.compression import (
+    STANDARD_INPUT,
+    OnBytes,
+    Stream,
+    breaks_off,
+    compression_of,
+    open_stream,
+    reading_errors,
+    zstd,
+)
 from es_simhash.documents.files.csv_tables import read_table
 from es_simhash.documents.files.data_file import (
-    STANDARD_INPUT,
     DataFile,
     FileDocument,
     Numbered,
-    OnBytes,
     ReadOptions,
     RecordError,
-    Stream,
-    breaks_off,
     check_encoding,
-    compression_of,
     line_encoding_of,
-    open_stream,
-    reading_errors,
     with_line_feeds,
-    zstd,
 )
 from es_simhash.documents.files.formats import check_format, compression_by_name, format_of
 from es_simhash.documents.files.jsonl import read_json, read_jsonl

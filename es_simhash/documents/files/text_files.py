@@ -5,17 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from es_simhash.documents.files.data_file import (
-    BYTE_ORDER_MARK,
-    DataFile,
-    Numbered,
-    RecordError,
-    Stream,
-    as_text,
-    breaks_off,
-    decoded,
-    reading_errors,
-)
+from es_simhash.documents.files.compression import Stream, breaks_off, reading_errors
+from es_simhash.documents.files.data_file import BYTE_ORDER_MARK, DataFile, Numbered, RecordError, as_text, decoded
 from es_simhash.documents.files.formats import format_by_name
 from es_simhash.errors import InputError
 

@@ -33,7 +33,8 @@ from es_simhash.engines.base import StoppableEngine, run
 from es_simhash.groups.of_index import stored_fingerprints
 from es_simhash.groups.of_index.document_refs import name_of
 from es_simhash.live.sweep.reading import Reading, changed_after
-from es_simhash.plans.operations import Count, retry
+from es_simhash.plans.operation_retry import retry
+from es_simhash.plans.operations import Count
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.mapping import GROUP, SIZE, is_settled

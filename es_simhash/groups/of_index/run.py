@@ -20,7 +20,8 @@ from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.spool import Spools
 from es_simhash.live.sweep.reading import MOST_LOSSES
 from es_simhash.plans.open_index import without_fingerprints
-from es_simhash.plans.operations import Count, Plan, retry
+from es_simhash.plans.operation_retry import retry
+from es_simhash.plans.operations import Count, Plan
 
 _ALL: Json = {"match_all": {}}
 

@@ -30,7 +30,8 @@ from es_simhash.live.sweep.writing import Outcome, Pace, Prepared, Update, read_
 from es_simhash.plans.bulk import RequestSize
 from es_simhash.plans.init import bring
 from es_simhash.plans.open_index import note, note_where_allowed, noted
-from es_simhash.plans.operations import Action, GetMappings, Plan, Refresh, retry
+from es_simhash.plans.operation_retry import retry
+from es_simhash.plans.operations import Action, GetMappings, Plan, Refresh
 from es_simhash.plans.text_fields import foreign_in
 from es_simhash.scheme import mapping
 from es_simhash.scheme.mapping import SIZE

@@ -37,7 +37,7 @@ from es_simhash.integrations.mcp.filters import MOST_FIELD_CHARACTERS, literal
 from es_simhash.integrations.mcp.shown import differences, found, near, shortened
 from es_simhash.plans.operations import Count
 from es_simhash.plans.reply_size import sampled
-from es_simhash.scheme.verdict.verification import Level
+from es_simhash.scheme.verdict.levels import Level
 
 # Maximum number of documents of a call, and of characters of its texts.
 MOST_DOCUMENTS = 100

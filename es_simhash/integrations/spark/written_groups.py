@@ -20,7 +20,8 @@ from es_simhash.index import Index
 from es_simhash.live.sweep.reading import DocumentRef
 from es_simhash.live.sweep.writing import Outcome, write
 from es_simhash.plans.bulk import RequestSize
-from es_simhash.plans.operations import Action, Refresh, retry
+from es_simhash.plans.operation_retry import retry
+from es_simhash.plans.operations import Action, Refresh
 from es_simhash.scheme.mapping import Membership, new_name
 
 _AT_ONCE = 500

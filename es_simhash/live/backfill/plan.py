@@ -12,7 +12,8 @@ from es_simhash.live.sweep.progress import Progress
 from es_simhash.live.sweep.reading import Changes, Part, changes_of, make_visible
 from es_simhash.live.sweep.runner import Pass
 from es_simhash.live.sweep.temporary_settings import change, set_back
-from es_simhash.plans.operations import Count, GetMappings, Plan, Refresh, retry, retry_each
+from es_simhash.plans.operation_retry import retry, retry_each
+from es_simhash.plans.operations import Count, GetMappings, Plan, Refresh
 
 # The most passes over an index for documents left out or changed meanwhile; the rest is for the next run. One of
 # several machines cannot distinguish the changes of the other machines from those of strangers.

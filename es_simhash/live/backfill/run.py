@@ -18,7 +18,8 @@ from es_simhash.live.learning import LowestContents, learn_once, now
 from es_simhash.live.sweep.progress import Progress, Tally
 from es_simhash.live.sweep.runner import Runner
 from es_simhash.live.sweep.temporary_settings import all_set_back
-from es_simhash.plans.operations import Plan, retry_each
+from es_simhash.plans.operation_retry import retry_each
+from es_simhash.plans.operations import Plan
 
 
 class Backfill:

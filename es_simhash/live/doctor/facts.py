@@ -15,6 +15,7 @@ from es_simhash.documents.documents import Documents, readable_text
 from es_simhash.documents.painless.stored_scripts import readable_simhash
 from es_simhash.errors import AccessError, EngineError, ScriptError
 from es_simhash.plans.open_index import fingerprinted
+from es_simhash.plans.operation_retry import attempt
 from es_simhash.plans.operations import (
     Action,
     Bulk,
@@ -25,7 +26,6 @@ from es_simhash.plans.operations import (
     GetSettings,
     Plan,
     Search,
-    attempt,
 )
 from es_simhash.plans.reply_size import sampled
 from es_simhash.plans.text_fields import Derived, derived_fields, fields_in_no_document, look_for_foreign

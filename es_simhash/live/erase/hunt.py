@@ -14,7 +14,8 @@ from es_simhash.live.erase.copies import KINDS, Copy, EraseOptions, Place, Sourc
 from es_simhash.live.erase.judging import Judge, Judged
 from es_simhash.live.sweep.reading import Reading
 from es_simhash.plans.open_index import IndicesBehind
-from es_simhash.plans.operations import Count, GetAliases, MultiSearch, Plan, Refresh, Search, attempt, retry, retry_all
+from es_simhash.plans.operation_retry import attempt, retry, retry_all
+from es_simhash.plans.operations import Count, GetAliases, MultiSearch, Plan, Refresh, Search
 from es_simhash.plans.reply_size import ReplySize, documents_by_id
 from es_simhash.scheme import query
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from getpass import getuser
 
 from es_simhash._core.json_codec import Json
-from es_simhash.plans.operations import GetInfo, GetResource, Plan, attempt
+from es_simhash.plans.operation_retry import attempt
+from es_simhash.plans.operations import GetInfo, GetResource, Plan
 
 # Where Elasticsearch and OpenSearch's security plugin say who is logged in, and by which name.
 _ASKED = {

@@ -15,7 +15,8 @@ from es_simhash.live.erase.sources import read_sources, without_words
 from es_simhash.live.learning import now
 from es_simhash.plans.bulk import RequestSize, send
 from es_simhash.plans.open_index import IndicesBehind, closed_ones
-from es_simhash.plans.operations import Action, ActionResult, Bulk, Plan, Refresh, retry
+from es_simhash.plans.operation_retry import retry
+from es_simhash.plans.operations import Action, ActionResult, Bulk, Plan, Refresh
 
 # Writers of copies who are faster than this many rounds must be stopped first.
 _ROUNDS = 50

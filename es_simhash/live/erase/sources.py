@@ -10,7 +10,8 @@ from es_simhash.errors import DocumentError, InputError, MissingError, TextError
 from es_simhash.live.erase.copies import EraseOptions, Source, Tenants, has_words
 from es_simhash.live.sweep.reading import DocumentRef
 from es_simhash.plans.open_index import IndicesBehind
-from es_simhash.plans.operations import Count, Plan, Search, attempt, retry, retry_each
+from es_simhash.plans.operation_retry import attempt, retry, retry_each
+from es_simhash.plans.operations import Count, Plan, Search
 from es_simhash.plans.reply_size import with_source
 from es_simhash.plans.text_fields import fields_in_no_document, no_text
 from es_simhash.scheme.scheme import Scheme

@@ -21,17 +21,8 @@ from es_simhash.live.sweep.runner import Pass
 from es_simhash.live.sweep.temporary_settings import are_changed, change, set_back
 from es_simhash.plans.init import bring, make_index
 from es_simhash.plans.open_index import note, note_rarity, noted_rarity
-from es_simhash.plans.operations import (
-    Count,
-    DeleteIndex,
-    GetAliases,
-    GetMappings,
-    Plan,
-    Refresh,
-    UpdateAliases,
-    retry,
-    retry_each,
-)
+from es_simhash.plans.operation_retry import retry, retry_each
+from es_simhash.plans.operations import Count, DeleteIndex, GetAliases, GetMappings, Plan, Refresh, UpdateAliases
 from es_simhash.scheme.mapping import merge
 
 # The most passes over the source for documents changed meanwhile, and the most comparisons with the copy.

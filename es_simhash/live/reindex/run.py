@@ -12,7 +12,8 @@ from es_simhash.live.reindex.plan import Reindexed, reindex
 from es_simhash.live.reindex.survey import ReindexSurvey, survey
 from es_simhash.live.sweep.progress import Progress, Tally
 from es_simhash.live.sweep.runner import Runner
-from es_simhash.plans.operations import Plan, retry_each
+from es_simhash.plans.operation_retry import retry_each
+from es_simhash.plans.operations import Plan
 
 
 class Reindexing:

@@ -11,7 +11,8 @@ from es_simhash._core.stages import counted_each, counting
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.live.reindex.survey import Copying
 from es_simhash.live.sweep.reading import Reading
-from es_simhash.plans.operations import Count, GetInfo, Plan, Refresh, Search, Slice, retry
+from es_simhash.plans.operation_retry import retry
+from es_simhash.plans.operations import Count, GetInfo, Plan, Refresh, Search, Slice
 from es_simhash.plans.reply_size import documents_by_id
 
 _EVERYTHING: Json = {"match_all": {}}

@@ -11,6 +11,7 @@ from es_simhash.documents.rejected import Rejected
 from es_simhash.errors import ReaderLostError, TooLargeError, UnavailableError, UnreachableError
 from es_simhash.live.doctor.finding import Finding, refusal
 from es_simhash.live.sweep.options import RunOptions
+from es_simhash.plans.operation_retry import attempt, close, retry, retry_delays
 from es_simhash.plans.operations import (
     Count,
     GetResource,
@@ -23,10 +24,6 @@ from es_simhash.plans.operations import (
     Search,
     Slice,
     Wait,
-    attempt,
-    close,
-    retry,
-    retry_delays,
 )
 from es_simhash.plans.reply_size import FIRST_DOCUMENTS, REPLY_BYTES, ReplySize
 

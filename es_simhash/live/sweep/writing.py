@@ -15,7 +15,8 @@ from es_simhash._core.json_codec import Json
 from es_simhash.documents.rejected import Rejected
 from es_simhash.live.sweep.reading import DocumentRef
 from es_simhash.plans.bulk import RequestSize, send
-from es_simhash.plans.operations import Action, ActionResult, Bulk, Plan, Wait, retry_delays
+from es_simhash.plans.operation_retry import retry_delays
+from es_simhash.plans.operations import Action, ActionResult, Bulk, Plan, Wait
 from es_simhash.plans.reply_size import documents_by_id
 
 # How often a document is read again if others keep changing it before it is written.

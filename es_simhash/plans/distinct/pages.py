@@ -21,7 +21,8 @@ from es_simhash.errors import EngineError, FormatError, InputError, ReaderLostEr
 from es_simhash.plans.distinct.search_body import SearchBody, check_scripts
 from es_simhash.plans.documents_behind import documents_behind
 from es_simhash.plans.find_options import MOST_CANDIDATES, FindOptions, MatchOptions
-from es_simhash.plans.operations import OpenReader, Plan, Reader, Search, close
+from es_simhash.plans.operation_retry import close
+from es_simhash.plans.operations import OpenReader, Plan, Reader, Search
 from es_simhash.plans.reply_size import ReplySize
 from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.scheme.folding import Apart, Folding, FoldingRule, GroupRule, Name

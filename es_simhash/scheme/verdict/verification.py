@@ -6,42 +6,10 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from es_simhash.errors import SchemeError
+from es_simhash.scheme.verdict.levels import LEVELS, Level, Measure, check_similarity, similarity_of
 
-# How the features of two texts are compared (see `es_simhash.scheme.verdict.verifier`), how they are weighed, and which
-# they are: those of the fingerprint, or the runs and numbers of the text (see `es_simhash.text.tokens.numbers`).
-Measure: TypeAlias = Literal["jaccard", "balanced"]
 VerificationWeights: TypeAlias = Literal["rarity", "scheme"]
 VerificationFeatures: TypeAlias = Literal["scheme", "text"]
-
-# The same text but for a few words; what a reader takes for the same text; an earlier or later version of it,
-# rewritten in good part.
-Level: TypeAlias = Literal["copies", "near", "versions"]
-
-# The minimum similarity of each level. Those of the balanced measure were chosen on labelled documents; two texts of
-# one length that have it share 90%, 71% and 59% of their features, which gives the others. The containment is that of
-# passages (see `es_simhash.scheme.verdict.common_passages`).
-LEVELS: dict[Measure | Literal["containment"], dict[Level, float]] = {
-    "balanced": {"copies": 0.85, "near": 0.63, "versions": 0.5},
-    "jaccard": {"copies": 0.8, "near": 0.55, "versions": 0.4},
-    "containment": {"copies": 0.9, "near": 0.75, "versions": 0.6},
-}
-NAMES: tuple[Level, ...] = get_args(Level)
-
-
-def similarity_of(given: float | Level, measure: Measure | Literal["containment"]) -> float:
-    """Return a minimum similarity, which may be given by the name of a level, by a measure."""
-    if not isinstance(given, str):
-        return check_similarity(given)
-    if given not in NAMES:
-        raise SchemeError(f"There is no level {given!r}. Choose from: {', '.join(NAMES)}, or a similarity.")
-    return LEVELS[measure][given]
-
-
-def check_similarity(similarity: float) -> float:
-    """Return ``similarity`` if it can be asked for."""
-    if isinstance(similarity, bool) or not isinstance(similarity, int | float) or not 0 < similarity <= 1:
-        raise SchemeError(f"The minimum similarity cannot be {similarity!r}. Choose one above 0, up to 1.")
-    return similarity
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,10 @@ from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.fingerprinting import stripped
 from es_simhash.scheme.settings import MinHash, Settings, reads_texts
 from es_simhash.scheme.verdict.builtin import builtin
+from es_simhash.scheme.verdict.levels import Measure
 from es_simhash.scheme.verdict.rarity import KEY_BITS, Rarity
 from es_simhash.scheme.verdict.rule import Flags, PairMeasures, Similarities
-from es_simhash.scheme.verdict.verification import Measure, Verification
+from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.sketches import similarity
 from es_simhash.sketches.similarity import Vector
 from es_simhash.sketches.weighted_sets import SetCache, WeightedSet, fits, shared_weights, weighted_sets

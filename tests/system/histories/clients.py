@@ -17,7 +17,7 @@ from es_simhash.cli.show import exits
 from es_simhash.errors import ReaderLostError, UnavailableError, UnreachableError
 from es_simhash.gate import Gate, GateOptions
 from es_simhash.index import Index
-from es_simhash.plans.operations import retry_delays
+from es_simhash.plans.operation_retry import retry_delays
 from tests.support.commands import Run
 
 Result = TypeVar("Result")

@@ -15,8 +15,9 @@ from es_simhash._core.environment import NATIVE
 from es_simhash._core.native import native
 from es_simhash.errors import InputError
 from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.verdict.levels import Measure
 from es_simhash.scheme.verdict.rule import PairMeasures
-from es_simhash.scheme.verdict.verification import Measure, Verification, VerificationFeatures
+from es_simhash.scheme.verdict.verification import Verification, VerificationFeatures
 from es_simhash.scheme.verdict.verifier import CompiledVerifier, Verifier, rarity_of
 from es_simhash.sketches.weighted_sets import SetCache
 from es_simhash.text.features import IdfTable

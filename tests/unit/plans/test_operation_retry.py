@@ -8,7 +8,8 @@ import pytest
 
 from es_simhash.engines.base import run
 from es_simhash.errors import MissingError, UnavailableError, UnreachableError
-from es_simhash.plans.operations import Count, GetMappings, Operation, Plan, Refresh, retry_each
+from es_simhash.plans.operation_retry import retry_each
+from es_simhash.plans.operations import Count, GetMappings, Operation, Plan, Refresh
 
 
 class Away:

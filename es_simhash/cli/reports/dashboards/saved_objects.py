@@ -20,7 +20,7 @@ from importlib.resources import files
 from typing import Any
 
 from es_simhash._core.json_codec import Json
-from es_simhash.cli.reports.charts import MOST_PERIODS, SIZES, size_names
+from es_simhash.cli.reports.chart_bins import MOST_PERIODS, SIZES, size_names
 from es_simhash.cli.reports.dashboards.subject import ALL_TIMES, UI, Subject
 
 _VERSIONS = {"index-pattern": "7.6.0", "search": "7.9.3", "visualization": "7.10.0", "dashboard": "7.9.3"}

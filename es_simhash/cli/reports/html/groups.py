@@ -9,7 +9,7 @@ from es_simhash._core.html import Html, element, table
 from es_simhash._core.humanize import counted, with_error
 from es_simhash.cli.reports.group_report import GroupReport, Key, LargeGroup, Setup, key_of, likeness, near
 from es_simhash.cli.reports.html.page import chart, differences, legend, page, pieces, section
-from es_simhash.cli.show.forms import forms_sentences
+from es_simhash.cli.show.form_detection import forms_sentences
 from es_simhash.groups.groups import Group, Member
 from es_simhash.plans.explain.text_differences import excerpt
 

@@ -12,7 +12,7 @@ from importlib.resources import files
 
 from es_simhash._core.html import Content, Html, element, table
 from es_simhash._core.humanize import counted
-from es_simhash.cli.reports.charts import Chart
+from es_simhash.cli.reports.chart_bins import Chart
 from es_simhash.plans.explain.text_differences import Piece, marked_changes
 from es_simhash.scheme.settings import Settings
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.cli.reports.charts import Bar, Chart, Dates, PairCounts, Sizes
+from es_simhash.cli.reports.chart_bins import Bar, Chart, Dates, PairCounts, Sizes
 from es_simhash.groups.pairs.compare import pair_type
 from es_simhash.scheme.query import Criteria
 from tests.support.reports import pairs

@@ -84,7 +84,7 @@ def test_nothing_is_asked_for_if_there_is_nothing_to_show() -> None:
 def test_members_with_one_id_in_several_indices_are_distinct() -> None:
     documents = {"x": {"body": "the one"}, "y": {"body": "the other"}}
     of_both = [group("a", member("1", index="x"), member("1", index="y"))]
-    found = report(of_both, look=lambda members: [documents[each.index] for each in members])
+    found = report(of_both, look=lambda members: [documents[each.index or ""] for each in members])
     assert found.texts == {("x", "1"): "the one", ("y", "1"): "the other"}
 
 

@@ -19,7 +19,8 @@ from es_simhash.live.backfill.totals_file import TotalsFile
 from es_simhash.live.sweep.progress import Progress, Tally
 from es_simhash.live.sweep.writing import Outcome, Pace
 from es_simhash.plans.bulk import RequestSize
-from es_simhash.plans.operations import Slice, Wait, retry_delays
+from es_simhash.plans.operation_retry import retry_delays
+from es_simhash.plans.operations import Slice, Wait
 from es_simhash.scheme.scheme import Scheme
 
 DOCUMENTS = Documents(Scheme(), ["title", "body"])

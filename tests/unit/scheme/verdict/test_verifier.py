@@ -18,7 +18,8 @@ from es_simhash._core.environment import NATIVE
 from es_simhash.errors import SchemeError
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import MinHash, SimHash
-from es_simhash.scheme.verdict.verification import Measure, Verification
+from es_simhash.scheme.verdict.levels import Measure
+from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import Verifier, comparable_features, is_by_rarity, rarity_of
 from es_simhash.sketches import similarity
 from es_simhash.sketches.weighted_sets import SetCache, WeightedSet, shared_weights

@@ -6,7 +6,7 @@ from html import escape
 
 import pytest
 
-from es_simhash.cli.reports.charts import Bar, Chart
+from es_simhash.cli.reports.chart_bins import Bar, Chart
 from es_simhash.cli.reports.group_report import GroupReport, SharedKey
 from es_simhash.cli.reports.html.groups import report_page
 from es_simhash.cli.reports.html.page import chart
