@@ -30,7 +30,7 @@ from es_simhash.cli.show.output import Output
 @find_options
 @scope_value_option
 @click.option("--source", multiple=True, metavar="PATH", help="Field of the matches to show; repeatable.")
-@fields_option("With --preview: text field of documents; repeatable.")
+@fields_option("With --preview, or of another cluster: text field of documents; repeatable.")
 def command(
     index: str,
     text: str | None,
@@ -56,12 +56,13 @@ def command(
     Example: es-simhash find articles --id 42 --similarity 0.5 --source title
     """
     from es_simhash.index import Index
+    from es_simhash.plans.operations import is_remote
 
     if sum(given is not None for given in (text, id_, file)) != 1:
         raise click.UsageError("Give one of --text, --id and --file.")
     if file is not None:
         text = text_in(file)
-    if fields and not preview:
+    if fields and not preview and not is_remote(index):
         raise click.UsageError("An index with fingerprints has its own fields. Drop --field, or add --preview.")
     if containing and contained:
         raise click.UsageError("--containing and --contained are two searches. Give one of them.")

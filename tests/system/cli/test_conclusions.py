@@ -108,10 +108,10 @@ def test_ids_that_clash_are_written_so_that_each_names_one_document(index: str, 
     checked = run("check", index, a, b, str(c), "--url", place, "--json", code=None)
     found = {each["id"]: each for each in lines(checked)}
     assert [*found] == ["1", "2", f"{b}:1:1", f"{b}:2:2", f"{c}:1:1", f"{c}:1.1:1"]
-    assert [match["id"] for match in found[f"{b}:1:1"]["earlier"]] == ["1"]
+    assert [match["id"] for match in found[f"{b}:1:1"]["earlier"]["matches"]] == ["1"]
     # The index has a document with the id 1 as well, which is another one.
-    assert [match["id"] for match in found[f"{b}:2:2"]["in_index"]] == ["0"]
-    assert {match["id"] for match in found[f"{c}:1.1:1"]["earlier"]} == {"2", f"{c}:1:1"}
+    assert [match["id"] for match in found[f"{b}:2:2"]["in_index"]["matches"]] == ["0"]
+    assert {match["id"] for match in found[f"{c}:1.1:1"]["earlier"]["matches"]} == {"2", f"{c}:1:1"}
     assert f"4 documents have the id of another one: the id '1' is at {a}:1, too." in checked.err
     new = write(tmp_path, "new.jsonl", [{"id": "1", "headline": corpus(9)[8]["body"]}])
     checked = run("check", index, a, new, "--new", "--write", "--url", place, code=None, cwd=tmp_path)

@@ -41,7 +41,7 @@ def test_a_walk_from_labels_to_an_index(folder: Path) -> None:
     scheme = Scheme.from_json((folder / "scheme.json").read_text(encoding="utf-8"))
     assert json.loads(scheme.to_json()) == found["scheme"]
     assert (found["documents"], found["out"]) == (41, "scheme.json")
-    assert found["scheme"]["verification"]["similarity"] == found["threshold"]["similarity"]
+    assert found["scheme"]["verification"]["similarity"] == found["threshold"]["best"]["similarity"]
     assert [each["level"] for each in found["threshold"]["tried"] if each["level"]] == ["versions", "near", "copies"]
     run("load", "news", "news.jsonl", "--field", "body", "--scheme", "scheme.json", cwd=folder)
     [copies] = lines(run("find", "news", "--id", "1", "--json", cwd=folder))

@@ -70,7 +70,7 @@ def check_answers(answers: Sequence[Any], sent: Sequence[bytes]) -> None:
         if each["verdict"] in NEVER_TAKEN:
             assert each["reason"]
             assert not each["accepted"]
-            assert "written_to" not in each
+            assert each["written_to"] is None
     assert (answers[-1]["verdict"], answers[-1]["accepted"]) == ("new", True), answers[-1]
 
 

@@ -154,9 +154,9 @@ def test_two_texts_are_explained_by_a_given_table_or_the_built_in_one(tmp_path: 
     run("learn", write(tmp_path / "all.jsonl", TEXTS), "--output", str(kept), cwd=tmp_path)
     both = ("--text", TEXTS["o1"], "--text", TEXTS["c1"], "--json")
     [built_in], [given] = (lines(run("explain", *both, *more, cwd=tmp_path)) for more in ((), ("--rarity", str(kept))))
-    assert (built_in["table"], built_in["before"]) == (NAME, None)
-    assert given["table"] not in (NAME, None)
-    assert built_in["similarity"]["verified"] != given["similarity"]["verified"]
+    assert (built_in["evidence"]["table"], built_in["before"]) == (NAME, None)
+    assert given["evidence"]["table"] not in (NAME, None)
+    assert built_in["evidence"]["similarity"]["verified"] != given["evidence"]["similarity"]["verified"]
 
 
 def test_an_index_that_nothing_was_learnt_of_has_no_table_to_write(tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ def test_an_explanation_says_how_a_pair_stood_by_the_table_before(index: Index, 
     assert now.before.similarity == first.evidence.similarity.verified != now.evidence.similarity.verified
     assert now.before.are_duplicates == first.verdict.are_duplicates == now.verdict.are_duplicates
     [shown] = lines(run("explain", "news", "a", "b", "--json", "--url", str(tmp_path / "indices"), cwd=tmp_path))
-    assert (shown["table"], shown["before"]["table"]) == (now.evidence.table, first.evidence.table)
+    assert (shown["evidence"]["table"], shown["before"]["table"]) == (now.evidence.table, first.evidence.table)
     assert now.rarity is not None
     assert now.rarity.endswith("and the verdict the same.")
 

@@ -28,7 +28,10 @@ def test_rejections_are_appended_and_counted(tmp_path: Path) -> None:
             rejects(Rejected(file="a.jsonl", line=line, reason="A reason.", excerpt="中\x1b[31m\n", id="x"))
         assert rejects.count == 1
     assert [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] == [
-        {"file": "a.jsonl", "line": line, "id": "x", "reason": "A reason.", "excerpt": "中\\x1b[31m\\n"}
+        {
+            **{"file": "a.jsonl", "line": line, "index": None, "position": None, "id": "x", "reason": "A reason."},
+            **{"excerpt": "中\\x1b[31m\\n", "may_pass": False},
+        }
         for line in [1, 2]
     ]
 
