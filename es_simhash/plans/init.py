@@ -19,8 +19,9 @@ from es_simhash.scheme.scope import Policy
 from es_simhash.scheme.verdict.learnt import LearntRarity
 from es_simhash.scheme.verdict.verifier import table_for
 
-# How often to add the fields to a mapping that others change at the same time.
-_ATTEMPTS = 4
+# How often to add the fields to a mapping that others change at the same time. Each program that adds a prefix
+# meanwhile can cost an attempt, and the last writer must still bring the copies of all notes into ``_meta``.
+_ATTEMPTS = 16
 
 
 @dataclass(frozen=True)
