@@ -25,7 +25,7 @@ _SMALLER: dict[str, Any] = {
     "es_simhash.plans.bulk._MOST_LENGTH": 4_000,
     "es_simhash.index.index.WRITES": 8,
 }
-_RETRY = "es_simhash.plans.operations"
+_RETRY = "es_simhash.plans.operation_retry"
 _MOST_RUNS = 40
 
 # Takes arguments as the command line does, and ends in the same way.
