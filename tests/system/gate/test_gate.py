@@ -186,8 +186,9 @@ def test_what_it_has_written_is_remembered_until_searches_show_it_however_old(in
         assert kinds(gate.check([document("b", 0, 1)])) == ["near-duplicate"]
 
 
-def test_what_it_was_to_write_is_recovered_however_long_ago_that_was(index: Index, tmp_path: Path) -> None:
-    """The embedded engine may have lost what was answered; a server has it, or nobody was answered."""
+@contextmanager
+def killed_before_its_write(index: Index, tmp_path: Path) -> Iterator[Path]:
+    """Yield what a gate leaves that is killed before the document ``a``, which it has accepted, reaches the engine."""
     engine, killed = Meddler(index.engine), RuntimeError("killed")
 
     def kill(_: Bulk) -> None:
@@ -197,10 +198,14 @@ def test_what_it_was_to_write_is_recovered_however_long_ago_that_was(index: Inde
         engine.before = once(Bulk, kill)
         with pytest.raises(RuntimeError, match="killed"):
             gate.add([document("a", 0)])
-        left = left_by_a_kill(tmp_path / "state", tmp_path)
-        with gate_of(index, left, remember=1e-6):
-            is_durable_at_once = run(is_server(), index.engine)
-            assert ids_in(index) == (set() if is_durable_at_once else {"a"})
+        yield left_by_a_kill(tmp_path / "state", tmp_path)
+
+
+def test_what_it_was_to_write_is_recovered_however_long_ago_that_was(index: Index, tmp_path: Path) -> None:
+    """The embedded engine may have lost what was answered; a server has it, or nobody was answered."""
+    with killed_before_its_write(index, tmp_path) as left, gate_of(index, left, remember=1e-6):
+        is_durable_at_once = run(is_server(), index.engine)
+        assert ids_in(index) == (set() if is_durable_at_once else {"a"})
 
 
 def test_after_a_kill_what_was_accepted_is_remembered(index: Index, tmp_path: Path) -> None:
@@ -217,21 +222,11 @@ def test_after_a_kill_what_was_accepted_is_remembered(index: Index, tmp_path: Pa
 
 def test_a_yes_whose_write_never_reached_a_server_is_forgotten_after_a_kill(index: Index, tmp_path: Path) -> None:
     """Nobody was answered, so the first to ask is accepted; the embedded engine's own are written again."""
-    engine, killed = Meddler(index.engine), RuntimeError("killed")
-
-    def kill(_: Bulk) -> None:
-        raise killed
-
-    with gate_of(index, tmp_path / "state", engine) as gate:
-        engine.before = once(Bulk, kill)
-        with pytest.raises(RuntimeError, match="killed"):
-            gate.add([document("a", 0)])
-        left = left_by_a_kill(tmp_path / "state", tmp_path)
-        with gate_of(index, left) as after:
-            is_embedded = bool(ids_in(index))
-            assert kinds(after.add([document("b", 0)])) == ["equal" if is_embedded else "new"]
-            assert kinds(after.add([document("a", 0)])) == ["new" if is_embedded else "equal"]
-            assert len(ids_in(index)) == 1
+    with killed_before_its_write(index, tmp_path) as left, gate_of(index, left) as after:
+        is_embedded = bool(ids_in(index))
+        assert kinds(after.add([document("b", 0)])) == ["equal" if is_embedded else "new"]
+        assert kinds(after.add([document("a", 0)])) == ["new" if is_embedded else "equal"]
+        assert len(ids_in(index)) == 1
 
 
 @servers
