@@ -16,7 +16,7 @@ from es_simhash.errors import ClientVersionError, EngineError, InputError, Missi
 from es_simhash.plans.operations import GetInfo
 
 # How many connections stay open: a backfill in ten slices has a reader and two writers for each. With fewer, the others
-# would be opened anew for each request.
+# would be opened again for each request.
 _CONNECTIONS = 32
 _DEFAULT_PORTS = {"http": 9200, "https": 443}
 

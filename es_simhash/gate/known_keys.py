@@ -42,7 +42,7 @@ from es_simhash.sketches.key_index import KeyIndex, Keys
 _READ, _AT_ONCE, _ESTIMATED = 5_000, 1_000, 20_000
 # With more documents that may be similar to one, the engine's own limits apply.
 _MANY = 100
-# The share of the time that may go into making tables anew, and seconds between two attempts.
+# The share of the time that may go into rebuilding tables, and seconds between two attempts.
 _SHARE, _PAUSE = 0.1, 0.01
 
 

@@ -5,7 +5,7 @@ write, the index is asked by id (an alias or a data stream is refreshed first, s
 
 - It has the document: it was written, and perhaps answered.
 - It lacks the document, and is a server: these keep what they have acknowledged, so nobody was answered, and the
-  document is forgotten. A client that asks again is answered anew.
+  document is forgotten. A client that asks again gets a new answer.
 - It lacks the document, and is embedded: that keeps only what was refreshed, so somebody may have been answered. The
   document is written again.
 
@@ -134,7 +134,7 @@ class Remembering:
         self._journal.append([Event.gone(refused)])
 
     def compact(self) -> None:
-        """Make the journal anew, of what is still remembered."""
+        """Rewrite the journal with what is still remembered."""
         self._journal.replace(event for key, event in self._live().items() if self._pending.get(key))
 
     def _is_ours(self, key: Key) -> bool:

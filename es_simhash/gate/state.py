@@ -105,9 +105,9 @@ class StateFolder:
 _HEAD = struct.Struct("<II")
 # More costs time, and saves little of a text.
 _LEVEL = 1
-# Events that are deflated together when a journal is made anew.
+# Events that are deflated together when a journal is rewritten.
 _TOGETHER = 100
-# Below this, a journal is not made anew.
+# Below this, a journal is not rewritten.
 _SMALL = 1 << 20
 # What is deflated begins with this.
 _DEFLATED = b"\x78"
@@ -126,7 +126,7 @@ class Journal:
     def __init__(self, path: Path, syncs: bool = True) -> None:
         self.path = path
         self._syncs = syncs
-        # How many documents were accepted since the journal was made anew.
+        # How many documents were accepted since the journal was rewritten.
         self._accepted = 0
         self._file: IO[bytes] | None = None
         try:
@@ -184,11 +184,11 @@ class Journal:
         self._accepted += _accepted_in(events)
 
     def is_overgrown(self, remembered: int) -> bool:
-        """Return whether the journal has grown enough to be made anew, of as many documents as are remembered."""
+        """Return whether the journal has grown enough to be rewritten for as many documents as are remembered."""
         return self.size > _SMALL + 2 * self.size * remembered / max(1, self._accepted)
 
     def replace(self, events: Iterable[Json]) -> None:
-        """Make the journal anew, of these events alone; they may be read from this one."""
+        """Rewrite the journal with these events alone; they may be read from this one."""
         assert self._file
         new, accepted = self.path.with_suffix(".new"), 0
         try:

@@ -40,7 +40,7 @@ def _performed(operation: Operation[Result]) -> Plan[Result]:
 
 
 def retry_all(begin: Callable[[], Plan[Result]], patience: float) -> Plan[Result]:
-    """Return the result of a plan, begun anew for up to ``patience`` seconds while the engine cannot perform it."""
+    """Return the result of a plan, begun again for up to ``patience`` seconds while the engine cannot perform it."""
     waits = retry_delays(patience)
     while True:
         try:

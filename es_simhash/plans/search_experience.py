@@ -99,7 +99,7 @@ class SearchExperience:
         return max(1, min(count, fitting))
 
     def size_of_texts(self, own: int) -> ReplySize:
-        """Return what shows how many texts to read at once; those of a far longer text show it anew."""
+        """Return what shows how many texts to read at once; those of a far longer text show it again."""
         return self.texts if own <= max(_ORDINARY, 4 * self.texts.length) else ReplySize()
 
     def _lengths(self, own: int) -> tuple[float, float]:

@@ -219,7 +219,7 @@ class StoredDocuments:
 
     @property
     def texts(self) -> Strings:
-        """The texts, read each time anew."""
+        """The texts, read again each time."""
         self._texts.flush()
         return self._texts
 

@@ -208,7 +208,7 @@ def _fold_segments(units: Units, mapped: TextBatch, begin: Offsets, end: Offsets
 
 
 def _distinct(units: Units, begin: Offsets, end: Offsets) -> tuple[list[str], Offsets]:
-    """Return the distinct segments, and which of them each one is; long ones count anew each time."""
+    """Return the distinct segments, and which of them each one is; long ones count again each time."""
     sizes, data = end - begin, units.astype("<u2").tobytes()
     is_short = sizes <= _SHORT
     place = begin[is_short, np.newaxis] + np.arange(_SHORT)

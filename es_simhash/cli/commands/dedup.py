@@ -82,7 +82,7 @@ def command(
     printed = "" if named["--output"] else " What is printed above may not be all."
     with ExitStack() as stack:
         stack.enter_context(saying_if_interrupted(lambda: f"No output files were written.{printed}"))
-        # They are opened first, so that hours of work are not in vain; and the input may be one of them.
+        # They are opened first, so that hours of work are not lost; and the input may be one of them.
         out = {option: stack.enter_context(whole_file(path)) for option, path in named.items() if path}
         with files.opened(output, "Reading") as (found, rejects, advance):
             read = read_texts(found, fields, rejects, wanted, patterns(strip))

@@ -13,7 +13,7 @@ from es_simhash.documents.files import FileDocument
 class LoadedIds:
     """The ids of the documents so far, as hashes of 64 bits: eight bytes a document.
 
-    The hash is keyed anew in each process. Of a hundred million ids, two different ones have the same hash in one run
+    The hash has another key in each process. Of a hundred million ids, two different ones have the same hash in one run
     of some thousand; the second is then rejected, and named.
     """
 

@@ -224,7 +224,7 @@ class MetricsFile:
                         self._metrics.set(metric, sample.value)
 
     def write(self) -> None:
-        """Write the file anew."""
+        """Rewrite the file."""
         from prometheus_client import write_to_textfile
 
         self._written = monotonic()
@@ -236,7 +236,7 @@ class MetricsFile:
 
     @property
     def is_old(self) -> bool:
-        """Whether it is time to write the file anew."""
+        """Whether it is time to rewrite the file."""
         return monotonic() - self._written >= _SECONDS_BETWEEN_FILES
 
 
