@@ -7,6 +7,9 @@ mean of all sets and the worst one. *By chance*: documents among 100,000 that sh
 signatures are estimated at less than {unrelated}, the mean of {queries} texts: film reviews, Japanese literature,
 Chinese laws. "2 of 36 × 3, 24 bits" are 36 bands of 3 rows, in keys of 24 bits; 2 must be shared.
 
+"× 4 from {long_from} characters" has bands of 4 rows for longer texts, which shorter ones never share. *Folding*: F1 of
+the pairs that `dedup` finds in labelled sets of Chinese and Japanese, Han folded or not, all else by default.
+
 "4 of 16 rare features" index the 16 features with the smallest hashes of those that at most .5% of the passages have,
 and are asked for 32; each pair counts in both directions.
 """
@@ -24,16 +27,19 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from benchmarks.corpora import CORPORA_VARIABLE
-from benchmarks.labelled import labelled_sets
+from benchmarks.labelled import judged, labelled_sets
 from benchmarks.planted import edited
+from benchmarks.quality_contenders import deduplicated
 from benchmarks.tables import Table
-from es_simhash import Layout, MinHash, Scheme
+from es_simhash import GroupOptions, Layout, MinHash, Scheme
+from es_simhash._core.arrays import Integers
+from es_simhash.quality.scores import script_of
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.verdict.builtin import builtin
 from es_simhash.scheme.verdict.verification import Verification
@@ -45,6 +51,7 @@ from es_simhash.text.tokens.kinds import RunsAndNumbers
 LANGUAGES = ("reviews", "passages_ja", "passages_zh", "passages_ru", "passages_hi")
 LARGE = LANGUAGES[:3]
 PASSAGES, LABELLED_LEAST, QUERIES, UNRELATED = 1_000, 0.10, 300, 0.35
+SHORT, LONG, LONG_PASSAGES, LONG_FROM = 80, 40_000, 100, 2_000
 LEVELS = (0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 1.01)
 
 Signatures = npt.NDArray[np.uint32]
@@ -52,24 +59,41 @@ Flags = npt.NDArray[np.bool_]
 Tokens: TypeAlias = Chars | Runs | RunsAndNumbers
 
 
+class Texts(NamedTuple):
+    """Signatures and lengths of texts."""
+
+    signatures: Signatures
+    lengths: Integers
+
+
 @dataclass(frozen=True)
 class Keys:
-    """Bands of the signature of some features, and how many must be shared."""
+    """Bands of the signature of some features, those of long texts if they differ, and how many must be shared."""
 
     tokens: Tokens
     bands: Bands
     shared: int
+    of_long: Bands | None = None
 
     @property
     def name(self) -> str:
         """What they are, in short."""
         bands = f"{self.shared} of {self.bands.count} × {self.bands.rows}, {self.bands.key_bits} bits"
-        return f"{bands}; {_in_words(self.tokens)}"
+        longer = f", × {self.of_long.rows} from {LONG_FROM:,} characters" if self.of_long else ""
+        return f"{bands}{longer}; {_in_words(self.tokens)}"
 
-    def met(self, first: Signatures, second: Signatures) -> Flags:
+    def met(self, first: Texts, second: Texts) -> Flags:
         """Return which pairs share enough keys."""
-        same: Flags = (self.bands.values(first) == self.bands.values(second)).sum(axis=1) >= self.shared
+        same: Flags = (self.values(first) == self.values(second)).sum(axis=1) >= self.shared
         return same
+
+    def values(self, texts: Texts) -> npt.NDArray[np.uint64]:
+        """Return the keys of texts as numbers, a row for each text."""
+        values = self.bands.values(texts.signatures)
+        if self.of_long is None:
+            return values
+        longer = self.of_long.values(texts.signatures) | np.uint64(1 << 63)
+        return np.where((texts.lengths >= LONG_FROM)[:, None], longer, values)
 
 
 _RUNS = Runs(dense=3)
@@ -84,6 +108,7 @@ CONTENDERS = (
     *(Keys(_RUNS, bands, 3) for bands in (Bands(36, 3, 24), Bands(42, 3, 24))),
     Keys(_RUNS, Bands(32, 4, 30), 1),
     Keys(_RUNS, Bands(25, 5, 30), 1),
+    Keys(_RUNS, Bands(32, 3, 24), 2, of_long=Bands(32, 4, 24)),
     *(Keys(_RUNS, Bands(64, 2, 18), shared) for shared in (4, 6)),
     *(Keys(tokens, Bands(36, 3, 24), 2) for tokens in (Chars(5), Chars(4), Chars(3), Runs(), RunsAndNumbers())),
 )
@@ -110,7 +135,10 @@ EDITS: dict[str, Callable[[str, str, random.Random], str]] = {
     "misread 5%": _misread(0.05),
     "misread 8%": _misread(0.08),
 }
-__doc__ = __doc__.format(passages=f"{PASSAGES:,}", edits=", ".join(EDITS), unrelated=UNRELATED, queries=QUERIES)
+__doc__ = __doc__.format(
+    passages=f"{PASSAGES:,}", edits=", ".join(EDITS), unrelated=UNRELATED, queries=QUERIES,
+    short=SHORT, long=LONG_PASSAGES, long_from=f"{LONG_FROM:,}",
+)  # fmt: skip
 
 
 def run() -> Iterator[Table]:
@@ -118,10 +146,12 @@ def run() -> Iterator[Table]:
     if not texts_of(LANGUAGES[0]):
         print(f"No texts: {CORPORA_VARIABLE} names no folder that has them.", flush=True)
         return
-    pairs = [(name, edit, *_edited_pairs(name, edit)) for name in LANGUAGES for edit in EDITS]
-    yield _by_similarity(pairs)
-    yield _by_change(pairs)
+    yield _by_similarity()
+    yield _by_change("Recall by change, mean of the languages", None)
+    yield _by_change(f"Recall by change of records of {SHORT} characters", SHORT)
+    yield _by_change(f"Recall by change of texts of {LONG // 1000} kB", LONG)
     yield _labelled_and_by_chance()
+    yield _folding()
 
 
 def texts_of(name: str) -> list[str]:
@@ -145,9 +175,9 @@ def signatures(tokens: Tokens, texts: Sequence[str]) -> Signatures:
     return np.concatenate([each for each in found if each is not None])
 
 
-def chance(keys: Keys, made: Signatures) -> float:
+def chance(keys: Keys, texts: Texts) -> float:
     """Return how many of 100,000 documents share enough keys with another by chance."""
-    values = keys.bands.values(made)
+    values, made = keys.values(texts), texts.signatures
     order = np.argsort(values, axis=None, kind="stable")
     found, places = values.ravel()[order], order // keys.bands.count
     met = []
@@ -168,56 +198,70 @@ def _words(text: str) -> list[str]:
 
 
 @cache
-def _passages(name: str) -> tuple[str, ...]:
+def _passages(name: str, length: int | None) -> tuple[str, ...]:
+    """Return passages of a language: as they are, their beginnings, or several in a row."""
     texts = texts_of(name)
+    if length == LONG:
+        joined, starts = "\n".join(texts[: 20 * LONG_PASSAGES * LONG // 1_000]), range(0, LONG_PASSAGES * LONG, LONG)
+        return tuple(joined[start : start + LONG] for start in starts if start + LONG <= len(joined))
+    if length:
+        texts = [text[:length] for text in texts if len(text) >= length]
     return tuple(random.Random(3).sample(texts, min(PASSAGES, len(texts))))
 
 
-def _edited_pairs(name: str, edit: str) -> tuple[list[str], list[str]]:
-    chosen, texts = random.Random(9), _passages(name)
+def _edited_pairs(name: str, edit: str, length: int | None = None) -> tuple[list[str], list[str]]:
+    chosen, texts = random.Random(9), _passages(name, length)
     others = [EDITS[edit](text, texts[place - 1], chosen) for place, text in enumerate(texts)]
     return list(texts), others
 
 
+def _texts(tokens: Tokens, texts: Sequence[str]) -> Texts:
+    return Texts(signatures(tokens, texts), np.array([len(text) for text in texts]))
+
+
 @cache
-def _made(tokens: Tokens, name: str, edit: str) -> tuple[Signatures, Signatures, npt.NDArray[np.float64]]:
-    """Return the signatures of both sides, and the exact similarity of each pair."""
+def _made(tokens: Tokens, name: str, edit: str, length: int | None = None) -> tuple[Texts, Texts]:
+    first, second = _edited_pairs(name, edit, length)
+    return _texts(tokens, first), _texts(tokens, second)
+
+
+@cache
+def _similarities(tokens: Tokens, name: str, edit: str) -> npt.NDArray[np.float64]:
     texts, others = _edited_pairs(name, edit)
     verifier = Verifier(scheme_of(tokens), Verification.of_fingerprints(0.01))
     pairs = np.stack([np.arange(len(texts)), np.arange(len(texts)) + len(texts)])
-    return signatures(tokens, texts), signatures(tokens, others), verifier.similarities([*texts, *others], pairs)
+    return verifier.similarities([*texts, *others], pairs)
 
 
-def _by_similarity(pairs: Sequence[tuple[str, str, list[str], list[str]]]) -> Table:
+def _by_similarity() -> Table:
     heads = [f"{low:g}–{min(high, 1):g}" for low, high in pairwise(LEVELS)]
-    table = Table("Recall by similarity", ("", *heads))
+    table, edits = Table("Recall by similarity", ("", *heads)), [(name, edit) for name in LANGUAGES for edit in EDITS]
     for keys in CONTENDERS:
-        met, similarities = [], []
-        for name, edit, *_ in pairs:
-            first, second, exact = _made(keys.tokens, name, edit)
-            met.append(keys.met(first, second))
-            similarities.append(exact)
-        found, exact = np.concatenate(met), np.concatenate(similarities)
+        found = np.concatenate([keys.met(*_made(keys.tokens, *each)) for each in edits])
+        exact = np.concatenate([_similarities(keys.tokens, *each) for each in edits])
         cells = [found[(exact >= low) & (exact < high)] for low, high in pairwise(LEVELS)]
         table.add(keys.name, *(f"{cell.mean():.3f}" for cell in cells))
     return table
 
 
-def _by_change(pairs: Sequence[tuple[str, str, list[str], list[str]]]) -> Table:
-    table = Table("Recall by change, mean of the languages", ("", *EDITS))
+def _by_change(title: str, length: int | None) -> Table:
+    table = Table(title, ("", *EDITS))
     for keys in CONTENDERS:
-        cells = [fmean(keys.met(*_made(keys.tokens, name, edit)[:2]).mean() for name in LANGUAGES) for edit in EDITS]
-        table.add(keys.name, *(f"{cell:.3f}" for cell in cells))
-    table.add("4 of 16 rare features", *(f"{fmean(_rare(name, edit) for name in LANGUAGES):.3f}" for edit in EDITS))
+        found = [
+            fmean(keys.met(*_made(keys.tokens, name, edit, length)).mean() for name in LANGUAGES) for edit in EDITS
+        ]
+        table.add(keys.name, *(f"{each:.3f}" for each in found))
+    rare = [fmean(_rare(name, edit, length) for name in LANGUAGES) for edit in EDITS]
+    table.add("4 of 16 rare features", *(f"{each:.3f}" for each in rare))
     return table
 
 
 # ---- rare features
 
 
-def _rare(name: str, edit: str, index: int = 16, asked: int = 32, needed: int = 4) -> float:
+def _rare(name: str, edit: str, length: int | None, index: int = 16, asked: int = 32, needed: int = 4) -> float:
     """Return the share of the pairs that rare features find, one side in the index and the other as the query."""
-    texts, others = _edited_pairs(name, edit)
+    texts, others = _edited_pairs(name, edit, length)
     frequent = _frequent(name)
     first, second = ([_smallest(frequent, some) for some in _features(side)] for side in (texts, others))
     met = [
@@ -255,7 +299,7 @@ def _labelled_and_by_chance() -> Table:
         cells: list[str] = []
         for least in (0.63, 0.5):
             shares = [
-                keys.met(own[pairs[0]], own[pairs[1]])[similar >= least].mean()
+                keys.met(_at(own, pairs[0]), _at(own, pairs[1]))[similar >= least].mean()
                 for own, (pairs, similar) in zip(made, _all_near(), strict=True)
                 if np.count_nonzero(similar >= least) >= 10
             ]
@@ -265,19 +309,23 @@ def _labelled_and_by_chance() -> Table:
     return table
 
 
+def _at(texts: Texts, places: Integers) -> Texts:
+    return Texts(texts.signatures[places], texts.lengths[places])
+
+
 @cache
 def _all_near() -> tuple[tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]], ...]:
     return tuple(_near_pairs(on.texts) for on in labelled_sets())
 
 
 @cache
-def _of_sets(tokens: Tokens) -> tuple[Signatures, ...]:
-    return tuple(signatures(tokens, on.texts) for on in labelled_sets())
+def _of_sets(tokens: Tokens) -> tuple[Texts, ...]:
+    return tuple(_texts(tokens, on.texts) for on in labelled_sets())
 
 
 @cache
-def _of_large(tokens: Tokens, name: str) -> Signatures:
-    return signatures(tokens, texts_of(name))
+def _of_large(tokens: Tokens, name: str) -> Texts:
+    return _texts(tokens, texts_of(name))
 
 
 def _near_pairs(texts: Sequence[str]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
@@ -295,6 +343,19 @@ def _near_pairs(texts: Sequence[str]) -> tuple[npt.NDArray[np.int64], npt.NDArra
     assert scheme.verification
     similar = Verifier(scheme, scheme.verification, builtin()).similarities(texts, pairs, 0.5)
     return pairs[:, similar >= 0.5], similar[similar >= 0.5]
+
+
+# ---- folding
+
+
+def _folding() -> Table:
+    table = Table("Folding", ("", "not folded", "folded"))
+    plain = replace(Scheme(), normalisation=Normalisation())
+    for on in labelled_sets():
+        if [script_of(text) for text in on.texts[:100]].count("Latin") < 50:
+            scores = [judged(on, deduplicated(scheme, GroupOptions(), on)).f1.value for scheme in (plain, Scheme())]
+            table.add(on.name, *("–" if score is None else f"{score:.3f}" for score in scores))
+    return table
 
 
 def _in_words(tokens: Tokens) -> str:

@@ -5,33 +5,39 @@ keys by one `terms` query, all others by a bool query with `minimum_should_match
 them, then one. *Find*: `Index.find` of reviews with 5% of the words replaced, their texts compared, and
 `more_like_this` (`min_term_freq` 1, `min_doc_freq` 2), which compares nothing, in its two good settings. *Together*:
 microseconds a text of `Index.check` of {together} texts, which also compares them with one another, and of
-`more_like_this` by `_msearch`. *Bytes* are those of our fields, a document. *Larger*: fingerprints without texts, each
-value of a signature that of one of three reviews.
+`more_like_this` by `_msearch`. *Bytes* are those of our fields, a document. *Bulk*: {bulk} reviews by the client's
+`helpers.bulk` into fresh indices, medians of {rounds} rounds in turns. *Embedded*: the same reviews in the engine of
+this process, loaded by `Index.add`. *Larger*: fingerprints without texts, each value of a signature that of one of
+three reviews.
 """
 
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from statistics import fmean
+from pathlib import Path
+from statistics import fmean, median
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from benchmarks.corpora import CORPORA_VARIABLE
 from benchmarks.keys import CONTENDERS, Keys, Signatures, signatures, texts_of
-from benchmarks.measuring import Latency, in_turns
-from benchmarks.nodes import SERVERS, SETTINGS, Json, Server, running
+from benchmarks.measuring import Latency, in_turns, seconds
+from benchmarks.nodes import SERVERS, SETTINGS, Http, Json, Server, running
 from benchmarks.planted import edited
 from benchmarks.tables import Table
 from es_simhash import Index, MinHash, Scheme
 from es_simhash._core import arrays
+from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.sketches.bands import Bands
 from es_simhash.text import Chars, Normalisation, Runs
 
-QUERIES, ROUNDS, TOGETHER, LARGER = 200, 5, 50, (1_000_000,)
+QUERIES, ROUNDS, TOGETHER, BULK, CHUNK, LARGER = 200, 5, 50, 20_000, 5_000, (100_000, 1_000_000)
 RUNS = Runs(dense=3)
 SEARCHED = (
     CONTENDERS[0],
@@ -42,7 +48,7 @@ SEARCHED = (
 DEFAULT = SEARCHED[2]
 KEYS: Json = {"type": "text", "analyzer": "whitespace", "index_options": "docs", "norms": False}
 MORE_LIKE_THIS = {"50 terms, 70%": (50, "70%"), "25 terms, 60%": (25, "60%")}
-__doc__ = __doc__.format(queries=QUERIES, together=TOGETHER)
+__doc__ = __doc__.format(queries=QUERIES, together=TOGETHER, bulk=f"{BULK:,}", rounds=ROUNDS)
 
 
 def run(share: float = 1.0, sizes: Sequence[int] = LARGER) -> Iterator[Table]:
@@ -56,7 +62,9 @@ def run(share: float = 1.0, sizes: Sequence[int] = LARGER) -> Iterator[Table]:
         with running(name) as server:
             yield from _searches(server, written, texts)
             yield from _finds(server, written, texts)
+            yield _bulk(server, written, texts[:BULK])
             yield from _larger(server, written, texts, sizes)
+    yield _embedded(texts)
 
 
 # ---- search alone
@@ -117,13 +125,11 @@ def _levels(latency: Latency) -> tuple[float, float, float]:
 
 
 def _finds(server: Server, written: str, texts: Sequence[str]) -> Iterator[Table]:
-    indices = {"second default": Scheme(), "first default": first_default()}
-    opened = {name: _filled(server, name.replace(" ", "-"), scheme, texts) for name, scheme in indices.items()}
+    opened = {name: _filled(server, name.replace(" ", "-"), scheme, texts) for name, scheme in defaults().items()}
     server.create("plain", {"body": {"type": "text"}})
     server.fill("plain", ({"_id": str(i), "_source": {"body": text}} for i, text in enumerate(texts)))
     server.merge("plain")
-    chosen = random.Random(5)
-    queries = [edited(text, 0.05, chosen.choice(texts).split(), chosen) for text in chosen.sample(list(texts), QUERIES)]
+    queries = _edited(texts)
     ways: dict[str, Callable[[str], object]] = {f"find, {name}": index.find for name, index in opened.items()}
     for name, setting in MORE_LIKE_THIS.items():
         ways[f"more_like_this, {name}"] = partial(_more_like_this, server, *setting)
@@ -139,13 +145,19 @@ def _finds(server: Server, written: str, texts: Sequence[str]) -> Iterator[Table
         more = (server.size(index.name) - server.size("plain")) / len(texts) if index else 0
         table.add(name, *(f"{each:.2f}" for each in _levels(latency)), candidates, *cpu, times, f"{more:.0f}")
     yield table
-    for full in ("plain", *(name.replace(" ", "-") for name in indices)):
+    for full in ("plain", *(index.name for index in opened.values())):
         server.delete(full)
 
 
-def first_default() -> Scheme:
-    """Return what indices of the first default have."""
-    return Scheme(normalisation=Normalisation(), tokens=Chars(5), minhash=MinHash(bands=32, rows=4, key_bits=30))
+def defaults() -> dict[str, Scheme]:
+    """Return what new indices have, and what those of the first default have."""
+    first = Scheme(normalisation=Normalisation(), tokens=Chars(5), minhash=MinHash(bands=32, rows=4, key_bits=30))
+    return {"second default": Scheme(), "first default": first}
+
+
+def _edited(texts: Sequence[str]) -> list[str]:
+    chosen = random.Random(5)
+    return [edited(text, 0.05, chosen.choice(texts).split(), chosen) for text in chosen.sample(list(texts), QUERIES)]
 
 
 def _filled(server: Server, name: str, scheme: Scheme, texts: Sequence[str]) -> Index:
@@ -186,6 +198,69 @@ def _microseconds(work: Callable[[Sequence[str]], object], texts: Sequence[str])
     return best / TOGETHER * 1e6
 
 
+# ---- documents written
+
+
+def _bulk(server: Server, written: str, texts: Sequence[str]) -> Table:
+    ways: dict[str, Scheme | None] = {"plain": None, **defaults()}
+    costs: dict[str, list[tuple[float, float, float]]] = {name: [] for name in ways}
+    for _ in range(ROUNDS):
+        for name, scheme in ways.items():
+            costs[name].append(_written(server, scheme, texts))
+    table = Table(f"Bulk, {written}", ("", "documents a second", "× plain", "client µs a document", "server µs"))
+    for name, found in costs.items():
+        ratio = median(plain / own for (plain, *_), (own, *_) in zip(costs["plain"], found, strict=True))
+        wall, client, of_server = (median(each) for each in zip(*found, strict=True))
+        cpu = (f"{1e6 * each / len(texts):.0f}" for each in (client, of_server))
+        table.add(name, f"{len(texts) / wall:,.0f}", f"{ratio:.2f}", *cpu)
+    return table
+
+
+def _written(server: Server, scheme: Scheme | None, texts: Sequence[str]) -> tuple[float, float, float]:
+    """Fill a fresh index; return the seconds, and the CPU seconds of the client and of the server."""
+    server.create("bulk", {"body": {"type": "text"}})
+    actions: Iterable[Json] = ({"_id": str(i), "_source": {"body": text}} for i, text in enumerate(texts))
+    if scheme:
+        index = Index("bulk", server.client, scheme=scheme, fields=["body"])
+        index.init()
+        actions = index.documents.actions(actions)
+    before = server.cpu()
+    wall, cpu = seconds(lambda: server.load("bulk", actions))
+    found = wall, cpu, server.cpu() - before
+    server.delete("bulk")
+    return found
+
+
+# ---- the embedded engine
+
+
+def _embedded(texts: Sequence[str]) -> Table:
+    columns = ("", "documents a second", "p50", "p90", "p99", "candidates", f"{TOGETHER} together, µs", "bytes")
+    table, queries = Table("Find, embedded", columns), _edited(texts)
+    for name, scheme in defaults().items():
+        with TemporaryDirectory() as folder:
+            engine = EmbeddedEngine(folder)
+            index = Index("reviews", engine, scheme=scheme, fields=["body"])
+            index.init(create={"mappings": {"properties": {"body": {"type": "text"}}}})
+            wall, _ = seconds(partial(_load, index, texts))
+            times = _levels(in_turns({"": index.find}, queries, ROUNDS, queries[:50])[""])
+            candidates = fmean(index.find(each).candidates for each in queries)
+            together = _microseconds(partial(_check, index), queries)
+            size = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file()) / len(texts)
+            levels = (f"{each:.2f}" for each in times)
+            table.add(
+                name, f"{len(texts) / wall:,.0f}", *levels, f"{candidates:.1f}", f"{together:,.0f}", f"{size:,.0f}"
+            )
+            engine.close()
+    return table
+
+
+def _load(index: Index, texts: Sequence[str]) -> None:
+    index.add({"_id": str(i), "_source": {"body": text}} for i, text in enumerate(texts))
+    index.refresh()
+    index.learn()
+
+
 # ---- larger indices
 
 
@@ -196,21 +271,45 @@ def _larger(server: Server, written: str, texts: Sequence[str], sizes: Sequence[
     for size in sizes:
         server.create("larger", {"bands": KEYS})
         for start in range(0, size, 50_000):
-            some = joined(DEFAULT, mixtures(made, rng, min(50_000, size - start)))
-            server.fill("larger", ({"_id": str(start + i), "_source": {"bands": each}} for i, each in enumerate(some)))
+            _fill(server, joined(DEFAULT, mixtures(made, rng, min(50_000, size - start))))
         server.http("POST", "/larger/_refresh")
         queries = joined(DEFAULT, mixtures(made, rng, QUERIES))
-        for shared in (2, 3):
-            keys = replace(DEFAULT, shared=shared)
-            ask = partial(_ask, server, keys)
-            counts = [_count(server, keys, each) for each in queries]
-            times = in_turns({"": ask}, queries, ROUNDS, queries[:50], server.cpu)[""]
-            found = f"{fmean(counts):.1f}", f"{np.quantile(counts, 0.9):.0f}", f"{max(counts):,}"
-            segments = len(server.http("GET", "/larger/_segments")["indices"]["larger"]["shards"]["0"][0]["segments"])
-            cells = (f"{each:.2f}" for each in _levels(times))
-            table.add(f"{segments} segments", f"{size:,}", shared, *found, *cells)
+        for is_merged in (False, True):
+            if is_merged:
+                server.merge("larger")
+            for shared in (2, 3):
+                table.add(_segments(server), f"{size:,}", shared, *_ranged(server, queries, shared, is_merged))
         server.delete("larger")
     yield table
+
+
+def _fill(server: Server, stored: Sequence[str]) -> None:
+    """Write documents of keys alone over two connections."""
+    lines = [f'{{"index":{{}}}}\n{{"bands":"{each}"}}\n' for each in stored]
+    requests = ["".join(lines[start : start + CHUNK]).encode() for start in range(0, len(lines), CHUNK)]
+
+    def sent(requests: Sequence[bytes]) -> list[bytes]:
+        http = Http(server.url)
+        return [http.send("POST", "/larger/_bulk?filter_path=errors", each) for each in requests]
+
+    with ThreadPoolExecutor(2) as pool:
+        replies = {reply for part in pool.map(sent, (requests[::2], requests[1::2])) for reply in part}
+    assert replies == {b'{"errors":false}'}, replies
+
+
+def _segments(server: Server) -> str:
+    shards = server.http("GET", "/larger/_segments")["indices"]["larger"]["shards"]
+    count = len(shards["0"][0]["segments"])
+    return f"{count} segments" if count > 1 else "merged"
+
+
+def _ranged(server: Server, queries: Sequence[str], shared: int, is_merged: bool) -> tuple[str, ...]:
+    """Measure how many candidates there are, unless it is known, and the latency of the search for them."""
+    keys = replace(DEFAULT, shared=shared)
+    counts = [] if is_merged else [_count(server, keys, each) for each in queries]
+    found = (f"{fmean(counts):.1f}", f"{np.quantile(counts, 0.9):.0f}", f"{max(counts):,}") if counts else ("",) * 3
+    times = in_turns({"": partial(_ask, server, keys)}, queries, ROUNDS, queries[:50], server.cpu)[""]
+    return *found, *(f"{each:.2f}" for each in _levels(times))
 
 
 def mixtures(made: Signatures, rng: np.random.Generator, count: int) -> Signatures:

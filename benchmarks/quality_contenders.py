@@ -51,10 +51,10 @@ def ours(on: LabelledSet) -> dict[str, Contender]:
     presets = [name for name in PRESETS if name != "default" and (is_chinese or not name.startswith("chinese"))]
     others = {f"es_simhash, preset {name}": (Scheme.preset(name), GroupOptions()) for name in presets}
     estimates = {"es_simhash, near, by estimates": (Scheme(), GroupOptions(estimate=True))}
-    return {name: partial(_deduplicated, *how) for name, how in {**levels(), **estimates, **others}.items()}
+    return {name: partial(deduplicated, *how) for name, how in {**levels(), **estimates, **others}.items()}
 
 
-def _deduplicated(scheme: Scheme, options: GroupOptions, on: LabelledSet) -> Found:
+def deduplicated(scheme: Scheme, options: GroupOptions, on: LabelledSet) -> Found:
     """Take the pairs and groups of a run."""
     criteria = options.criteria(scheme)
     met = KeyMatcher.of(needed(scheme, criteria), criteria, on.texts).meet(on.truth.positives)
