@@ -1,13 +1,21 @@
-"""The templates and saved objects in ``mappings/``; ``python -m tools.mapping_files`` writes them anew."""
+"""The requests for Dev Tools and the saved objects in ``mappings/``; ``python -m tools.mapping_files`` writes them."""
 
 from __future__ import annotations
 
-import json
+import shutil
+import textwrap
+from collections.abc import Iterator
 from dataclasses import replace
 
 from es_simhash._core.json_codec import Json
 from es_simhash.cli.reports.dashboards.saved_objects import ndjson, saved_objects
 from es_simhash.cli.reports.dashboards.subject import TITLES, Measure, Subject
+from es_simhash.cli.show.dev_tools import request, script_request
+from es_simhash.documents.documents import Documents
+from es_simhash.documents.painless.ingest_pipeline import name_of, pipeline
+from es_simhash.documents.painless.stored_scripts import StoredScript, stored_scripts
+from es_simhash.errors import SchemeError
+from es_simhash.plans.install_pipeline import path_of_pipeline
 from es_simhash.scheme.mapping import DEFAULT_PREFIX, component_template
 from es_simhash.scheme.notes import META
 from es_simhash.scheme.scheme import Scheme
@@ -15,36 +23,21 @@ from es_simhash.scheme.settings import PRESETS
 from tools import ROOT
 
 DIRECTORY = ROOT / "mappings"
-_COMPONENT = "dedup-default"
+# What people replace by names of their own.
+INDEX, FIELDS = "articles", ("title", "body")
 # For every index whose fields have the usual prefix, whatever else its documents have.
 _ALL = Subject("*", by_field="_index")
 _MEASURES: dict[str, Measure] = {"all-indices": "similarity", "all-indices-simhash-only": "distance"}
 
+_BOTH = "For Elasticsearch and OpenSearch"
+_NAMES = f"Replace {INDEX} with the name of your index, and title and body with its text fields."
+WAITING = "Ask again until it is 0. If it stops falling, send the first request again."
+_WITHOUT: Json = {"query": {"bool": {"must_not": {"exists": {"field": f"{DEFAULT_PREFIX}.status"}}}}}
 
-def templates() -> dict[str, str]:
-    """Return the component template of each preset, by file name."""
-    return {f"dedup-{name}.json": _template(name) for name in PRESETS}
 
-
-def index_templates() -> dict[str, str]:
-    """Return the index template in ``mappings/index-templates/``, by file name.
-
-    Servers merge its ``_meta`` into that of the component, so it names the fields of the texts and nothing else.
-    """
-    fields = ["title", "body"]
-    mappings = {
-        "_meta": {META: {DEFAULT_PREFIX: {"fields": fields}}},
-        "properties": {field: {"type": "text"} for field in fields},
-    }
-    description = f"Indices of articles, with the fields of es_simhash from the component template {_COMPONENT}."
-    template = {
-        "index_patterns": ["articles-*"],
-        "composed_of": [_COMPONENT],
-        "priority": 500,
-        "template": {"mappings": mappings},
-        "_meta": {"description": description},
-    }
-    return {"articles.json": _text(template)}
+def requests() -> dict[str, str]:
+    """Return the files of requests, by their paths in ``mappings/``: a folder for each preset."""
+    return {f"{preset}/{name}.txt": text for preset in PRESETS for name, text in _of_preset(preset)}
 
 
 def dashboards() -> dict[str, str]:
@@ -56,23 +49,128 @@ def dashboards() -> dict[str, str]:
     }
 
 
-def _template(preset: str) -> str:
-    template = component_template(
-        Scheme.preset(preset).mapping(), f"es_simhash, preset {preset}: {PRESETS[preset].use}"
+def _of_preset(preset: str) -> Iterator[tuple[str, str]]:
+    """Yield the files of a preset, in the order in which people paste them."""
+    documents = Documents(Scheme.preset(preset), FIELDS)
+    about = f"{_BOTH}, preset {preset}:"
+    yield "1-component-template", _component_template(preset, about)
+    default: Json = {}
+    try:
+        body = pipeline(INDEX, documents)
+    except SchemeError as error:
+        yield "2-no-pipeline", _no_pipeline(about, str(error))
+    else:
+        yield "2-pipeline", _pipeline(about, body)
+        default = {"index.default_pipeline": name_of(INDEX)}
+    yield "3-existing-index", _existing_index(about, documents.scheme.mapping(fields=FIELDS), default)
+    yield "3-new-index", _new_index(preset, about, default)
+    if default:
+        yield "4-update-by-query", _update_by_query()
+    scripts = stored_scripts(documents.scheme)
+    if own := [each for each in scripts if not each.is_template]:
+        yield "5-search-scripts", _stored(own, f"{about} scripts that compare SimHashes, for searches by distance.")
+    templates = [each for each in scripts if each.is_template]
+    yield "6-search-templates", _stored(templates, f"{about} searches for near-duplicates.")
+
+
+def _component_template(preset: str, about: str) -> str:
+    form = component_template(Scheme.preset(preset).mapping(), f"es_simhash, preset {preset}: {PRESETS[preset].use}")
+    return request(
+        "PUT",
+        f"_component_template/{_component(preset)}",
+        form,
+        f"{about} the fields of fingerprints, for new indices.",
     )
-    return _text(template)
 
 
-def _text(template: Json) -> str:
-    return json.dumps(template, ensure_ascii=False, indent=2) + "\n"
+def _component(preset: str) -> str:
+    return f"{DEFAULT_PREFIX}-{preset}"
+
+
+def _pipeline(about: str, body: Json) -> str:
+    return request(
+        "PUT",
+        path_of_pipeline(name_of(INDEX)),
+        body,
+        f"{about} the pipeline that fingerprints each document that is written.",
+        f'Replace {INDEX} with the name of your index, and ["title"] and ["body"] with its text fields: for a field',
+        'news.headline write ["news", "headline"].',
+    )
+
+
+def _no_pipeline(about: str, why: str) -> str:
+    said = f"{about} no pipeline. {why} The other files in this folder search what such a program has written."
+    return textwrap.fill(said, 118, initial_indent="# ", subsequent_indent="# ") + "\n"
+
+
+def _existing_index(about: str, mapping: Json, default: Json) -> str:
+    fields = request(
+        "PUT",
+        f"{INDEX}/_mapping",
+        mapping,
+        f"{about} an index that exists gets the fields of fingerprints.",
+        _NAMES,
+        f"This replaces the _meta of the mapping: if GET {INDEX}/_mapping shows one, copy its entries into this one.",
+    )
+    if not default:
+        return fields
+    call = f'{{"pipeline": {{"name": "{name_of(INDEX)}"}}}}'
+    return f"{fields}\n" + request(
+        "PUT",
+        f"{INDEX}/_settings",
+        default,
+        "Each document that is written to the index goes through the pipeline.",
+        f"If GET {INDEX}/_settings shows a default_pipeline, leave this out, and add to that one, as its last:",
+        call,
+    )
+
+
+def _new_index(preset: str, about: str, default: Json) -> str:
+    """Return the request for the index template.
+
+    Servers merge its ``_meta`` into that of the component, so it names the fields of the texts and nothing else.
+    """
+    mappings = {
+        "_meta": {META: {DEFAULT_PREFIX: {"fields": list(FIELDS)}}},
+        "properties": {field: {"type": "text"} for field in FIELDS},
+    }
+    template = {
+        "index_patterns": [INDEX, f"{INDEX}-*"],
+        "composed_of": [_component(preset)],
+        "priority": 500,
+        "template": {**({"settings": default} if default else {}), "mappings": mappings},
+        "_meta": {"description": f"Indices of {INDEX}, with fingerprints of es_simhash."},
+    }
+    given = "the fields and the pipeline" if default else "the fields"
+    about = f"{about} new indices whose names are {INDEX}, or begin with {INDEX}-, get {given}."
+    own = "If they have an index template of yours, add composed_of, settings and mappings of this one to it instead."
+    return request("PUT", f"_index_template/{INDEX}", template, about, _NAMES, own)
+
+
+def _stored(scripts: list[StoredScript], about: str) -> str:
+    note = "A server has one script of each name: paste those of one preset, or change the names."
+    return "\n".join([f"# {about}\n# {note}\n", *map(script_request, scripts)])
+
+
+def _update_by_query() -> str:
+    query = f"pipeline={name_of(INDEX)}&conflicts=proceed&wait_for_completion=false&refresh=true"
+    parts = [
+        request(
+            "POST",
+            f"{INDEX}/_update_by_query?{query}",
+            _WITHOUT,
+            f"{_BOTH}, every preset: the documents that are in the index already get fingerprints.",
+            f"Replace {INDEX} with the name of your index. The answer is a task, which works on by itself.",
+            "To do it over, for example with other field names in the pipeline, send it without the lines below POST.",
+        ),
+        request("GET", f"{INDEX}/_count", _WITHOUT, f"Documents without fingerprints. {WAITING}"),
+    ]
+    return "\n".join(parts)
 
 
 if __name__ == "__main__":
-    for folder, files in (
-        (DIRECTORY, templates()),
-        (DIRECTORY / "index-templates", index_templates()),
-        (DIRECTORY / "dashboards", dashboards()),
-    ):
-        folder.mkdir(exist_ok=True)
-        for name, text in files.items():
-            (folder / name).write_text(text, encoding="utf-8")
+    for preset in PRESETS:
+        shutil.rmtree(DIRECTORY / preset, ignore_errors=True)
+    for path, text in [*requests().items(), *((f"dashboards/{name}", text) for name, text in dashboards().items())]:
+        (DIRECTORY / path).parent.mkdir(parents=True, exist_ok=True)
+        (DIRECTORY / path).write_text(text, encoding="utf-8")
