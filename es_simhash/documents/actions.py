@@ -1,6 +1,6 @@
 """One action of a bulk request: its texts to fingerprint, and the same action with their fields.
 
-Actions have the forms that ``helpers.bulk`` takes: the document in ``_source``, or beside ``_id``, ``_op_type`` and the
+Actions have the forms of ``helpers.bulk``: the document in ``_source``, or next to ``_id``, ``_op_type`` and the
 other metadata; of an update the same with ``doc``, ``upsert`` and so on.
 """
 
@@ -26,7 +26,7 @@ _MAPPINGS = (dict, Mapping)
 
 @dataclass(frozen=True)
 class Target:
-    """What is fingerprinted, and into which object: the source fields, the scheme's settings, the prefix."""
+    """The texts to fingerprint, and where to: the source fields, the scheme's settings, the prefix."""
 
     settings: Settings
     sources: Sequence[str]

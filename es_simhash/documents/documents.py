@@ -33,6 +33,10 @@ class Documents:
     """Documents whose texts are in ``fields`` (dotted paths), fingerprinted by a scheme into the object ``prefix``.
 
     The ``policy`` says which of them are compared at all.
+
+    >>> documents = Documents(Scheme(), ["title", "body"])
+    >>> documents.prefix
+    'dedup'
     """
 
     scheme: Scheme
@@ -45,11 +49,19 @@ class Documents:
         check_prefix(self.prefix)
 
     def text_of(self, document: Document) -> str:
-        """Return the text of a document (see `es_simhash.documents.sources`)."""
+        """Return the text of a document (see `es_simhash.documents.sources`).
+
+        >>> documents.text_of({"title": "Storm", "body": "Trains stood still."})
+        'Storm\\nTrains stood still.'
+        """
         return text_of(document, self.fields)
 
     def add_fields(self, document: Document) -> Json:
-        """Return the document with the fields of its fingerprint."""
+        """Return the document with the fields of its fingerprint.
+
+        >>> list(documents.add_fields({"title": "Storm"}))
+        ['title', 'dedup']
+        """
         [action] = kept(self._prepared((0, [{"_source": document}])), None)
         fingerprinted: Json = action["_source"]
         return fingerprinted
@@ -59,6 +71,9 @@ class Documents:
 
         If none of them has one of the text fields, or none of the first 1,000 or 8 million characters, a
         `DocumentError` names the fields that there are, and nothing is yielded.
+
+        >>> ["dedup" in each for each in documents.add_fields_to_all(rows)]
+        [True, True, True]
         """
         wrapped = ({"_source": document} for document in documents_of(documents))
         return (action["_source"] for action in self.actions(wrapped))
@@ -73,13 +88,22 @@ class Documents:
         in `add_fields_to_all`.
 
         While a batch is being sent, a thread makes the next one.
+
+        >>> [action["_id"] for action in documents.actions(rows)]  # helpers.bulk(client, documents.actions(rows))
+        ['1', '2', '3']
         """
         return prepared(self, with_some_text(documents_of(actions), self.fields, body_of_action), on_reject)
 
     async def async_actions(
         self, actions: Items[Document] | AnyFrame, on_reject: OnReject | None = None
     ) -> AsyncIterator[Json]:
-        """Yield the same for ``helpers.async_bulk``."""
+        """Yield the same for ``helpers.async_bulk``.
+
+        >>> async def ids():
+        ...     return [action["_id"] async for action in documents.async_actions(rows)]
+        >>> asyncio.run(ids())
+        ['1', '2', '3']
+        """
         import asyncio  # see `es_simhash.engines.base`
 
         some = async_with_some_text(documents_of(actions), self.fields, body_of_action)
@@ -102,14 +126,22 @@ class Documents:
         return Target(self.scheme, self.fields, self.prefix)
 
     def fields_of(self, texts: Sequence[str]) -> list[Json | InputError]:
-        """Return the fields of each text, or why it has none."""
+        """Return the fields of each text, or why it has none.
+
+        >>> [fields["status"] for fields in documents.fields_of(["It rains.", ""])]
+        ['short', 'empty']
+        """
         made: list[Json | InputError] = []
         for batch in self.batches(texts):
             made += [batch] if isinstance(batch, InputError) else batch[1]
         return made
 
     def batches(self, texts: Sequence[str]) -> Iterator[tuple[Fingerprints, list[Json]] | InputError]:
-        """Yield fingerprints and their fields, batch by batch; where a text has none, yield the reason."""
+        """Yield fingerprints and their fields, batch by batch; where a text has none, yield the reason.
+
+        >>> [len(fields) for _, fields in documents.batches(["It rains.", "It snows."])]
+        [2]
+        """
         done = 0
         while done < len(texts):
             try:

@@ -17,6 +17,9 @@ class Rejected:
 
     The place is the ``position`` among documents that were given, the ``line`` of a ``file`` (with an ``excerpt``, cut
     and safe to print on a terminal), or an ``index``. It ``may_pass`` where the reason may be gone the next time.
+
+    >>> index.add([{"_id": "7", "title": {"an": "object"}}]).rejected[0].id
+    '7'
     """
 
     id: str | None = None
@@ -34,17 +37,31 @@ class Rejected:
 
     @classmethod
     def given(cls, id: str | None, position: int, problem: str) -> Rejected:
-        """Reject a document that was given; the reason names it by its id, or else by its position."""
+        """Reject a document that was given; the reason names it by its id, or else by its position.
+
+        >>> Rejected.given("7", 0, "has no text.").reason
+        "Document '7' has no text."
+        """
         return cls(id=id, position=position, reason=f"Document {position if id is None else repr(id)} {problem}")
 
     def hand_to(self, on_reject: OnReject | None) -> None:
-        """Call ``on_reject`` with it; without one, raise a `DocumentError`."""
+        """Call ``on_reject`` with it; without one, raise a `DocumentError`.
+
+        >>> reasons = []
+        >>> Rejected(reason="It has no text.").hand_to(lambda rejected: reasons.append(rejected.reason))
+        >>> reasons
+        ['It has no text.']
+        """
         if on_reject is None:
             raise DocumentError(self.reason) from None
         on_reject(self)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON; the parts of its place that it has not are None."""
+        """Return it as JSON; the parts of its place that it has not are None.
+
+        >>> Rejected(id="7", reason="It has no text.").to_json()["id"]
+        '7'
+        """
         place = {"file": self.file or None, "line": self.line or None, "index": self.index or None}
         position = None if self.file or self.index else self.position
         said = {"reason": self.reason, "excerpt": self.excerpt or None, "may_pass": self.may_pass}

@@ -209,7 +209,7 @@ class TextSought:
 
     def is_in(self, document: Mapping[str, Any]) -> bool:
         """Return whether a document has one of the fields; raise `DocumentError` if too many in turn have none."""
-        if any(sets_value_at(document, path) for path in self.fields):
+        if any(path and sets_value_at(document, path) for path in self.fields):
             return True
         self._count += 1
         self._characters += json_length(document)
@@ -228,26 +228,32 @@ class TextSought:
         """Return the error that names the fields wanted, and those that there are."""
         count = f"the first {counted(self._count, 'document')}" if so_far else counted(self._count, "document")
         there = what_there_is(self._names, self.fields)
-        return DocumentError(f"None of {count} has the {_named(self.fields)}, so there is no text to compare. {there}")
+        return DocumentError(f"None of {count} has the {_named(self.fields)}, so no text can be compared. {there}")
 
 
-def what_there_is(names: Iterable[str], fields: Iterable[str]) -> str:
+def what_there_is(
+    names: Iterable[str],
+    fields: Iterable[str],
+    they: str = "They have:",
+    advice: str = "Check the spelling.",
+) -> str:
     """Return a sentence with the names of the fields that there are, and one with those that may be meant."""
     names = list(names)
     near = {each: get_close_matches(each, names, 1) for each in fields}
-    meant = [f"{found[0]!r} for {each!r}" for each, found in near.items() if found]
-    advice = f"Was {' and '.join(meant)} meant?" if meant else "Check how it is written."
+    meant = [f"{found[0]!r} instead of {each!r}" for each, found in near.items() if found]
+    advice = f"Did you mean {' and '.join(meant)}?" if meant else advice
     more = ", …" if len(names) > _SHOWN else ""
-    return f"They have: {', '.join(names[:_SHOWN]) or 'no fields'}{more}. {advice}"
+    return f"{they} {', '.join(names[:_SHOWN]) or 'no fields'}{more}. {advice}"
 
 
 def _named(fields: Sequence[str]) -> str:
-    return f"field {fields[0]}" if len(fields) == 1 else f"fields {' or '.join(fields)}"
+    names = [each or "''" for each in fields]  # what was given as an empty text
+    return f"field {names[0]}" if len(names) == 1 else f"fields {' or '.join(names)}"
 
 
 @dataclass
 class _Held(Generic[Item]):
-    """Items held back until one of them has a text; ``body_of`` returns None for one that is no document."""
+    """Items held back until one of them has a text; ``body_of`` returns None for one that is not a document."""
 
     sought: TextSought
     body_of: Callable[[Item], Mapping[str, Any] | None]
@@ -329,7 +335,7 @@ class WithoutText:
 
     @property
     def sentence(self) -> str:
-        """What is said of them; nothing if there are none."""
+        """A sentence about them; empty if there are none."""
         if not self.count:
             return ""
         named = f": {', '.join(self.ids)}{', …' if self.count > len(self.ids) else ''}" if self.ids else ""

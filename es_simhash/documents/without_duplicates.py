@@ -11,6 +11,9 @@ def canonical_only(prefix: str = DEFAULT_PREFIX) -> Json:
 
     The total of hits and all aggregations then count no duplicates. What a duplicate says is found only if its
     canonical document is found, too.
+
+    >>> len(index.search({"query": canonical_only()}))
+    3
     """
     alone = {"bool": {"must_not": [{"exists": {"field": f"{prefix}.{GROUP}"}}]}}
     return {"bool": {"should": [{"term": {f"{prefix}.{IS_CANONICAL}": True}}, alone], "minimum_should_match": 1}}
@@ -21,6 +24,9 @@ def collapsed(body: Json, prefix: str = DEFAULT_PREFIX) -> Json:
 
     It counts the canonical documents of all hits as ``aggs.distinct``. Every document must be in a group, even alone:
     the engines take all documents without a canonical one for one. So write groups with ``singles``.
+
+    >>> collapsed({"query": {"match_all": {}}})["collapse"]
+    {'field': 'dedup.canonical'}
     """
     field = f"{prefix}.{CANONICAL}"
     own: Json = body.get("aggs") or body.get("aggregations") or {}

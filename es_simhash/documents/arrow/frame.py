@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from itertools import chain, islice
 from typing import Any, NoReturn, TypeAlias
 
 from es_simhash._core.arrow import (
@@ -22,6 +23,7 @@ from es_simhash._core.arrow import (
     small_batches,
 )
 from es_simhash._core.json_codec import Json, splits, value_at
+from es_simhash.documents.guess import SAMPLE, only_text
 from es_simhash.documents.sources import as_id, check_sources, text_of
 from es_simhash.errors import DocumentError, InputError
 
@@ -31,47 +33,70 @@ class Frame:
     """A frame of documents, a row each: of pandas, polars, DuckDB, pyarrow, or whatever has ``__arrow_c_stream__``.
 
     Wherever documents are taken, a frame itself stands for ``Frame(frame)``. The text of a row is that of its
-    ``fields``: columns, or dotted paths into columns of structs and lists; by default all columns of strings but that
-    of the ids. The id is the string or number at the path ``id_field``; by default in the column ``_id`` or ``id``, and
+    ``fields``: columns, or dotted paths into columns of structs and lists; by default the only column that reads like
+    texts. The id is the string or number at the path ``id_field``; by default in the column ``_id`` or ``id``, and
     without either the number of the row, from 0. Null is a missing value. Rows are read as they are needed.
+
+    >>> import polars
+    >>> frame = Frame(polars.DataFrame({"sku": [7], "name": ["Rain coat"]}), fields=["name"], id_field="sku")
+    >>> list(frame.pairs_with())
+    [('7', 'Rain coat', {})]
     """
 
     frame: ArrowStream | ArrowArray
-    fields: Sequence[str] = ()
+    fields: str | Sequence[str] = ()
     id_field: str | None = None
 
     def __post_init__(self) -> None:
         if not is_arrow(self.frame):
             raise InputError(
-                f"A {type(self.frame).__name__} has no __arrow_c_stream__, so it is no frame. "
-                "Give one of pandas (from 2.2 on), polars (collect a lazy one), DuckDB or pyarrow."
+                f"A {type(self.frame).__name__} has no __arrow_c_stream__, so it is not a frame. "
+                "Give one of pandas (2.2 or later), polars (collect a lazy one), DuckDB or pyarrow."
             )
         object.__setattr__(self, "fields", check_sources(self.fields) if self.fields else ())
 
     def texts(self) -> Iterator[str]:
-        """Yield the text of each row."""
+        """Yield the text of each row.
+
+        >>> list(frame.texts())
+        ['Rain coat', 'Umbrella']
+        """
         return (text for _, text, _ in self.pairs_with())
 
     def pairs_with(self, others: Sequence[str] = ()) -> Iterator[tuple[str, str, Json]]:
-        """Yield the id and the text of each row, and an object that has the fields at the ``others``."""
+        """Yield the id and the text of each row, and an object that has the fields at the ``others``.
+
+        >>> list(frame.pairs_with(["price"]))[0]
+        ('7', 'Rain coat', {'sku': 7, 'name': 'Rain coat', 'price': 30})
+        """
         reader = read_frame(self.frame)
-        ids = id_path(reader.schema, self.id_field)
-        fields = text_fields(reader.schema, self.fields, ids)
-        if not others and are_plain(reader.schema, ids, fields):
-            return _plain_pairs(reader, ids, fields)
-        return _pairs(reader, ids, fields, others)
+        schema, batches = reader.schema, small_batches(reader)
+        ids = id_path(schema, self.id_field)
+        if self.fields:
+            fields = self.fields
+            _check_paths(schema, fields)
+        else:
+            first = list(islice(batches, 1))
+            fields, batches = _guessed(schema, ids, first), chain(first, batches)
+        if not others and are_plain(schema, ids, fields):
+            return _plain_pairs(batches, ids, fields)
+        return _pairs(schema, batches, ids, fields, others)
 
     def documents(self) -> Iterator[Json]:
-        """Yield each row as a document, with its ``_id`` if the frame has ids."""
+        """Yield each row as a document, with its ``_id`` if the frame has ids.
+
+        >>> next(frame.documents())
+        {'sku': 7, 'name': 'Rain coat', 'price': 30, '_id': '7'}
+        """
         reader = read_frame(self.frame)
         ids, columns = id_path(reader.schema, self.id_field), reader.schema.names
         converts = converts_of(reader.schema, columns)
-        for position, values in _rows(reader, columns):
+        for position, values in _rows(small_batches(reader), columns):
             row = json_row(values, converts)
             yield {**row, "_id": _id(row, ids, position)} if ids else row
 
 
-# What is taken where documents are.
+# Taken in place of documents.
 AnyFrame: TypeAlias = Frame | ArrowStream | ArrowArray
 
 
@@ -88,10 +113,10 @@ def documents_of(given: Any) -> Any:
     return frame.documents() if frame else given
 
 
-def _plain_pairs(reader: Any, ids: str | None, fields: Sequence[str]) -> Iterator[tuple[str, str, Json]]:
+def _plain_pairs(batches: Iterable[Any], ids: str | None, fields: Sequence[str]) -> Iterator[tuple[str, str, Json]]:
     """Yield the ids and texts in columns that hold just these: several times as fast as row by row."""
     position = 0
-    for batch in small_batches(reader):
+    for batch in batches:
         numbers = range(position, position + batch.num_rows)
         try:
             columns = [batch.column(name).to_pylist() for name in fields]
@@ -107,11 +132,11 @@ def _plain_pairs(reader: Any, ids: str | None, fields: Sequence[str]) -> Iterato
 
 
 def _pairs(
-    reader: Any, ids: str | None, fields: Sequence[str], others: Sequence[str]
+    schema: Any, batches: Iterable[Any], ids: str | None, fields: Sequence[str], others: Sequence[str]
 ) -> Iterator[tuple[str, str, Json]]:
-    columns = columns_at(reader.schema, [*fields, *others, *([ids] if ids else [])])
-    converts = converts_of(reader.schema, columns)
-    for position, values in _rows(reader, columns):
+    columns = columns_at(schema, [*fields, *others, *([ids] if ids else [])])
+    converts = converts_of(schema, columns)
+    for position, values in _rows(batches, columns):
         try:
             row = convert_row(values, converts)
             yield _id(row, ids, position), text_of(row, fields), row
@@ -119,10 +144,10 @@ def _pairs(
             raise DocumentError(error.problem, position) from None
 
 
-def _rows(reader: Any, columns: Sequence[str]) -> Iterator[tuple[int, Json]]:
+def _rows(batches: Iterable[Any], columns: Sequence[str]) -> Iterator[tuple[int, Json]]:
     """Yield the values of each row with its number."""
     position = 0
-    for batch in small_batches(reader):
+    for batch in batches:
         for values in raw_rows(without_nanoseconds(batch.select(columns))):
             if isinstance(values, str):
                 raise DocumentError(values, position)
@@ -138,10 +163,11 @@ def _id(row: Json, path: str | None, position: int) -> str:
 
 def _no_id(path: str | None, position: int) -> NoReturn:
     problem = f"has no id in the column {path!r}, neither a whole number nor a text of one or more characters"
-    raise DocumentError(f"{problem}. Name another by Frame(frame, id_field=…), or drop the row.", position)
+    raise DocumentError(f"{problem}. Name another by id_field=…, or drop the row.", position)
 
 
-_IDS = ("_id", "id")
+# The usual fields of ids.
+IDS = ("_id", "id")
 
 
 def id_path(schema: Any, chosen: str | None) -> str | None:
@@ -149,20 +175,19 @@ def id_path(schema: Any, chosen: str | None) -> str | None:
     if chosen is not None:
         _check_paths(schema, [chosen])
         return chosen
-    return next((name for name in _IDS if name in schema.names), None)
+    return next((name for name in IDS if name in schema.names), None)
 
 
-def text_fields(schema: Any, chosen: Sequence[str], id_path: str | None) -> Sequence[str]:
-    """Return the paths of the texts: those ``chosen``, or all columns of texts but that of the ids."""
-    if chosen:
-        _check_paths(schema, chosen)
-        return chosen
-    found = [field.name for field in schema if is_text(field.type) and field.name != id_path]
+def _guessed(schema: Any, ids: str | None, first: Sequence[Any]) -> Sequence[str]:
+    """Return the column of the texts, by the first batch if several have strings."""
+    found = [field.name for field in schema if is_text(field.type) and field.name != ids]
     if not found:
-        raise InputError(
-            f"The frame has no column of texts, only {_described(schema)}. Name fields: Frame(frame, fields=[…])."
-        )
-    return found
+        raise InputError(f"The frame has no column of texts, only {_described(schema)}. Name some: fields=[…].")
+    if len(found) == 1 or not first or not first[0].num_rows:
+        return found
+    converts_of(schema, found)
+    rows = raw_rows(first[0].slice(0, SAMPLE).select(found))
+    return only_text(row for row in rows if not isinstance(row, str))
 
 
 def are_plain(schema: Any, id_path: str | None, fields: Sequence[str]) -> bool:
@@ -235,7 +260,7 @@ def _raw_row(row: Any) -> Json | str:
         except UnicodeDecodeError:
             return f"has a text that is not valid UTF-8 in the column {name!r}. Correct it."
         except Exception as error:  # a year after 9999, an unknown time zone
-            return f"has a value in the column {name!r} that Python does not know: {one_line(error)}. Write null."
+            return f"has a value in the column {name!r} that Python cannot represent: {one_line(error)}. Write null."
     return values
 
 
@@ -299,7 +324,7 @@ def _column_convert(field: Any) -> Convert:
         return _convert_of(field.type, field.name)
     except TypeError:
         raise InputError(
-            f"The column {field.name!r} has the type {field.type}, which JSON does not know. Leave it out, or cast it."
+            f"The column {field.name!r} has the type {field.type}, which JSON does not allow. Leave it out, or cast it."
         ) from None
 
 
@@ -367,7 +392,7 @@ def _iso(value: Any) -> str:
 
 def _finite(column: str, value: float) -> float:
     if not math.isfinite(value):
-        raise DocumentError(f"has the number {value} in the column {column!r}, which JSON does not know. Write null.")
+        raise DocumentError(f"has the number {value} in the column {column!r}, which JSON does not allow. Write null.")
     return value
 
 

@@ -85,7 +85,7 @@ def reading_errors() -> tuple[type[Exception], ...]:
 def breaks_off(error: Exception) -> str:
     """Return the reason to give for one of these errors."""
     detail = str(error).rstrip(".")
-    return f"The file breaks off here ({detail}). What comes before is read; fetch the file again for the rest."
+    return f"The file breaks off here ({detail}). Everything before is read; fetch the file again for the rest."
 
 
 def _decompressed(suffix: str, file: IO[bytes]) -> Any:

@@ -1,28 +1,39 @@
-"""CSV and TSV with a header: one document a row. All values are strings, and an empty cell is a missing value."""
+"""CSV and TSV with a header: one document a row. All values are strings, and an empty cell is a missing value.
+
+The cells of CSV are separated by what the header has most of outside its quotes: commas, semicolons, tabs or bars.
+"""
 
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 
 from es_simhash.documents.files.compression import Stream
 from es_simhash.documents.files.data_file import DataFile, Numbered, RecordError, decoded, read_lines
 
-_DELIMITERS = {"csv": ",", "tsv": "\t"}
-_SEPARATORS = {";", "\t", "|", ","}
+_SEPARATORS = (",", ";", "\t", "|")
+_FIRST = "column 1"
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _REMEDY = "Put a cell with quotes or line ends in quotes, and double the quotes in it."
 
 
 def read_table(file: DataFile, stream: Stream) -> Iterator[Numbered]:
     """Yield the rows of a table, each with the line that it begins on."""
-    delimiter = _DELIMITERS[file.format]
-    rows = _rows(file, read_lines(file, stream), delimiter)
+    lines = read_lines(file, stream)
+    head = list(islice(lines, 1))
+    delimiter = "\t" if file.format == "tsv" else _separator(head[0][1] if head else b"")
+    rows = _rows(file, chain(head, lines), delimiter)
     line, names = _header(rows)
+    if names and not names[0]:
+        names = [_FIRST, *names[1:]]  # what pandas writes: the numbers of its rows, without a name
     problem = _problem_of_header(names, delimiter)
     if problem is not None:
         file.reject(line, f"{problem} Correct the header; the file is not read.", delimiter.join(names))
         return
+    file.options.columns.update(dict.fromkeys(names))
     for line, row in rows:
         if not row:
             continue
@@ -33,8 +44,13 @@ def read_table(file: DataFile, stream: Stream) -> Iterator[Numbered]:
             file.reject(line, reason, delimiter.join(row))
 
 
+def _separator(header: bytes) -> str:
+    outside = _QUOTED.sub("", header.decode("utf-8", errors="replace"))
+    return max(_SEPARATORS, key=outside.count)
+
+
 def _header(rows: Iterator[tuple[int, list[str] | None]]) -> tuple[int, list[str]]:
-    """Return the first row that is not blank; empty if it cannot be read, since the next one is no header."""
+    """Return the first row that is not blank; empty if it cannot be read, since the next one is not a header."""
     for expected, (line, row) in enumerate(rows, 1):
         if row is None or line != expected:
             break
@@ -45,13 +61,13 @@ def _header(rows: Iterator[tuple[int, list[str] | None]]) -> tuple[int, list[str
 
 def _problem_of_header(names: Sequence[str], delimiter: str) -> str | None:
     if not names:
-        return "There is no header that can be read."
+        return "The header cannot be read."
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         return f"Several columns have the name {twice[0]!r}."
     if "" in names:
         return f"Column {names.index('') + 1} has no name."
-    if len(names) == 1 and (found := (_SEPARATORS - {delimiter}).intersection(names[0])):
+    if len(names) == 1 and (found := ({*_SEPARATORS} - {delimiter}) & {*names[0]}):
         return f"The table seems to be separated by {min(found)!r}, not by {delimiter!r}."
     return None
 

@@ -7,7 +7,7 @@ import io
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -28,20 +28,21 @@ class RecordError(Exception):
 
 _BLOCK = 1 << 16
 
-# What a record that is wrapped as a search hit has beside the document.
+# Other keys of a record that is wrapped as a search hit.
 _BESIDE = {"_id", "_routing", "_source"}
 _HASH_DIGITS = 16
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """The options of all files that are read together."""
+    """The options of all files that are read together, and the ``columns`` of the tables among them so far."""
 
     id_field: str | None
     encoding: str
     line_encoding: str
     max_line: int
     on_reject: OnReject
+    columns: dict[str, None] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class DataFile:
 
     @property
     def name(self) -> str:
-        """The path as text; bytes that are no text are escaped."""
+        """The path as text; bytes that are not text are escaped."""
         return as_text(self.path)
 
     @cached_property
@@ -102,7 +103,7 @@ class DataFile:
 
     @cached_property
     def _is_kept(self) -> bool:
-        """Whether the file can be read again, and is no stream."""
+        """Whether the file can be read again, and is not a stream."""
         return self.path != STANDARD_INPUT and os.path.isfile(self.path)
 
     def _made_id(self, line: str, record: Json) -> str:
@@ -117,7 +118,7 @@ class DataFile:
 
 
 def as_text(path: str) -> str:
-    """Write a path as text, with slashes; escape bytes that are no text."""
+    """Write a path as text, with slashes; escape bytes that are not text."""
     return os.fsencode(Path(path).as_posix()).decode("utf-8", errors="backslashreplace")
 
 
@@ -135,7 +136,7 @@ def chosen_id(record: Json, document: Json, id_field: str | None) -> str | None:
     """Return the id from ``id_field``; without one, from ``_id`` or ``id``, or None if there is neither."""
     if id_field is None and record.get("_id") is None:
         if isinstance(number := document.get("id"), float):
-            raise RecordError(f"The id {number!r} in the field 'id' is no whole number. Write it as a text.")
+            raise RecordError(f"The id {number!r} in the field 'id' is not a whole number. Write it as a text.")
         return as_id(document.get("id"))
     field = id_field or "_id"
     value = value_at(document, field)
@@ -149,7 +150,7 @@ def chosen_id(record: Json, document: Json, id_field: str | None) -> str | None:
 
 
 def routing_of(record: Json) -> str | None:
-    """Return the routing beside a document, if any."""
+    """Return the routing next to a document, if any."""
     value = record.get("_routing")
     routing = as_id(value)
     if routing is None and value is not None:
@@ -186,11 +187,16 @@ class FileDocument:
             fields or [name for name, value in document.items() if isinstance(value, str) and value != self.id],
         )
 
-    def written(self) -> str:
-        """Return a line of JSON with the routing, and the ``_id`` where the document does not hold its id itself."""
+    @property
+    def whole(self) -> Json:
+        """The document with its routing, and with the ``_id`` unless it holds its id itself."""
         document = self.document
         own = document if self.id in map(str, document.values()) else {"_id": self.id, **document}
-        return json_line(own if self.routing is None else {"_routing": self.routing, **own})
+        return own if self.routing is None else {"_routing": self.routing, **own}
+
+    def written(self) -> str:
+        """Return a line of JSON with the whole document."""
+        return json_line(self.whole)
 
     def rejected(self, reason: str, *, may_pass: bool = False) -> Rejected:
         """Reject the document."""
@@ -244,7 +250,7 @@ def check_encoding(encoding: str) -> str:
         "\n".encode(encoding)
         return codecs.lookup(encoding).name
     except LookupError:
-        raise InputError(f"There is no text encoding {encoding!r}. Name one, such as utf-8 or gb18030.") from None
+        raise InputError(f"Unknown text encoding {encoding!r}. Name one, such as utf-8 or gb18030.") from None
 
 
 def line_encoding_of(encoding: str) -> str:

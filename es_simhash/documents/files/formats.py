@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, getincrementaldecoder
 from pathlib import PurePath
 
+from es_simhash.documents.files.compression import open_stream
 from es_simhash.errors import InputError
 
 FORMATS = ("jsonl", "json", "csv", "tsv", "parquet", "text")
@@ -17,6 +20,7 @@ _BY_SUFFIX = {
     ".tab": "tsv",
     ".parquet": "parquet",
 }
+_HEAD = 1 << 16
 _COMPRESSED = {".gz", ".bz2", ".xz", ".zst"}
 
 
@@ -46,8 +50,58 @@ def format_of(path: str) -> str:
     return format
 
 
+def format_by_content(path: str) -> str | None:
+    """Return the format of a file, by its name or else its first line; None for a folder, or if neither shows it."""
+    if not os.path.isfile(path):
+        return None
+    if known := format_by_name(path):
+        return known
+    with open_stream(path, lambda _: None) as stream:
+        head = stream.peek(_HEAD)[:_HEAD].removeprefix(BOM_UTF8).lstrip()
+    for start, format in ((b"PAR1", "parquet"), (b"[", "json"), (b"{", "jsonl")):
+        if head.startswith(start):
+            return format
+    line = head.partition(b"\n")[0]
+    return "tsv" if b"\t" in line else "csv" if b"," in line or b";" in line or b"|" in line else None
+
+
+def encoding_by_content(path: str) -> str:
+    """Return the text encoding of a file by its beginning: UTF-8 unless another one is far likelier."""
+    if not os.path.isfile(path) or format_by_content(path) == "parquet":
+        return "utf-8"
+    with open_stream(path, lambda _: None) as stream:
+        head = stream.peek(_HEAD)[:_HEAD]
+    if head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return "utf-16"
+    return max(_ENCODINGS, key=lambda encoding: _likelihood(head, encoding))
+
+
+# In the order of trust: what is valid UTF-8 is hardly ever anything else.
+_ENCODINGS = ("utf-8", "shift_jis", "euc_jp", "gb18030", "big5", "euc_kr", "cp1252")
+_MOST_FREQUENT = frozenset(
+    "的一是不了在人有我他这中大来上国个到说们为子和你地出道也时年就那要下以生会自着去之过家学对可"
+    "這來國個說們為時會過學對後還麼"
+    "のにはをたがでてとしれさいるあもなこらすりっか、。"
+    "이다는을의에가고하지도로은한를사기서어"
+    "àáâãäåçèéêëíîïñóôõöøúûüßÄÖÜÉ’“”–"
+)  # fmt: skip
+
+
+def _likelihood(head: bytes, encoding: str) -> float:
+    """Return the share of the letters outside ASCII that are frequent in what people write; 1 for valid UTF-8."""
+    try:
+        # The last character may be cut.
+        text = getincrementaldecoder(encoding)().decode(head)
+    except UnicodeDecodeError:
+        return -1.0
+    if encoding == "utf-8":
+        return 1.0
+    others = [character for character in text if character > "\x7f"]
+    return sum(character in _MOST_FREQUENT for character in others) / (len(others) or 1)
+
+
 def check_format(format: str) -> str:
     """Return the format if it exists."""
     if format not in FORMATS:
-        raise InputError(f"There is no format {format!r}. Choose one of {', '.join(FORMATS)}.")
+        raise InputError(f"Unknown format {format!r}. Choose one of {', '.join(FORMATS)}.")
     return format

@@ -79,7 +79,7 @@ def is_action(record: Json) -> bool:
 
 
 def sources_of_bulk(file: DataFile, objects: Iterable[Numbered]) -> Iterator[Numbered]:
-    """Yield the documents that a bulk request indexes or creates, with id and routing beside them as in search hits.
+    """Yield the documents that a bulk request indexes or creates, with id and routing next to them as in search hits.
 
     Updates and deletes are rejected, since they make no whole document.
     """
@@ -92,7 +92,7 @@ def sources_of_bulk(file: DataFile, objects: Iterable[Numbered]) -> Iterator[Num
                 file.reject(number, "The action deletes a document. Give only documents to index.", record)
                 pending = None
         elif pending is None:
-            file.reject(number, "There is no action before this line of a bulk request. Put it in front.", record)
+            file.reject(number, "The action of a bulk request is missing before this line. Put it in front.", record)
         else:
             [(action, metadata)] = pending[1].items()
             pending = None
@@ -159,7 +159,7 @@ class _Window:
         self.at = to
 
     def next_character(self) -> str:
-        """Move to the next character that is no space, and return it; empty at the end of the text."""
+        """Move to the next character that is not a space, and return it; empty at the end of the text."""
         while True:
             self.advance(_SPACE.match(self.text, self.at).end())  # type: ignore[union-attr]  # it matches anything
             if self.at < len(self.text) or not self._grow():
@@ -235,7 +235,7 @@ def _elements(window: _Window) -> Iterator[tuple[int, str]]:
             window.next_character()
     window.advance(window.at + 1)
     if window.next_character():
-        raise window.broken("There is more after the end of the array. Take it out, or make it a file of its own.")
+        raise window.broken("The file goes on after the end of the array. Remove the rest, or give it its own file.")
 
 
 def _valid(text: str, encoding: str) -> str:
@@ -268,9 +268,7 @@ def parse_object(text: str) -> Json:
     except RecursionError:
         raise RecordError("This is nested too deeply. Flatten it.") from None
     if end != len(text):
-        raise RecordError(
-            f"There is more after the JSON, from character {end + 1} on. Give each document its own line."
-        )
+        raise RecordError(f"The line goes on after the JSON, at character {end + 1}. Give each document its own line.")
     if not isinstance(value, dict):
         raise RecordError("This is JSON but not an object. Write each document as an object: {…}.")
     return value
@@ -298,7 +296,7 @@ def _finite(digits: str) -> float:
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise RecordError(f"This has {constant}, which JSON does not know. Write null or leave the field out.")
+    raise RecordError(f"This has {constant}, which JSON does not allow. Write null or leave the field out.")
 
 
 _DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse)

@@ -56,7 +56,7 @@ class RejectFile:
 def whole_file(path: str) -> Iterator[IO[str]]:
     """Open a text file that appears at its path, replacing one there before, once it is written whole.
 
-    Until then it is written beside its path, and removed if something goes wrong. A path that is no regular file, such
+    Until then it is written next to its path, and removed after a failure. A path that is not a regular file, such
     as a pipe or ``/dev/stdout``, is written to directly.
     """
     if os.path.exists(path) and not os.path.isfile(path):
@@ -64,9 +64,9 @@ def whole_file(path: str) -> Iterator[IO[str]]:
             yield out
         return
     place = os.path.realpath(path)  # a link stays one
-    beside = f"{place}.{os.getpid()}.part"
+    partial = f"{place}.{os.getpid()}.part"
     try:
-        out = open(beside, "x", encoding="utf-8", newline="")  # noqa: SIM115 - it is closed below
+        out = open(partial, "x", encoding="utf-8", newline="")  # noqa: SIM115 - it is closed below
     except OSError as error:
         error.filename = path
         raise
@@ -74,9 +74,9 @@ def whole_file(path: str) -> Iterator[IO[str]]:
         with out:
             yield out
         if os.path.exists(place):
-            shutil.copymode(place, beside)
-        os.replace(beside, place)
+            shutil.copymode(place, partial)
+        os.replace(partial, place)
     except BaseException:
         with suppress(FileNotFoundError):
-            os.remove(beside)
+            os.remove(partial)
         raise

@@ -64,6 +64,7 @@ def read_documents(
     on_reject: OnReject,
     on_progress: OnProgress[int] | None = None,
     max_line: int = MAX_LINE,
+    columns: dict[str, None] | None = None,
 ) -> Iterator[FileDocument]:
     """Yield the documents of files, one by one; ``-`` is standard input, JSON lines by default.
 
@@ -79,10 +80,12 @@ def read_documents(
     document, as no index takes them there. In a directory each file is a document with its relative path as id, and its
     content in the field ``text``.
 
-    ``on_progress`` is called now and then with how many of the `total_bytes` have been read from disk.
+    ``on_progress`` is called now and then with how many of the `total_bytes` have been read from disk. ``columns`` gets
+    the names in the headers of tables, also of columns without any value.
     """
     encoding = check_encoding(encoding)
-    options = ReadOptions(id_field, encoding, line_encoding_of(encoding), max_line, on_reject)
+    columns = {} if columns is None else columns
+    options = ReadOptions(id_field, encoding, line_encoding_of(encoding), max_line, on_reject, columns)
     format = format and check_format(format)
     files = [replace(_checked(path, format, options), number=number) for number, path in enumerate(_as_list(paths))]
     return _documents(files, _Progress(on_progress))
@@ -134,7 +137,7 @@ def _checked(path: str, format: str | None, options: ReadOptions) -> DataFile:
             raise InputError("Parquet cannot be read from standard input. Save it as a file, and give that.")
         return DataFile(path, format or "jsonl", options)
     if "\0" in path:
-        raise InputError(f"{path!r} has a NUL character, as no path has. Give a path that can be read.")
+        raise InputError(f"{path!r} has a NUL character. Give a path that can be read.")
     try:
         mode = os.stat(path).st_mode
         if stat.S_ISDIR(mode):
@@ -190,7 +193,7 @@ def _openable(directory: DataFile) -> Iterator[DataFile]:
     """Yield the files in a directory; reject what cannot be opened, such as a pipe, and links that lead out of it."""
     for path in links_out(directory.path):
         DataFile(path, "text", directory.options).reject(
-            1, "This link leads out of the directory, so it is not followed. Give what it leads to by its own path."
+            1, "This link leads out of the directory, so it is not followed. Give the path of its target."
         )
     for path, id in files_below(directory.path):
         file = DataFile(path, "text", directory.options, id, directory.number)

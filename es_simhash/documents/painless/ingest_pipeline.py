@@ -47,8 +47,8 @@ def pipeline(index: str, documents: Documents) -> Json:
     script = {
         "tag": "es-simhash",
         "lang": "painless",
-        "source": source(),
         "params": _parameters(documents),
+        "source": source(),
         "on_failure": [deferred],
     }
     return {"description": description(index, documents.prefix), "processors": [{"script": script}]}
@@ -72,10 +72,10 @@ def source() -> str:
 
 def _parameters(documents: Documents) -> Json:
     return {
+        "sources": [path.split(".") for path in documents.fields],  # first, as people who paste it change this
         "prefix": documents.prefix,
         "names": documents.names,
         "group": GROUP,
-        "sources": [path.split(".") for path in documents.fields],
         "scheme": _scheme(documents.scheme),
     }
 

@@ -65,13 +65,15 @@ _BY_DISTANCE = Template("""\
 """)
 
 _BLOCKS = {
-    "text": Template('{"match": {"$prefix.blocks": {"query": "{{$prefix.blocks}}", "minimum_should_match": $shared}}}'),
+    "text": Template(
+        '{"match": {"$prefix.blocks": {"query": "{{$prefix.blocks}}", "minimum_should_match": $shared }}}'
+    ),
     # Each clause of the list ends with a comma, so one that finds nothing follows.
     "keyword": Template(
         '{"bool": {"should": [{{#$prefix.blocks}}{"term": {"$prefix.blocks": "{{.}}"}}, {{/$prefix.blocks}}'
-        '{"match_none": {}}], "minimum_should_match": $shared}}'
+        '{"match_none": {}}], "minimum_should_match": $shared }}'
     ),
-    "fields": Template('{"bool": {"should": [$each], "minimum_should_match": $shared}}'),
+    "fields": Template('{"bool": {"should": [$each], "minimum_should_match": $shared }}'),
 }
 
 # The best hits of each shard are grouped by a key. A server collapses by a stored field only, and would take all
@@ -154,7 +156,8 @@ def distinct(prefix: str) -> str:
 
 def _shared(least: int) -> str:
     """Return how many keys must be shared, unless the parameter ``shared`` says otherwise."""
-    return f'"{{{{shared}}}}{{{{^shared}}}}{least}{{{{/shared}}}}"'
+    # Not between quotes: the Dev Tools of Kibana 8.15 break a line within "}}{{".
+    return f"{{{{shared}}}}{{{{^shared}}}}{least}{{{{/shared}}}}"
 
 
 def _least(simhash: SimHash) -> int:

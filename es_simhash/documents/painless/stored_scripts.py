@@ -58,7 +58,7 @@ def stored_scripts(settings: Settings, prefix: str = DEFAULT_PREFIX, name: str |
     simhash = readable_simhash(settings)
     by_id = StoredScript(
         f"{own}-find",
-        "the near-duplicates of a document by its id, by the keys they share",
+        "the near-duplicates of a document, by its id",
         search_templates.by_id(settings, prefix),
         ("id",),
         ("shared", "size"),
@@ -78,28 +78,28 @@ def _by_distance(settings: Settings, simhash: SimHash, prefix: str, own: str) ->
     distance, within = f"{own}-distance", f"{own}-within"
     yield StoredScript(
         distance,
-        "how many bits differ, to sort by or to show",
+        "the number of bits that differ, to sort by or to show",
         hamming_script.distance(prefix, simhash),
         ("simhash",),
         context="number_sort",
     )
     yield StoredScript(
         within,
-        "whether at most this many bits differ, as a filter",
+        "a filter by the number of bits that differ",
         hamming_script.within(prefix, simhash),
         ("simhash", "distance"),
         context="filter",
     )
     yield StoredScript(
         f"{own}-score",
-        "how many bits are equal, for script_score",
+        "the number of equal bits, for script_score",
         hamming_script.score(prefix, simhash),
         ("simhash",),
         context="score",
     )
     yield StoredScript(
         f"{own}-nearest",
-        "what is within a distance, the nearest first",
+        "documents within a distance, the nearest first",
         search_templates.by_distance(settings, simhash, prefix, within, distance),
         (prefix,),
         ("id", "distance", "shared", "size"),

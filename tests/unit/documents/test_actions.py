@@ -178,7 +178,7 @@ def test_an_update_is_deferred_unless_it_gives_every_source_field(doc: Json, tex
 
 
 @pytest.mark.parametrize("doc", [{"a": {"d": "x"}}, {"n": 1}, {"a": {}}, {}, None])
-def test_an_update_beside_the_source_fields_gets_no_fields(doc: Json | None) -> None:
+def test_an_update_next_to_the_source_fields_gets_no_fields(doc: Json | None) -> None:
     action = {"_op_type": "update", "_id": "1", "doc": doc}
     assert texts(action, NESTED) == {}
     assert done(action, NESTED) == action
@@ -252,7 +252,7 @@ def test_our_fields_under_dotted_names_are_replaced() -> None:
     assert "dedup.simhash" not in done({**FULL, "dedup.simhash": "ff"})
 
 
-# --- what is no action ---
+# --- what is not an action ---
 
 
 @pytest.mark.parametrize(
@@ -270,7 +270,7 @@ def test_our_fields_under_dotted_names_are_replaced() -> None:
         ({"_op_type": None}, "has the _op_type None. Give index, create, update or delete."),
     ],
 )
-def test_what_is_no_action_has_a_problem(action: Any, problem: str) -> None:
+def test_what_is_not_an_action_has_a_problem(action: Any, problem: str) -> None:
     task = Task(TARGET, action)
     assert task.problem == problem
     assert task.slots == {}

@@ -47,7 +47,7 @@ def test_a_path_in_several_forms_is_read_in_one_order_whatever_the_order_of_the_
 
 
 @pytest.mark.parametrize("document", [{}, {"a": None}, {"a": {"b": None}}, {"a": "x"}, {"a": []}, {"a": [None, {}]}])
-def test_null_and_what_is_missing_are_no_text(document: Json) -> None:
+def test_null_and_what_is_missing_are_not_text(document: Json) -> None:
     assert text_of(document, ["a.b", "c"]) == ""
 
 
@@ -63,7 +63,7 @@ def test_numbers_and_booleans_are_written_as_in_json(value: Any, text: str) -> N
 
 
 @pytest.mark.parametrize("value", [{"b": "x"}, {}, [{"b": "x"}], b"bytes", {1, 2}, object()])
-def test_what_is_no_text_is_refused_with_its_path(value: Any) -> None:
+def test_what_is_not_text_is_refused_with_its_path(value: Any) -> None:
     with pytest.raises(DocumentError, match=r"in the source field 'a'\. Choose a field of text\.$") as error:
         text_of({"a": value}, ["a"])
     kind = value[0] if isinstance(value, list) else value
@@ -80,12 +80,12 @@ def test_a_lone_surrogate_elsewhere_in_the_document_does_not_matter() -> None:
     assert text_of({"a": "x", "other": "\ud800"}, ["a"]) == "x"
 
 
-def test_halves_of_a_pair_in_two_values_are_no_character() -> None:
+def test_halves_of_a_pair_in_two_values_are_not_character() -> None:
     with pytest.raises(DocumentError):
         text_of({"a": ["\ud83d", "\ude00"]}, ["a"])
 
 
-def test_objects_beside_the_path_do_not_matter() -> None:
+def test_objects_next_to_the_path_do_not_matter() -> None:
     assert text_of({"a": {"b": "x", "c": {"d": object()}}}, ["a.b"]) == "x"
 
 

@@ -75,7 +75,7 @@ def columns(draw: st.DrawFn) -> Any:
 
 
 def outcome(read: Callable[[], list[Any]]) -> list[Any] | str:
-    """What is read, or the message of an error of ours."""
+    """The documents, or the message of an error of ours."""
     try:
         return read()
     except InputError as error:

@@ -93,7 +93,7 @@ def test_rows_of_any_text_are_read_as_they_were_written(rows: list[list[str]]) -
     assert read == ([[harmless(cell) for cell in row] for row in rows] or [[]])
 
 
-def test_values_that_are_no_text_are_written_as_such() -> None:
+def test_values_that_are_not_text_are_written_as_such() -> None:
     written = io.StringIO()
     write_csv([], [(None, 1, -0.5, True)], written)
     assert written.getvalue() == "\n,1,-0.5,1\n"
@@ -164,15 +164,30 @@ def test_an_invalid_line_inside_quotes_costs_its_row(tmp_path: Path) -> None:
 
 
 class TestHeader:
+    @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+    def test_cells_are_separated_by_what_the_header_has_most_of(self, tmp_path: Path, separator: str) -> None:
+        rows = separator.join(["id", '"a,b;c|d"', "text"]) + "\n" + separator.join(["1", "x", '"one, two"']) + "\n"
+        [document], rejected = read_bytes(tmp_path, "a.csv", rows.encode())
+        assert document.document == {"id": "1", "a,b;c|d": "x", "text": "one, two"}
+        assert not rejected
+
+    def test_a_first_column_without_a_name_is_read_as_pandas_writes_it(self, tmp_path: Path) -> None:
+        [document], _ = read_bytes(tmp_path, "a.csv", b",text\n0,one\n")
+        assert document.document == {"column 1": "0", "text": "one"}
+
+    def test_a_table_of_tabs_is_not_read_by_other_separators(self, tmp_path: Path) -> None:
+        read, [rejected] = read_bytes(tmp_path, "a.tsv", b"a;b;c\n1;2;3\n")
+        assert not read
+        assert "separated by ';'" in rejected.reason
+
     @pytest.mark.parametrize(
         ("header", "reason"),
         [
             (b"a,b,a", "Several columns have the name 'a'."),
-            (b",a", "Column 1 has no name."),
-            (b"a;b;c", "separated by ';', not by ','"),
-            (b"a,\xff", "no header that can be read"),
-            (b"x" * 2000, "no header that can be read"),
-            (b"\n", "no header that can be read"),
+            (b"a,,b", "Column 2 has no name."),
+            (b"a,\xff", "The header cannot be read"),
+            (b"x" * 2000, "The header cannot be read"),
+            (b"\n", "The header cannot be read"),
         ],
     )
     def test_a_file_whose_header_cannot_be_used_is_not_read(self, tmp_path: Path, header: bytes, reason: str) -> None:

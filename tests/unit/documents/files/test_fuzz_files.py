@@ -48,7 +48,7 @@ COMPRESSED: dict[str, Callable[[bytes], bytes]] = {
 
 
 def read(path: Path, **options: Any) -> tuple[list[FileDocument], list[Rejected]]:
-    """What is read of a file; each document and each rejection must be whole."""
+    """The content of a file; each document and each rejection must be whole."""
     rejected: list[Rejected] = []
     found = list(read_documents(path, on_reject=rejected.append, **options))
     for each in found:
@@ -169,7 +169,7 @@ def test_labels_are_read_or_rejected(records: list[Any], tmp_path: Path) -> None
     try:
         labels = read_labels(str(tmp_path / "labels.jsonl"), rejected.append)
     except InputError as error:
-        assert_says(error, "There are no labels")
+        assert_says(error, "has no labels")
     else:
         assert isinstance(labels, Labels)
         assert len({type(each) for each in labels.labels}) == 1

@@ -78,7 +78,7 @@ def test_an_element_that_cannot_be_used_is_rejected_and_the_others_are_read(
         (b",\n", "not JSON"),
         (b'\n{"id": 2}]', "After element 1 of the array comes '{'. Put a comma or ] there."),
         (b"\n", "After element 1 of the array comes the end of the file"),
-        (b"]\n[]", "more after the end of the array"),
+        (b"]\n[]", "goes on after the end of the array"),
         (b",\n" + b"[" * 200_000, "nested too deeply"),
     ],
 )

@@ -66,7 +66,7 @@ def test_any_bytes_are_read_or_rejected_line_by_line(tmp_path: Path, lines: list
         (b"nonsense", "not JSON"),
         (b'{"a": "tab\there"}', "not JSON (Invalid control character at character 11)"),
         (b'{"a": "b', "not JSON (Unterminated string starting at character 7)"),
-        (b'{"a": 1} {"b": 2}', "more after the JSON, from character 9"),
+        (b'{"a": 1} {"b": 2}', "goes on after the JSON, at character 9"),
         (b"[1, 2]", "not an object"),
         (b'"text"', "not an object"),
         (b"null", "not an object"),
@@ -86,7 +86,7 @@ def test_any_bytes_are_read_or_rejected_line_by_line(tmp_path: Path, lines: list
         (b'{"_id": {"$oid": "x"}}', "neither a whole number nor a text"),
         (b'{"_id": ""}', "neither a whole number nor a text"),
         (b'{"_id": 1.5}', "neither a whole number nor a text"),
-        (b'{"id": 1.5}', "is no whole number"),
+        (b'{"id": 1.5}', "is not a whole number"),
         (b'{"_id": [1]}', "neither a whole number nor a text"),
         (b'{"_id": true}', "neither a whole number nor a text"),
         (b'{"_id": "x", "_source": "text"}', "_source is not an object"),
@@ -132,7 +132,7 @@ def test_of_a_key_that_is_there_twice_the_last_value_counts(tmp_path: Path) -> N
     assert read[0].document == {"a": 2}
 
 
-def test_blank_lines_a_byte_order_mark_crlf_and_a_missing_last_line_feed_are_no_matter(tmp_path: Path) -> None:
+def test_blank_lines_a_byte_order_mark_crlf_and_a_missing_last_line_feed_are_not_matter(tmp_path: Path) -> None:
     read, rejected = read_bytes(tmp_path, "a.ndjson", b'\xef\xbb\xbf{"id": 1}\r\n  \r\n\r\n\t{"id": 2}\r\n{"id": 3}')
     assert [(found.id, found.line) for found in read] == [("1", 1), ("2", 4), ("3", 5)]
     assert not rejected
@@ -211,7 +211,7 @@ class TestIds:
         assert "'sku'" in rejected[0].reason
         assert rejected[0].excerpt == json.dumps(line)
 
-    def test_the_id_of_the_index_is_no_field_of_the_document(self, tmp_path: Path) -> None:
+    def test_the_id_of_the_index_is_not_a_field_of_the_document(self, tmp_path: Path) -> None:
         read, _ = read_bytes(tmp_path, "a.jsonl", b'{"_id": "x", "a": 1}')
         assert read[0].document == {"a": 1}
 
@@ -232,13 +232,13 @@ class TestExports:
             [{"create": {"_id": "x", "_routing": "shop-7"}}, {"a": 1}],
         ],
     )
-    def test_routing_stays_beside_the_document(self, tmp_path: Path, lines: list[Any]) -> None:
+    def test_routing_stays_next_to_the_document(self, tmp_path: Path, lines: list[Any]) -> None:
         [found], _ = read_bytes(tmp_path, "a.jsonl", "\n".join(map(json.dumps, lines)).encode())
         assert (found.id, found.routing) == ("x", "shop-7")
         assert {"_id", "_routing"}.isdisjoint(found.document)
 
     @pytest.mark.parametrize("routing", ["", True, ["a"]])
-    def test_routing_that_is_no_value_is_rejected(self, tmp_path: Path, routing: Any) -> None:
+    def test_routing_that_is_not_a_value_is_rejected(self, tmp_path: Path, routing: Any) -> None:
         line = {"_id": "x", "_routing": routing, "_source": {}}
         found, [rejected] = read_bytes(tmp_path, "a.jsonl", json.dumps(line).encode())
         assert not found
@@ -270,7 +270,7 @@ class TestBulkLines:
             (1, "The action deletes a document"),
             (3, "The line updates a part of a document"),
             (4, "The document of this action is missing"),
-            (7, "There is no action before this line of a bulk request"),
+            (7, "The action of a bulk request is missing before this line"),
             (8, "The document of this action is missing"),
         ]
 

@@ -14,7 +14,7 @@ from es_simhash.documents.rejected import Rejected
 from tests.support.reading import read_bytes
 
 
-def test_there_is_no_file_if_nothing_was_rejected(tmp_path: Path) -> None:
+def test_there_is_not_a_file_if_nothing_was_rejected(tmp_path: Path) -> None:
     with RejectFile(tmp_path / "rejected.jsonl") as rejects:
         pass
     assert rejects.count == 0
@@ -117,7 +117,7 @@ def test_a_place_that_cannot_be_written_is_named_as_it_was_given(tmp_path: Path)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such files")
-def test_what_is_no_file_is_written_to_as_it_is() -> None:
+def test_what_is_not_a_file_is_written_to_as_it_is() -> None:
     with whole_file(os.devnull) as out:
         out.write("gone")
     assert Path(os.devnull).is_char_device()

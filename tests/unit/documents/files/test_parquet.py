@@ -110,7 +110,7 @@ def test_times_that_differ_by_nanoseconds_are_different_texts(tmp_path: Path, ti
         (pa.array([b"a", b"\xff", b"c"]).view(pa.string()), "text that is not valid UTF-8"),
         (
             pa.array([0, 2**62, 1], pa.timestamp("us")),
-            "value in the column 'value' that Python does not know",
+            "value in the column 'value' that Python cannot represent",
         ),
     ],
 )
@@ -168,7 +168,7 @@ def test_a_damaged_row_group_is_rejected_and_the_others_are_read(tmp_path: Path)
 
 
 @pytest.mark.parametrize("keep", [0, 10, 0.5, 0.99])
-def test_what_is_no_parquet_file_is_rejected(tmp_path: Path, keep: float) -> None:
+def test_what_is_not_a_parquet_file_is_rejected(tmp_path: Path, keep: float) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"a": list(range(100))}), path)
     content = path.read_bytes()
@@ -178,7 +178,7 @@ def test_what_is_no_parquet_file_is_rejected(tmp_path: Path, keep: float) -> Non
     assert [(bad.line, bad.reason[:30]) for bad in rejected] == [(1, "The file is not a Parquet file")]
 
 
-def test_a_file_whose_columns_have_names_that_are_no_utf_8_is_rejected(tmp_path: Path) -> None:
+def test_a_file_whose_columns_have_names_that_are_not_utf_8_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"text": ["a storm"]}), path, store_schema=False)
     path.write_bytes(path.read_bytes().replace(b"text", b"te\xfft"))
@@ -211,5 +211,5 @@ def test_parquet_that_cannot_be_read_here_is_refused_at_once(tmp_path: Path, mon
     with pytest.raises(InputError, match="standard input"):
         read_documents("-", format="parquet", on_reject=never)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'es-simhash\[parquet\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install '[^']+\[parquet\]'"):
         read_documents([tmp_path / "a.parquet"], on_reject=never)

@@ -1,0 +1,148 @@
+"""``es-simhash try``: near-duplicates in a file or an index that nobody has described yet."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import click
+
+from es_simhash.cli.options.connection import ConnectionVerb
+from es_simhash.cli.options.index import fields_option
+from es_simhash.cli.options.setting_origins import Given
+from es_simhash.cli.options.target import target_of
+from es_simhash.cli.process import take_little_memory
+from es_simhash.cli.show.exits import FINE
+from es_simhash.cli.show.first_look import show_first_look
+from es_simhash.cli.show.output import Output
+
+if TYPE_CHECKING:
+    from es_simhash.documents.rejected import Rejected
+
+# A document with its id.
+Found = Iterator[tuple[str, Mapping[str, Any]]]
+
+
+@click.command(name="try", cls=ConnectionVerb)
+@click.argument("place", metavar="FILE|INDEX|URL")
+@fields_option("Text field, as a dotted path; repeatable.  [default: the fields that look like texts]")
+@click.option(
+    "--sample",
+    type=click.IntRange(2),
+    default=100_000,
+    show_default=True,
+    metavar="N",
+    help="Read at most this many documents.",
+)
+@click.option(
+    "--report",
+    type=click.Path(dir_okay=False, writable=True),
+    default="near-duplicates.html",
+    show_default=True,
+    help="Write the HTML report to this file.",
+)
+def command(
+    place: str,
+    fields: tuple[str, ...],
+    sample: int,
+    report: str,
+    connection: Given,
+    prefix: str,
+    output: Output,
+) -> int:
+    """Show which near-duplicates FILE, INDEX or URL has, without any setup.
+
+    Text fields, id, date and source are guessed. Only the report is written; a browser opens it, if there is one. A URL
+    is that of an index (http://localhost:9200/news) or of a file (https://example.org/news.csv).
+
+    Example: es-simhash try news.csv
+    """
+    from es_simhash.cli.jobs.first_look import first_look
+
+    take_little_memory()
+    with _opened(place, connection, prefix, output) as (documents, total, follow_up):
+        with output.progress("Reading", min(total, sample) if total else None) as advance:
+            look = first_look(documents, place, report, of=total, fields=fields, most=sample, on_progress=advance)
+        show_first_look(output, look, follow_up)
+    if not output.as_json and not output.quiet:
+        _open(Path(report))
+    return FINE
+
+
+@contextmanager
+def _opened(place: str, connection: Given, prefix: str, output: Output) -> Iterator[tuple[Found, int | None, str]]:
+    """Yield the documents, how many there are, if that is known, and the command that goes on with them."""
+    from es_simhash.cli.jobs.downloads import downloaded, is_file_at
+
+    if is_file_at(place):
+        with downloaded(place) as path:
+            yield _in_file(path, output), None, f"dedup {shlex.quote(Path(path).name)}"
+    elif place == "-" or Path(place).exists() or _is_named_like_a_file(place):
+        yield _in_file(place, output), None, f"dedup {shlex.quote(place)}"
+    else:
+        with _index(place, connection, prefix, output) as (found, total, name):
+            yield found, total, f"sync {shlex.quote(name)}"
+
+
+def _is_named_like_a_file(place: str) -> bool:
+    from es_simhash.documents.files.formats import format_by_name
+
+    return "://" not in place and (format_by_name(place) is not None or os.sep in place)
+
+
+def _in_file(path: str, output: Output) -> Found:
+    from es_simhash.documents.files import read_documents
+    from es_simhash.documents.files.formats import encoding_by_content, format_by_content
+
+    rejected: list[Rejected] = []
+    format, encoding = format_by_content(path), encoding_by_content(path)
+    for each in read_documents([path], format=format, encoding=encoding, on_reject=rejected.append):
+        yield each.id, each.document
+    if rejected:
+        first = rejected[0]
+        output.warn(f"{len(rejected):,} records could not be read, the first at line {first.line}: {first.reason}")
+
+
+@contextmanager
+def _index(place: str, connection: Given, prefix: str, output: Output) -> Iterator[tuple[Found, int, str]]:
+    from es_simhash._core.environment import PATIENCE
+    from es_simhash.cli.jobs.labelled_documents import hits_of
+    from es_simhash.plans.operations import Count
+
+    name = place
+    if "://" in place:
+        address = urlsplit(place)
+        name = address.path.strip("/")
+        if not name or "/" in name:
+            raise click.UsageError(f"{place} names no index. Write {address.scheme}://{address.netloc}/INDEX.")
+        connection = _at(connection, f"{address.scheme}://{address.netloc}")
+    everything: dict[str, Any] = {"match_all": {}}
+    with target_of(connection, os.environ).opened(output) as engine:
+        total = engine.perform(Count(name, everything))
+        hits = hits_of(engine, name, everything, True, PATIENCE)
+        yield ((hit["_id"], _without(hit.get("_source") or {}, prefix)) for hit in hits), total, name
+
+
+def _at(connection: Given, url: str) -> Given:
+    return Given(
+        {**connection.values, "url": url}, lambda name: "its address" if name == "url" else connection.name(name)
+    )
+
+
+def _without(source: Mapping[str, Any], prefix: str) -> Mapping[str, Any]:
+    return {name: value for name, value in source.items() if name != prefix} if prefix in source else source
+
+
+def _open(path: Path) -> None:
+    """Open the report in a browser, where there is a desktop to show it on."""
+    has_desktop = sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    if sys.stdout.isatty() and has_desktop:
+        import webbrowser
+
+        webbrowser.open(path.absolute().as_uri())
