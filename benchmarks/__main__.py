@@ -4,7 +4,7 @@
 A section is written only if others leave the machine alone (`benchmarks.machine_load`).
 ``python -m benchmarks pictures`` and ``scale`` measure nothing: they make the pictures and docs/scale.md from
 docs/benchmarks.md, as does every run that changes it. ``python -m benchmarks core FILE…`` and ``news_copy FILE…`` score
-published datasets, for those who have their files, and print the published results beside ours. ``check`` compares the
+published datasets, for those who have their files, and print the published results next to ours. ``check`` compares the
 most important ratios with those of the pages (`benchmarks.check`).
 """
 
@@ -39,12 +39,16 @@ DESIGN_PAGE = Path(__file__).with_name("design.md")
 
 @dataclass(frozen=True)
 class Section:
-    """A section of a page, measured by the module of its name: its packages, servers, page and peers."""
+    """A section of a page, measured by the module of its name: its packages, servers, page and peers.
+
+    Untimed sections are the same on a busy machine.
+    """
 
     packages: tuple[str, ...] = ()
     servers: Collection[str] = ()
     page: Path = PAGE
     peers: tuple[str, ...] = ()
+    is_timed: bool = True
 
 
 CLIENTS = ("elasticsearch", "opensearch-py")
@@ -55,7 +59,7 @@ SECTIONS = {
     "self_join": Section(("simhash", "faiss-cpu"), page=DESIGN_PAGE),
     "memory": Section(),
     "layouts": Section(CLIENTS, SERVERS),
-    "keys": Section(),
+    "keys": Section(is_timed=False),
     "keys_on_servers": Section(CLIENTS, SERVERS),
     "finding": Section(CLIENTS, SERVERS),
     "long_texts": Section(CLIENTS, SERVERS),
@@ -162,7 +166,8 @@ def _measure(name: str, arguments: Mapping[str, object], is_published: bool) -> 
     run: Callable[..., Iterable[Table | None]] = module.run
     own = {key: value for key, value in arguments.items() if key in signature(run).parameters}
     watch = machine_load.Watch.begun()
-    if is_published and watch.is_busy:
+    is_refused = SECTIONS[name].is_timed and is_published
+    if is_refused and watch.is_busy:
         print(machine_load.refusal(name, watch), file=sys.stderr)
         return False
     print(f"## {_title(name)}\n", flush=True)
@@ -177,9 +182,10 @@ def _measure(name: str, arguments: Mapping[str, object], is_published: bool) -> 
         print(tables[-1], flush=True)
     about = _about(name, module.__doc__ or "", watch)
     print(about, flush=True)
-    if is_published and watch.is_busy:
+    is_busy = is_refused and watch.is_busy
+    if is_busy:
         print(machine_load.refusal(name, watch), file=sys.stderr)
-    if not is_published or watch.is_busy or not tables:
+    if not is_published or is_busy or not tables:
         return False
     _write(name, "\n".join([f"{about}\n", *tables]))
     return True

@@ -54,7 +54,7 @@ def run(share: float = 1.0, sizes: Sequence[int] = SIZES) -> Iterator[Table]:
     """Measure on both servers."""
     texts = topical(min(_TEXTS, int(DOCUMENTS * share)))
     for name in SERVERS:
-        yield _beside_others(name, texts, int(DOCUMENTS * share))
+        yield _with_others(name, texts, int(DOCUMENTS * share))
     if sizes:
         yield _larger_and_larger("elasticsearch", texts, [int(size * share) for size in sizes])
 
@@ -63,7 +63,7 @@ def briefly() -> Iterator[Table]:
     """Measure one slice only, on fewer documents."""
     texts = topical(BRIEFLY)
     for name in SERVERS:
-        yield _beside_others(name, texts, BRIEFLY, ["backfill"])
+        yield _with_others(name, texts, BRIEFLY, ["backfill"])
 
 
 def document(texts: Sequence[str], number: int) -> Json:
@@ -82,7 +82,7 @@ def _fill(server: Server, texts: Sequence[str], count: int) -> Index:
     return index
 
 
-# --- beside others
+# --- other writers
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class Measured(NamedTuple):
     constant_server: float
 
 
-def _beside_others(name: str, texts: Sequence[str], count: int, backfills: Iterable[str] = BACKFILLS) -> Table:
+def _with_others(name: str, texts: Sequence[str], count: int, backfills: Iterable[str] = BACKFILLS) -> Table:
     table = Table(
         f"Backfilling an index of {SERVERS[name]}",
         [
@@ -240,7 +240,7 @@ def _alone(name: str, url: str, way: str) -> None:
 
     def backfill() -> None:
         nonlocal written
-        written = index.backfill(options).written
+        written = index.backfill(**vars(options)).written
 
     wall, cpu = seconds(backfill)
     print(json.dumps([written, wall, cpu, peak() / 1024]))

@@ -1,6 +1,6 @@
 """Pairs lost by keys, compared with comparing all texts with each other.
 
-Per preset that decides by texts: the pairs of at least its own similarity, among all pairs with a plain Jaccard
+Per preset that compares texts: the pairs of at least its own similarity, among all pairs with a plain Jaccard
 similarity of at least {least}; the share that shares enough bands, the share that shares enough bands or blocks
 (`find --distance 3 --similarity near`), and the share that `dedup` finds.
 """
@@ -16,7 +16,7 @@ from benchmarks.corpora import CORPORA_VARIABLE
 from benchmarks.labelled import LabelledSet, labelled_sets
 from benchmarks.tables import Table
 from es_simhash import Scheme
-from es_simhash.groups.of_texts import dedup
+from es_simhash.groups.of_texts import group_texts
 from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.stored_rows import Numbers
@@ -49,7 +49,7 @@ def run(share: float = 1.0) -> Iterator[Table]:
 def _add(table: Table, on: LabelledSet, name: str) -> None:
     scheme = Scheme.preset(name)
     wanted = _by_comparing_all(scheme, on)
-    with dedup(on.documents, scheme, GroupOptions(threads=1)) as duplicates:
+    with group_texts(on.documents, scheme, GroupOptions(threads=1)) as duplicates:
         found = np.isin(wanted, predict_pairs(duplicates, on.apart).pairs)
     bands, both = (KeyMatcher.of(scheme, Criteria.of(scheme, by), on.texts).meet(wanted) for by in ("minhash", "both"))
     table.add(on.name, name, f"{len(wanted):,}", *(f"{part.mean():.4f}" for part in (bands, both, found)))

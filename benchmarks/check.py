@@ -1,4 +1,4 @@
-"""The most important ratios, measured anew on fewer documents and compared with those of the pages.
+"""The most important ratios, measured again on fewer documents and compared with those of the pages.
 
 ``python -m benchmarks check`` takes about ten minutes, prints what it found, and ends with 1 if a ratio is worse than
 its tolerance allows. It is for maintainers, on the machine that the pages were measured on.

@@ -1,4 +1,4 @@
-"""CORE's deduplication dataset, scored as in text-dedup's table, whose rows are printed beside ours.
+"""CORE's deduplication dataset, scored as in text-dedup's table, whose rows are printed alongside ours.
 
 ``python -m benchmarks core FILE…`` takes the files of `pinecone/core-2020-05-10-deduplication` (Parquet, JSON lines …):
 records with `core_id`, `processed_title`, `processed_abstract` and `labelled_duplicates`. As there, a document is found

@@ -58,7 +58,7 @@ def briefly() -> list[Table]:
         return [_compare("English texts of 1.5 kB", path, _english(IN_ENGLISH), ("chars",), {"rensa", "es_simhash"})]
 
 
-# --- beside others ---
+# --- peers ---
 
 
 def _compare(

@@ -60,12 +60,12 @@ def _count(path: str) -> int:
 
 
 def _by_es_simhash(kind: str, path: str) -> list[int]:
-    from es_simhash import GroupOptions, Scheme, dedup
+    from es_simhash import Scheme, dedup
     from es_simhash.text import Chars, Words
 
     # As the others compare: features that all weigh the same.
     scheme = Scheme(tokens=Words(1) if kind == "words" else Chars(5), verification=None)
-    with dedup(_documents(path), scheme, GroupOptions(similarity=THRESHOLD)) as found:
+    with dedup(_documents(path), scheme=scheme, similarity=THRESHOLD) as found:
         removed: list[int] = np.flatnonzero(~found.is_canonical).tolist()
     return removed
 
@@ -172,10 +172,10 @@ def _by_text_dedup(kind: str, path: str) -> list[int]:
 
 
 def _grow(count: str) -> list[int]:
-    from es_simhash import GroupOptions, Scheme, dedup
+    from es_simhash import GroupOptions, dedup
 
     options = GroupOptions(similarity=THRESHOLD, memory=GROWTH_MEMORY)
-    with dedup(_made_on_the_fly(int(count)), Scheme.preset("default"), options) as found:
+    with dedup(_made_on_the_fly(int(count)), **vars(options)) as found:
         return [len(found)]
 
 

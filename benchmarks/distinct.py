@@ -24,7 +24,6 @@ from benchmarks.nodes import SERVERS, SETTINGS, Json, Server, running
 from benchmarks.planted import EDITS, edited
 from benchmarks.tables import Table
 from es_simhash import Index, Scheme
-from es_simhash.groups.of_index.writing import WriteOptions
 
 DOCUMENTS, LENGTH, MOST, SIMILARITY = 20_000, 1300, 8, 0.5
 WINDOW, PAGE, QUERIES, ROUNDS = 100, 10, 100, 4
@@ -81,7 +80,7 @@ def _on_server(server: Server, texts: Sequence[str], queries: Sequence[str]) -> 
     server.merge(INDEX)
     index.learn()
     with index.group() as grouped:
-        index.write_groups(grouped, WriteOptions(singles=True))
+        index.write_groups(grouped, singles=True)
     server.merge(INDEX)
     ways = _ways(server, index)
     half = len(queries) // 2

@@ -37,7 +37,7 @@ COLUMNS = {
 }
 WAYS, PEERS = tuple(COLUMNS)[:2], tuple(COLUMNS)[3:]
 
-# Documents a second, by the texts and the column.
+# Documents a second, per kind of texts and column.
 Rates = dict[str, dict[str, float]]
 
 

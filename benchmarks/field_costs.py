@@ -70,9 +70,9 @@ def on_server(server: Server, texts: Sequence[str], rounds: int = ROUNDS) -> Tab
     plain = {kind.codec: kind for label, kind in kinds.items() if label.startswith(PLAIN)}
     table = Table("", ["", "bytes a document", "CPU µs a document", "× no fields"])
     for label, kind in kinds.items():
-        beside = plain[kind.codec]
-        size = (kind.size - beside.size) / len(texts)
-        cpu, ratio = 1e6 * median(kind.seconds) / len(texts), median(kind.seconds) / median(beside.seconds)
+        base = plain[kind.codec]
+        size = (kind.size - base.size) / len(texts)
+        cpu, ratio = 1e6 * median(kind.seconds) / len(texts), median(kind.seconds) / median(base.seconds)
         table.add(label, f"{size:.1f}", f"{cpu:.0f}", f"{ratio:.2f}")
     return table
 

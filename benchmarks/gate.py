@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -70,16 +70,19 @@ def _duplicates(texts: Sequence[str], count: int) -> list[str]:
 
 def _latencies(folder: str, engine: Path, there: Sequence[str], fresh: Iterator[str], asked: int) -> Table:
     table = Table("One document", ["", "p50, ms", "p90, ms", "p99, ms"])
-    for way, opened in (("in process", _in_process), ("over HTTP", _over_http)):
-        for syncs in (True, False):
-            with opened(engine, Path(folder, f"{way} {syncs}"), syncs) as ask:
-                for kind in ("new", "duplicate"):
-                    count = asked + WARM_UP
-                    sent = [next(fresh) for _ in range(count)] if kind == "new" else _duplicates(there, count)
-                    times = np.array([_milliseconds(ask, f"{kind} {place}", text) for place, text in enumerate(sent)])
-                    found = times[np.newaxis, WARM_UP:]
-                    label = f"{way}, {kind}" + ("" if syncs else ", without sync")
-                    table.add(label, *(quantile(found, part) for part in (0.5, 0.9, 0.99)))
+    ways: dict[str, Callable[[Path, Path], AbstractContextManager[Ask]]] = {
+        "in process": partial(_in_process, syncs=True),
+        "in process, without sync": partial(_in_process, syncs=False),
+        "over HTTP": _over_http,
+    }
+    for way, opened in ways.items():
+        with opened(engine, Path(folder, way)) as ask:
+            for kind in ("new", "duplicate"):
+                count = asked + WARM_UP
+                sent = [next(fresh) for _ in range(count)] if kind == "new" else _duplicates(there, count)
+                times = np.array([_milliseconds(ask, f"{kind} {place}", text) for place, text in enumerate(sent)])
+                found = times[np.newaxis, WARM_UP:]
+                table.add(f"{way}, {kind}", *(quantile(found, part) for part in (0.5, 0.9, 0.99)))
     return table
 
 
@@ -104,10 +107,10 @@ def _in_process(engine: Path, state: Path, syncs: bool) -> Iterator[Ask]:
 
 
 @contextmanager
-def _over_http(engine: Path, state: Path, syncs: bool) -> Iterator[Ask]:
+def _over_http(engine: Path, state: Path) -> Iterator[Ask]:
     """Yield a client with one connection that stays open, as those of services do."""
     command = [sys.executable, "-m", "es_simhash", "gate", INDEX, "--url", str(engine), "--state", str(state)]
-    command += ["--port", "0", "--json", "--quiet", *([] if syncs else ["--no-sync"])]
+    command += ["--port", "0", "--json", "--quiet"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         place = urlsplit(json.loads(process.stdout.readline())["address"])

@@ -96,7 +96,7 @@ def group_into(path: str, index: Index, options: GroupOptions, clock: Callable[[
         nonlocal read
         read = clock()
 
-    with index.group(options, on_progress=reading) as grouped, Path(path).open("w", encoding="ascii") as out:
+    with index.group(**vars(options), on_progress=reading) as grouped, Path(path).open("w", encoding="ascii") as out:
         compared = grouped.counts.compared
         for group in grouped:
             out.write(json.dumps([member.id for member in group.members]) + "\n")

@@ -14,7 +14,6 @@ from benchmarks.million import BATCH, INDEX, Million, lines_of, mapping_of_keys
 from benchmarks.nodes import SETTINGS, Server
 from benchmarks.tables import Table
 from es_simhash import Index
-from es_simhash.groups.options import GroupOptions
 from es_simhash.plans.operations import Refresh
 
 NEW, ROUNDS = 0.01, 3
@@ -65,7 +64,7 @@ def _fill(server: Server, count: int) -> None:
             first += len(some)
         if stop == count:
             index.engine.perform(Refresh(INDEX))
-            with index.group(GroupOptions(estimate=True)) as grouped:
+            with index.group(estimate=True) as grouped:
                 index.write_groups(grouped)
     index.engine.perform(Refresh(INDEX))
 
@@ -90,7 +89,7 @@ def _alone(url: str, kind: str, path: str) -> None:
         nonlocal read
         read = done
 
-    with index.group(GroupOptions(estimate=True, incremental=kind == ONLY_NEW), on_progress=reading) as grouped:
+    with index.group(estimate=True, incremental=kind == ONLY_NEW, on_progress=reading) as grouped:
         groups = sum(1 for _ in grouped)
     found = [time.perf_counter() - start, time.process_time() - client, read, groups]
     Path(path).write_text(json.dumps(found), encoding="ascii")

@@ -2,7 +2,8 @@
 
 *Recall by similarity* and *by change*: pairs of a passage and an edited one, {passages} passages each in English,
 Japanese, Chinese, Russian and Hindi ({edits}), by the exact Jaccard similarity of the features that the keys are made
-of. *Labelled sets*: the pairs that the rule calls near-duplicates at `near` and at `versions`, of unequal texts, the
+of; records are their first {short} characters, texts of 40 kB several passages in a row, at most {long} a language.
+*Labelled sets*: the pairs that the rule calls near-duplicates at `near` and at `versions`, of unequal texts, the
 mean of all sets and the worst one. *By chance*: documents among 100,000 that share enough keys with a text though their
 signatures are estimated at less than {unrelated}, the mean of {queries} texts: film reviews, Japanese literature,
 Chinese laws. "2 of 36 × 3, 24 bits" are 36 bands of 3 rows, in keys of 24 bits; 2 must be shared.

@@ -16,7 +16,7 @@ from benchmarks.corpora import CORPORA_VARIABLE
 from benchmarks.labelled import LabelledSet, labelled_sets
 from benchmarks.quality_sets import about
 from benchmarks.tables import Table
-from es_simhash import GroupOptions, Scheme, dedup
+from es_simhash import Scheme, dedup
 from es_simhash.groups.of_texts import learn_from
 from es_simhash.scheme.verdict.levels import Level
 from es_simhash.scheme.verdict.rarity import Rarity
@@ -45,7 +45,7 @@ def run(share: float = 1.0) -> Iterator[Table]:
 
 def errors(on: LabelledSet, level: Level, rarity: Rarity | None) -> tuple[float, float]:
     """Return the share of duplicates called so that are none, and of those that are not."""
-    with dedup(on.documents, Scheme(), GroupOptions(similarity=level, rarity=rarity)) as found:
+    with dedup(on.documents, similarity=level, rarity=rarity) as found:
         standing = found.canonicals
         called = np.flatnonzero(~found.is_canonical)
     right = int((on.units[called] == on.units[standing[called]]).sum())

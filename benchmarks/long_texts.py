@@ -30,7 +30,7 @@ def run(share: float = 1.0) -> Iterator[Table]:
 def _on_server(name: str, corpora: dict[str, Corpus]) -> Table:
     (short, _), (long, _) = corpora.items()
     table = Table(
-        f"Texts of {long} beside {short}, {SERVERS[name]}",
+        f"Texts of {long} alongside {short}, {SERVERS[name]}",
         [
             *("", f"{short}: p50, ms", f"{long}: p50, ms", f"{long} × {short}", f"{long}: × more_like_this"),
             *(f"{long}: CPU of the client, ms", "of the server"),

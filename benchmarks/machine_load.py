@@ -24,7 +24,7 @@ _KERNEL = "kthreadd"
 class Reading:
     """CPU seconds since the machine started, at a time: of the whole machine, and of each process of others.
 
-    What is ours is the rest, for not every process of ours can be asked: PySpark's daemon ignores SIGCHLD, and what its
+    Ours is the rest, for not every process of ours can be asked: PySpark's daemon ignores SIGCHLD, and what its
     workers took is then in no process that is left.
     """
 

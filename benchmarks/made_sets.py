@@ -1,7 +1,7 @@
 """Labelled sets made from packages in several versions, from repositories, and from texts with noise.
 
 ``python -m benchmarks.made_sets DIRECTORY`` writes folders with ``docs.jsonl.gz`` and ``clusters.jsonl``, like the
-other sets, for ``python -m benchmarks quality --corpora DIRECTORY``; names of sets after it choose some. Beside those
+other sets, for ``python -m benchmarks quality --corpora DIRECTORY``; names of sets after it choose some. With those
 of `benchmarks.git_sets` and `benchmarks.noise_sets`:
 
 - ``py_package_versions``: source files of two versions of some Python packages. Those with the same path are

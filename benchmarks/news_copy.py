@@ -1,4 +1,4 @@
-"""NEWS-COPY's articles of historical newspapers, scored as in its paper, whose rows are printed beside ours.
+"""NEWS-COPY's articles of historical newspapers, scored as in its paper, whose rows are printed alongside ours.
 
 ``python -m benchmarks news_copy test_inf_data.json full_test_gt.json`` takes the files of the dataset: the articles by
 their ids, and pairs of ids of duplicates, whose connected components are the true clusters. It also takes records with
@@ -49,7 +49,7 @@ def run(files: Sequence[str]) -> Iterator[Table]:
     articles = read(files)
     table = Table("NEWS-COPY", ("", "ARI"), f"{len(articles.documents):,} articles.")
     for name, (scheme, options) in levels().items():
-        with dedup(articles.documents, scheme, options) as duplicates:
+        with dedup(articles.documents, scheme=scheme, **vars(options)) as duplicates:
             scores = cluster_scores(articles.clusters, duplicates.firsts, Bootstrap(0))
         table.add(name, f"{scores.adjusted_rand_index.value:.3f}")
     for name, score in PUBLISHED:

@@ -8,11 +8,11 @@
 - ``ocr_1``, ``ocr_5``, ``ocr_10``: texts with one copy in which that share of the characters is misread.
 - ``framed``: texts between a header and a footer that all share, with one copy with 5% of the words replaced.
 - ``redacted``: texts with one copy whose digits are replaced by X.
-- ``forms``: half of the texts are twice there with other numbers, which are no duplicates; the others with the same.
+- ``forms``: half of the texts are twice there with other numbers, which are not duplicates; the others with the same.
 - ``traditional``, ``old_spelling``, ``kana``: texts with one copy in traditional characters, in the Japanese
   orthography before 1946, or with common words in kana (`benchmarks.orthography`).
 
-Where they are not generated, texts are posts of the Rust project's weblog (rust-lang/blog.rust-lang.org); those with a
+If they are not generated, texts are posts of the Rust project's weblog (rust-lang/blog.rust-lang.org); those with a
 copy in another orthography are the laws and literature of `benchmarks.git_sets`.
 """
 

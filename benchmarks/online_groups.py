@@ -1,4 +1,4 @@
-"""Adding documents that get their groups as they come, beside adding alone and a run of groups afterwards."""
+"""Adding documents that get their groups as they come, compared with adding alone and a run of groups afterwards."""
 
 from __future__ import annotations
 

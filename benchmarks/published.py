@@ -21,6 +21,6 @@ def _refuse(rejected: Rejected) -> None:
 
 def groups_of(scheme: Scheme, options: GroupOptions, documents: Sequence[tuple[str, str]]) -> dict[str, frozenset[str]]:
     """Return the group of each document that is in one, by ids."""
-    with dedup(documents, scheme, options) as found:
+    with dedup(documents, scheme=scheme, **vars(options)) as found:
         groups = [frozenset(group) for group in found.ids()]
     return {id_: group for group in groups for id_ in group}

@@ -4,7 +4,7 @@ One setting for all sets, untuned, as `dedup` runs it; in brackets 95% intervals
 [How the default decides](explanation/verdict.md); precision, recall and groups of all contenders are in
 `benchmarks/quality.md`, [the scores](evaluate.md) of your own documents in `evaluate`. *Looked at*: constants of the
 rule were chosen on the set; results were seen, but chose nothing; or never, before the last choice.
-CORE and NEWS-COPY, beside published results: `python -m benchmarks core FILE…`, `news_copy FILE…`.
+CORE and NEWS-COPY, alongside published results: `python -m benchmarks core FILE…`, `news_copy FILE…`.
 
 - Exact Jaccard similarity of the character 5-grams of all pairs (by samples where these are over 2 million), *at the
   threshold that is best on the labels*.

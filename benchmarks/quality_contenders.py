@@ -58,7 +58,7 @@ def deduplicated(scheme: Scheme, options: GroupOptions, on: LabelledSet) -> Foun
     """Take the pairs and groups of a run."""
     criteria = options.criteria(scheme)
     met = KeyMatcher.of(needed(scheme, criteria), criteria, on.texts).meet(on.truth.positives)
-    with dedup(on.documents, scheme, options) as groups:
+    with dedup(on.documents, scheme=scheme, **vars(options)) as groups:
         return Found(predict_pairs(groups, on.apart).pairs, groups.firsts, float(met.mean()))
 
 

@@ -1,10 +1,10 @@
-"""What is known of the labelled sets: where they come from, and whether the rule's constants were chosen on them."""
+"""The labelled sets: where they come from, and whether the rule's constants were chosen on them."""
 
 from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
-# What was looked at: the constants were chosen on the set, one of several; results were seen, but did not choose; or
+# How it was used: the constants were chosen on the set, one of several; results were seen, but did not choose; or
 # the first result came after the last choice.
 Looked: TypeAlias = Literal["chosen on", "seen", "never"]
 

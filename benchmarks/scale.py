@@ -29,7 +29,7 @@ What 100,000 to 1,000,000,000 documents take. `python -m benchmarks scale` makes
 machine ([benchmarks.md](benchmarks.md)) and from fingerprints drawn at random (`benchmarks/simulated.md`).
 """
 _MACHINE = """
-Two cores for client and server. What was run before 2026-11-27 has the keys of the first default: 32 of 4 values; a
+Two cores for client and server. Runs before 2026-11-27 have the keys of the first default: 32 of 4 values; a
 candidate shared one.
 """
 # Of tables that show several sizes: what the largest came to, by their columns.
@@ -81,7 +81,7 @@ def _finding(by_chance: Table) -> str:
         [
             prose(f"""
 A candidate of a search by MinHash shares {MINHASH.shared} of its {MINHASH.bands} [keys](explanation/keys.md) with the
-text. Where more than {MANY:.0f} documents would share as many by chance, a search asks for one more, if 95% of the
+text. If more than {MANY:.0f} documents would share as many by chance, a search asks for one more, if 95% of the
 pairs that are just similar enough share as many. So a large index needs no other keys, and a search reads few
 candidates.
 """),

@@ -1,7 +1,7 @@
 """Grouping of generated fingerprints of 152 bytes, which no index holds, in {memory} of memory.
 
 {share:.0%} are in planted groups of 2 to 1,000 that agree in four fifths of their values; 1% share a key and nothing
-else. `beyond them` is what files took at most beside the fingerprints.
+else. `beyond them` is the most that files took in addition to the fingerprints.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Groups on Spark, `local[2]`, beside one process on the same machine: from Parquet files to a file of groups.
+"""Groups on Spark, `local[2]`, alongside one process on the same machine: from Parquet files to a file of groups.
 
 Texts are of 1.3 kB, one in six a near copy of another with 1 to 10% of its words replaced. Skew is measured among
 documents given by their fields, a tenth near copies of another, once as they are, and once where {shared:.0%} share
@@ -41,15 +41,15 @@ _SPARK: dict[str, bool | float | int | str | None] = {
 
 def run(share: float = 1.0, sizes: Sequence[int] = SIZES) -> Iterator[Table]:
     """Compare Spark with one process, then documents that share a key with those that do not."""
-    beside = Table("Texts", ["", "wall s", "CPU s", "× one process", "groups", "as by one process"])
+    peers = Table("Texts", ["", "wall s", "CPU s", "× one process", "groups", "as by one process"])
     skew = Table("One key that many share", ["", "wall s", "CPU s", "× none", "groups"])
     for size in sizes:
         count = int(size * share)
         with tempfile.TemporaryDirectory() as folder:
-            _compare(count, Path(folder), beside)
+            _compare(count, Path(folder), peers)
         with tempfile.TemporaryDirectory() as folder:
             _skew(count, Path(folder), skew)
-    yield beside
+    yield peers
     yield skew
 
 
@@ -151,7 +151,7 @@ def _alone(source: str, target: str) -> None:
         for batch in pq.ParquetFile(source).iter_batches():
             yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
-    with dedup(documents(), SCHEME) as found:
+    with dedup(documents(), scheme=SCHEME) as found:
         rows = [(group[0], id_) for group in found.ids() for id_ in group]
     groups, ids = zip(*rows, strict=True) if rows else ((), ())
     pq.write_table(pa.table({"group": pa.array(groups, pa.string()), "id": pa.array(ids, pa.string())}), target)

@@ -1,6 +1,6 @@
 """How much latency jumps: {finds:,} finds while others write into the index, and the first ones of a process.
 
-Another process writes {rate} of the {documents:,} documents of 1.3 kB anew each second, and the server refreshes each
+Another process writes {rate} of the {documents:,} documents of 1.3 kB again each second, and the server refreshes each
 second. Both ways search for the same texts in turns.
 """
 
@@ -45,7 +45,7 @@ def run(share: float = 1.0) -> Iterator[Table]:
             with _writing(server, len(texts)):
                 asked = {way.name: way.find for way in ways}
                 found = in_turns(asked, queries[WARM_UP:], 1, queries[:WARM_UP], server.cpu)
-        yield _table(f"{len(queries) - WARM_UP:,} finds beside a writer, {label}", found)
+        yield _table(f"{len(queries) - WARM_UP:,} finds alongside a writer, {label}", found)
     yield first
 
 
@@ -86,7 +86,7 @@ def _writing(server: Server, documents: int) -> Iterator[None]:
 
 
 def _write(name: str, url: str, documents: str) -> None:
-    """Write some documents anew, again and again."""
+    """Write some documents again and again."""
     server, chosen = Server(name, url), random.Random(8)
     texts = topical(int(documents), LENGTH)
     index = Index(Ours.index, server.client)

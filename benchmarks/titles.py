@@ -44,7 +44,7 @@ def _titles(count: int) -> tuple[list[str], Pairs]:
 def _groups(preset: str, titles: Sequence[str]) -> tuple[float, float, int, set[int]]:
     """Return the wall and CPU time of all, the number of groups, and what is removed."""
     start, cpu = time.perf_counter(), time.process_time()
-    with dedup(((str(place), title) for place, title in enumerate(titles)), Scheme.preset(preset)) as found:
+    with dedup(((str(place), title) for place, title in enumerate(titles)), scheme=Scheme.preset(preset)) as found:
         groups = list(found.positions())
         taken = time.perf_counter() - start, time.process_time() - cpu
         removed: list[int] = np.flatnonzero(~found.is_canonical).tolist()

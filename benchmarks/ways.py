@@ -135,7 +135,7 @@ class MinHashMatch(Way):
     index = "min_hash"
 
     def create(self, index: str) -> None:
-        """Make an index with the filter's tokens in a field beside the text."""
+        """Make an index with the filter's tokens in a field next to the text."""
         shingle = {"type": "shingle", "min_shingle_size": 5, "max_shingle_size": 5, "output_unigrams": False}
         min_hash = {"type": "min_hash", "hash_count": 1, "bucket_count": 512, "hash_set_size": 1, "with_rotation": True}
         analyzer = {"tokenizer": "standard", "filter": ["lowercase", "shingle5", "min_hash512"]}
@@ -177,7 +177,7 @@ class BitVectors(Way):
     _scheme: ClassVar[Scheme] = replace(Scheme(), simhash=SimHash(128), minhash=None)
 
     def create(self, index: str) -> None:
-        """Make an index with a vector beside the text."""
+        """Make an index with a vector next to the text."""
         options = {"type": "hnsw"}
         vector = {"type": "dense_vector", "element_type": "bit", "dims": 128, "index": True, "index_options": options}
         self.server.create(index, {**TEXT, "vector": vector})

@@ -47,6 +47,7 @@ LINES = {
     "group --write": f"group {INDEX} --write --output groups.jsonl",
     "load": f"load {INDEX} new.jsonl",
     "backfill": f"backfill {INDEX}",
+    "sync": f"sync {INDEX}",
     "init": f"init {INDEX} --field body --prefix one",
     "doctor": f"doctor {INDEX} --field body --prefix two",
     "backfill --field": f"backfill {INDEX} --field body --prefix three",

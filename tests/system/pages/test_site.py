@@ -47,7 +47,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("mkdocs.yml", "README.md"):
         shutil.copy(ROOT / name, folder)
     shutil.copytree(ROOT / "docs", folder / "docs")
-    for name in ("es_simhash", "tools"):
+    for name in ("es_simhash", "tools", "mappings"):
         (folder / name).symlink_to(ROOT / name)
     return build(folder)
 

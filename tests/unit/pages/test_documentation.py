@@ -9,7 +9,8 @@ from shutil import which
 import pytest
 
 from tests.support.cli_lines import alone, check_options
-from tests.support.documentation import Command, Request, commands, read, requests
+from tests.support.dev_tools import Request
+from tests.support.documentation import Command, commands, read, requests
 from tests.support.page_running import holds, run_page, shows
 
 PAGE = """\
@@ -40,7 +41,8 @@ $ ssh moon
 ```http
 GET a/_search
 {"size": 0}
-PUT /b {"c": 1}
+PUT /b
+{"c": 1}
 ```
 
 <!-- Not shown.
@@ -79,7 +81,7 @@ def test_a_page_is_read_as_blocks(path: Path) -> None:
     assert python.output.text == "1\n"
     assert PAGE.splitlines()[python.line].strip() == "print(1)"
     assert (http.only, http.output, hidden.only) == ("elasticsearch", None, None)
-    assert requests(http) == [Request("GET", "/a/_search", '{"size": 0}'), Request("PUT", "/b", '{"c": 1}')]
+    assert requests(http) == [Request("GET", "/a/_search", {"size": 0}), Request("PUT", "/b", {"c": 1})]
 
 
 def test_a_console_block_is_read_as_commands_with_their_output(path: Path) -> None:
@@ -88,8 +90,8 @@ def test_a_console_block_is_read_as_commands_with_their_output(path: Path) -> No
 
 
 def test_a_crontab_is_read_as_its_commands(path: Path) -> None:
-    path.write_text("```cron\n7 * * * * es-simhash schemes\n```\n", encoding="utf-8")
-    assert commands(read(path).blocks[0]) == [Command("es-simhash schemes", "", 0)]
+    path.write_text("```cron\nPATH=/bin\n7 * * * * es-simhash info\n```\n", encoding="utf-8")
+    assert commands(read(path).blocks[0]) == [Command("es-simhash info", "", 0)]
 
 
 def test_shown_lines_must_be_printed_in_their_order() -> None:
