@@ -24,6 +24,10 @@ class Canonical:
 
     ``fields`` are the parts of documents that ``rank`` reads: paths, or True for all; none if ids alone decide.
     ``name`` is the name of the rule.
+
+    >>> found = dedup(rows, fields=["title", "body"], canonical=Canonical.oldest("published"))
+    >>> found.groups[0].canonical.id
+    '2'
     """
 
     name: str
@@ -32,28 +36,48 @@ class Canonical:
 
     @classmethod
     def longest(cls, text_fields: Sequence[str]) -> Canonical:
-        """Prefer the document with the longest text."""
+        """Prefer the document with the longest text.
+
+        >>> Canonical.longest(["body"]).rank({"body": "It rains."})
+        -9
+        """
         return cls("longest", text_fields, lambda document: -_length(document, text_fields))
 
     @classmethod
     def oldest(cls, field: str) -> Canonical:
-        """Prefer the document with the earliest date in a field; those without a valid date come last."""
+        """Prefer the document with the earliest date in a field; those without a valid date come last.
+
+        >>> Canonical.oldest("published").name
+        'oldest:published'
+        """
         return cls(f"oldest:{field}", [field], lambda document: _moment(document, field, inf))
 
     @classmethod
     def newest(cls, field: str) -> Canonical:
-        """Prefer the document with the latest date in a field; those without a valid date come last."""
+        """Prefer the document with the latest date in a field; those without a valid date come last.
+
+        >>> Canonical.newest("published").name
+        'newest:published'
+        """
         return cls(f"newest:{field}", [field], lambda document: -_moment(document, field, -inf))
 
     @classmethod
     def order(cls, field: str, values: Sequence[str]) -> Canonical:
-        """Prefer documents whose field has the first of some values, then the second, and so on."""
+        """Prefer documents whose field has the first of some values, then the second, and so on.
+
+        >>> Canonical.order("site", ["ours.example", "theirs.example"]).rank({"site": "theirs.example"})
+        1
+        """
         ranks = {value: rank for rank, value in enumerate(values)}
         return cls(f"order:{field}={','.join(values)}", [field], lambda document: _value_rank(document, field, ranks))
 
     @classmethod
     def by(cls, rank: Rank, fields: Sequence[str] | bool = True) -> Canonical:
-        """Prefer the document for which a function returns the lowest value."""
+        """Prefer the document for which a function returns the lowest value.
+
+        >>> Canonical.by(lambda document: document["price"], ["price"]).rank({"price": 3})
+        3
+        """
         return cls(getattr(rank, "__name__", "function"), fields, rank)
 
 
@@ -73,7 +97,7 @@ def canonical_named(text: str, text_fields: Sequence[str]) -> Canonical:
     if kind == "order" and path and equals and values:
         return Canonical.order(path, values.split(","))
     raise InputError(
-        f"No order of documents is called {text!r}. Choose from: first, longest, oldest:FIELD, newest:FIELD, "
+        f"Unknown order of documents: {text!r}. Choose from: first, longest, oldest:FIELD, newest:FIELD, "
         "order:FIELD=VALUE,VALUE…."
     )
 

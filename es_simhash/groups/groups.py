@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
 from types import TracebackType
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,9 @@ from es_simhash.scheme.verdict.levels import Level
 from es_simhash.scheme.verdict.rarity import Rarity
 from es_simhash.scheme.verdict.rule import EQUAL, PairMeasures, Similarities, are_near, clauses
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 # Where the documents come from: texts or an index.
 From_co = TypeVar("From_co", bound=Corpus, covariant=True)
 
@@ -46,10 +49,10 @@ class Counts:
     is paired with the one before it, and compared with no other; but with any in scope, where values must differ or
     dates be near. ``near`` counts all other pairs. ``duplicates`` are the documents that another one stands for.
 
-    Among ``compared`` candidates, ``verified`` were decided by their texts, and ``refused`` were similar enough but
+    Among ``compared`` candidates, ``verified`` were compared as texts, and ``refused`` were similar enough but
     shared too few of their numbers. Keys shared by very many documents would have made ``left_out`` more comparisons,
     counted once for each key of a pair. ``cut_off`` counts documents that were not compared because too many have a
-    key, once for each key. What was left out may have ``missed`` near-duplicates, which is estimated. Texts part at the
+    key, once for each key. Left-out comparisons may have ``missed`` near-duplicates, as estimated. Texts part at the
     similarity ``valley``, unless that is not clear (see `es_simhash.groups.pairs.compare`). If groups were extended,
     only ``new`` documents were compared with the others.
     """
@@ -77,25 +80,27 @@ class Counts:
 
     def _notes(self) -> Iterator[str]:
         if self.new is not None:
-            yield f"{counted(self.new, 'document')} compared with the others; the rest had been."
+            yield f"{counted(self.new, 'new document was', 'new documents were')} compared with the others."
         if self.empty:
-            yield f"{counted(self.empty, 'document')} without text to compare, or without a whole fingerprint."
+            has = counted(self.empty, "document has", "documents have")
+            yield f"{has} no text to compare or an incomplete fingerprint, and so no group."
         if self.unscoped:
-            yield f"{counted(self.unscoped, 'document')} without a value of the scope, or a readable date: in no group."
+            has = counted(self.unscoped, "document has", "documents have")
+            yield f"{has} no value in a field of the scope, and so no group."
         if self.refused:
-            yield f"Similar enough, but with other numbers: {counted(self.refused, 'pair')}."
+            are = counted(self.refused, "pair is", "pairs are")
+            yield f"{are} similar enough, but the numbers in the texts differ."
         if self.left_out:
-            yield f"{counted(self.left_out, 'comparison')} of documents with keys that very many share were left out."
+            were = counted(self.left_out, "comparison was", "comparisons were")
+            yield f"{were} left out, between documents that share text with very many others."
         if self.cut_off:
-            yield (
-                f"{counted(self.cut_off, 'time')} a document was not compared by a key, because more documents than "
-                "the limit have it: groups may lack members."
-            )
+            were = counted(self.cut_off, "comparison was", "comparisons were")
+            yield f"{were} left out because of the limit max_bucket: groups may lack members."
         if missed := self.missed:
+            drawn = counted(missed.drawn, "random document was", "random documents were")
             yield (
-                f"{counted(missed.drawn, 'document')} drawn at random, compared with all others, had {missed.found:,} "
-                f"near-duplicates in other groups: about {missed.pairs:,} ({missed.low:,} to {missed.high:,}) "
-                "near-duplicate pairs may be missing."
+                f"{drawn} compared with all others, and {missed.found:,} more near-duplicates were found: the groups "
+                f"may lack about {missed.pairs:,} pairs ({missed.low:,} to {missed.high:,})."
             )
 
 
@@ -143,6 +148,11 @@ class Group:
         return len(self.members)
 
     @property
+    def duplicates(self) -> tuple[Member, ...]:
+        """The members that others stand for."""
+        return tuple(each for each in self.members if not each.is_canonical)
+
+    @property
     def canonical(self) -> Member:
         """The first of the members that stand for themselves."""
         return self.members[0]
@@ -186,10 +196,10 @@ class Groups(Rows, Generic[From_co]):
 
     Names and links may lie in temporary files: close it, or use it in a ``with`` statement.
 
-    >>> from es_simhash import Scheme, dedup
-    >>> with dedup([("a", "the same text " * 9), ("b", "the same text " * 9)], Scheme()) as groups:
-    ...     [[member.id for member in group.members] for group in groups]
-    [['a', 'b']]
+    >>> from es_simhash import dedup
+    >>> with dedup([("a", "the same text " * 9), ("b", "the same text " * 9)]) as groups:
+    ...     [(group.canonical.id, [each.id for each in group.duplicates]) for group in groups]
+    [('a', ['b'])]
     """
 
     def __init__(self, corpus: From_co, found: Linked, criteria: Criteria | None = None) -> None:
@@ -207,6 +217,11 @@ class Groups(Rows, Generic[From_co]):
         return self._corpus
 
     # ---- groups
+
+    @property
+    def groups(self) -> list[Group]:
+        """The groups in a list; iteration reads them one by one."""
+        return list(self)
 
     def __len__(self) -> int:
         """Return the number of groups."""
@@ -281,26 +296,40 @@ class Groups(Rows, Generic[From_co]):
 
         A batch is a numpy array with the fields ``first`` and ``second``, the positions; ``distance`` if SimHash
         counts; and ``similarity``, with its ``standard_error`` (0 if it ``is_exact``), if MinHash does.
+
+        >>> [(int(pair["first"]), int(pair["second"])) for some in groups.pairs() for pair in some]
+        [(0, 1)]
         """
         pairs = self._linked.links.pairs
         found = counted_arrays("Reading pairs", pairs, len(pairs), "pairs")
         return map(self._near_enough, found) if self._are_fewer else found
 
     def ids(self) -> Iterator[list[str]]:
-        """Yield the ids of the members of each group, with their indices where there are several."""
+        """Yield the ids of the members of each group, with their indices where there are several.
+
+        >>> list(groups.ids())
+        [['1', '2']]
+        """
         for some in groups_in_batches(self.positions()):
             named = iter(self.corpus.named(list(chain.from_iterable(some))))
             yield from (list(islice(named, len(each))) for each in some)
 
     def positions(self) -> Iterator[list[int]]:
-        """Yield the positions of the members of each group."""
+        """Yield the positions of the members of each group.
+
+        >>> list(groups.positions())
+        [[0, 1]]
+        """
         for start, size in zip(self._starts.tolist(), self._sizes.tolist(), strict=True):
             yield self._members[start : start + size].tolist()
 
-    def at(self, similarity: float | Level) -> Groups[From_co]:
+    def at(self, similarity: float | Level) -> Self:
         """Return the groups by a higher minimum similarity, without another run; close either to close both.
 
         They are those that a run with this similarity finds; its keys may find a few pairs more, or fewer.
+
+        >>> len(groups.at(0.99))
+        0
         """
         corpus = self.corpus
         if self._linked.joined or self._linked.new is not None:
@@ -314,7 +343,7 @@ class Groups(Rows, Generic[From_co]):
                 f"These groups have pairs from {self.criteria.similarity:g} on, and {criteria.similarity:g} would have "
                 "more. Group again with it."
             )
-        return Groups(corpus, replace(self._linked, missed=None), criteria)
+        return type(self)(corpus, replace(self._linked, missed=None), criteria)
 
     # ---- what is written of them
 
@@ -333,6 +362,9 @@ class Groups(Rows, Generic[From_co]):
         """Yield the position of each member, and the fields to write into the document.
 
         With ``singles``, documents in no group come last, as groups of one.
+
+        >>> [(position, fields["is_canonical"]) for position, fields in groups.fields()]
+        [(0, True), (1, False)]
         """
         for names, some in self._batches():
             own = self._members_of(some)
@@ -344,7 +376,12 @@ class Groups(Rows, Generic[From_co]):
             yield from self._singles()
 
     def leave_out(self, positions: Collection[int]) -> None:
-        """Make the groups again without some documents."""
+        """Make the groups again without some documents.
+
+        >>> groups.leave_out([1])
+        >>> len(groups)
+        0
+        """
         is_affected = np.zeros(len(self.corpus), dtype=np.bool_)
         numbers = np.repeat(np.arange(len(self)), self._sizes)
         gone = np.isin(self._members, list(positions))
@@ -358,7 +395,7 @@ class Groups(Rows, Generic[From_co]):
         nouns = {"document": counts.documents, "group": counts.groups, "duplicate": counts.duplicates}
         heading = ", ".join(counted(count, noun) for noun, count in nouns.items())
         if self.is_closed:
-            notes = ["The result is closed, so its groups are no longer at hand."]
+            notes = ["The result is closed, so its groups cannot be read."]
             return Shown(heading, notes=[*notes, *counts.notes])
         return Shown(heading, columns, map(_shown_row, self), len(self), counts.notes)
 
@@ -368,10 +405,13 @@ class Groups(Rows, Generic[From_co]):
         return self.corpus.spools.is_closed
 
     def close(self) -> None:
-        """Delete the temporary files."""
+        """Delete the temporary files.
+
+        >>> groups.close()
+        """
         self.corpus.spools.close()
 
-    def __enter__(self) -> Groups[From_co]:
+    def __enter__(self) -> Self:
         """Return the groups, to be closed at the end of the block."""
         return self
 

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from math import inf
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 import numpy as np
 
+from es_simhash._core.arguments import made
+from es_simhash._core.arrow import ArrowArray, ArrowStream
 from es_simhash._core.json_codec import Json
 from es_simhash._core.stages import OnProgress, counted_arrays, stage
 from es_simhash._version import __version__
-from es_simhash.documents.arrow.frame import AnyFrame, frame_of
+from es_simhash.documents.arrow.frame import Frame
+from es_simhash.documents.given import Document, Documents, Given, given
+from es_simhash.documents.rejected import OnReject
 from es_simhash.documents.sources import patterns
-from es_simhash.errors import DocumentError, InputError
+from es_simhash.errors import DocumentError
 from es_simhash.groups.corpus import Corpus, linked
 from es_simhash.groups.groups import Groups
 from es_simhash.groups.options import OF_INDEX, GroupOptions, check_without
@@ -27,38 +33,85 @@ from es_simhash.groups.pairs.spool import KeptStages, Spools
 from es_simhash.groups.pairs.stored_rows import Strings, repeated
 from es_simhash.groups.pairs.worker_pool import condense_all
 from es_simhash.scheme.json_form import to_json
+from es_simhash.scheme.scheme import Scheme, scheme_of
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.rarity import Rarity
 from es_simhash.scheme.verdict.verifier import Verifier, table_for
 from es_simhash.sketches.minhash.common import VALUE_BITS
 
-# An id and a text; where the options name fields, an object with their values as well.
-Document: TypeAlias = tuple[str, str] | tuple[str, str, Mapping[str, Any]]
-Documents: TypeAlias = Iterable[Document] | AnyFrame
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from es_simhash.groups.keywords import GroupKeywords
+
+    class DedupKeywords(GroupKeywords, total=False):
+        """The keywords of `dedup`."""
+
+        fields: str | Sequence[str]
+        id_field: str | None
+        scheme: Scheme | str
+        on_progress: OnProgress[int] | None
+        on_reject: OnReject | None
+
+
+Kept = TypeVar("Kept")
+FrameT = TypeVar("FrameT", bound=ArrowStream | ArrowArray)
+Item = TypeVar("Item", bound=Document | str | Mapping[str, Any])
 
 _NOTED_AT_ONCE = 1000
 # The folder within a directory of state, which may have other files.
 _KEPT = "dedup"
 
 
+@overload
+def dedup(  # type: ignore[overload-overlap]
+    documents: str | os.PathLike[str] | Sequence[os.PathLike[str]], **options: Unpack[DedupKeywords]
+) -> Deduplicated[Iterator[Json]]: ...
+@overload
+def dedup(documents: Frame, **options: Unpack[DedupKeywords]) -> Deduplicated[Any]: ...
+@overload
+def dedup(documents: FrameT, **options: Unpack[DedupKeywords]) -> Deduplicated[FrameT]: ...
+@overload
+def dedup(documents: Iterable[Item], **options: Unpack[DedupKeywords]) -> Deduplicated[list[Item]]: ...
 def dedup(
+    documents: Documents,
+    *,
+    fields: str | Sequence[str] = (),
+    id_field: str | None = None,
+    scheme: Scheme | str = "default",
+    on_progress: OnProgress[int] | None = None,
+    on_reject: OnReject | None = None,
+    **options: Unpack[GroupKeywords],
+) -> Deduplicated[Any]:
+    """Find the groups of near-duplicates among documents, which are read once.
+
+    ``documents`` are texts; rows, which are objects with fields; a frame (see `Frame`); or files: the path of one, or a
+    list of `Path`s. With ids of your own they are (id, text) pairs, or (id, text, values) for a scope, or for an order
+    of canonical documents by fields.
+
+    The text of a row, or of a document in a file, is in the ``fields`` (dotted paths), by default in the only field
+    that reads like texts. Its id is in ``id_field``, by default ``_id`` or ``id``; else rows are known by their
+    positions. ``scheme`` is a `Scheme`, or the name of a preset. ``on_progress`` is called with the number of documents
+    read so far. A row or line that cannot be read raises a `DocumentError`; with ``on_reject``, it is passed to that
+    function and left out. For the other keywords see `GroupOptions`.
+
+    >>> from es_simhash import dedup
+    >>> rows = [{"id": 7, "text": "It rains on the town."}, {"id": 8, "text": "It rains on the town!"}]
+    >>> with dedup(rows, similarity="versions") as found:
+    ...     found.kept
+    [{'id': 7, 'text': 'It rains on the town.'}]
+    """
+    wanted = given(documents, fields, id_field, on_reject)
+    return group_texts(wanted, scheme_of(scheme), made(GroupOptions, options), on_progress)
+
+
+def group_texts(
     documents: Documents,
     settings: Settings,
     options: GroupOptions | None = None,
     on_progress: OnProgress[int] | None = None,
-) -> Groups[TextCorpus]:
-    """Find the groups of near-duplicates among documents, which are read once.
-
-    They are (id, text) pairs, or a frame (see `Frame`). With a scope, or an order of canonical documents by fields,
-    they are (id, text, values), where the values are an object with these fields. ``settings`` is a scheme.
-    ``on_progress`` is called with the number of documents read so far.
-
-    >>> from es_simhash import GroupOptions, Scheme, dedup
-    >>> texts = ["Trains stood still in the storm for hours.", "Trains stood still in the storm, for hours."]
-    >>> with dedup(zip("ab", texts), Scheme(), GroupOptions(similarity="versions")) as groups:
-    ...     groups.counts.duplicates
-    1
-    """
+) -> Deduplicated[Any]:
+    """Find the groups of near-duplicates among documents, given as to `dedup`."""
     options = options or GroupOptions()
     check_without(options, OF_INDEX, "documents that are in no index")
     kept = None if options.state is None else KeptStages(Path(options.state) / _KEPT)
@@ -69,9 +122,9 @@ def dedup(
             corpus.read(documents, on_progress or (lambda _: None))
         with stage("compare"):
             if kept:
-                kept.begin(corpus.known_by(), anew=False)
+                kept.begin(corpus.known_by(), restart=False)
                 spools.stages = kept
-            found = Groups(corpus, linked(corpus))
+            found = Deduplicated[Any](corpus, linked(corpus))
         spools.stages.remove()
         return found
     except BaseException:
@@ -84,11 +137,14 @@ def dedup(
 def learn_from(documents: Documents, settings: Settings, options: GroupOptions | None = None) -> Rarity:
     """Learn how rare features are among documents, given as to `dedup`; the options of a later run may have it."""
     read = _Reading(options or GroupOptions())
-    return learn(settings, (text for _, text, _ in read.checked(documents)))
+    return learn(settings, (text for _, text, _ in read.checked(given(documents))))
 
 
 class TextCorpus(Corpus):
-    """Documents that are read once; ``written`` makes of a stored id what is written for it."""
+    """Documents that are read once; ``written`` makes of a stored id what is written for it.
+
+    ``undated`` documents have no date that an order of documents can read; they come last in it.
+    """
 
     def __init__(self, settings: Settings, options: GroupOptions, spools: Spools) -> None:
         self._reading = _Reading(options)
@@ -96,6 +152,8 @@ class TextCorpus(Corpus):
         bits = wanted.minhash.layout.value_bits if wanted.minhash else VALUE_BITS
         super().__init__(settings, options, FingerprintStore(wanted, spools, bits, options.scope), spools)
         self.written: Callable[[str], str] = str
+        self.undated = 0
+        self.given = given(())
         self._needed = wanted
         self._ids = Strings(spools)
         self._texts: Strings | None = None
@@ -110,27 +168,37 @@ class TextCorpus(Corpus):
 
     def read(self, documents: Documents, on_progress: OnProgress[int]) -> None:
         """Read and condense all documents."""
-        for condensed in condense_all(self._needed, self._noted(documents), self.threads):
+        self.given = given(documents)
+        for condensed in condense_all(self._needed, self._noted(), self.threads):
             self.store.add(condensed)
             if self._texts is not None and condensed.texts is not None:
                 self._texts.extend(condensed.texts)
             on_progress(len(self.store))
         self._ids.flush()
         self._check_ids()
+        self._check_dates()
         self._note_scopes()
         self.store.complete()
 
-    def _noted(self, documents: Documents) -> Iterator[str]:
+    def _noted(self) -> Iterator[str]:
         canonical = self.options.canonical
-        for id, text, values in self._reading.checked(documents):
+        for id, text, values in self._reading.checked(self.given):
             self._ids.append(id)
             if canonical.fields:
-                self._ranks.append(canonical.rank(dict(values)))
+                self._ranks.append(rank := canonical.rank(dict(values)))
+                self.undated += rank in (inf, -inf)
             if self.options.scope:
                 self._unnoted.append(values)
                 if len(self._unnoted) == _NOTED_AT_ONCE:
                     self._note_scopes()
             yield text
+
+    def _check_dates(self) -> None:
+        if self.undated and self.undated == len(self._ranks):
+            raise DocumentError(
+                f"No document has a date that {self.options.canonical.name} can read, so none is the oldest or the "
+                "newest. Write dates as 2026-03-01 or 2026-03-01T10:00:00Z, or as milliseconds since 1970."
+            )
 
     def _check_ids(self) -> None:
         if both := repeated(lambda: self._ids):
@@ -176,6 +244,32 @@ class TextCorpus(Corpus):
         return [(self._ranks[each], each) for each in positions] if self._ranks else list(positions)
 
 
+class Deduplicated(Groups[TextCorpus], Generic[Kept]):
+    """The groups that `dedup` found, and the documents without their duplicates, in the form that they were given in.
+
+    >>> found = dedup(["Trains stood still for hours.", "The fair opens.", "Trains stood still for hours!"])
+    >>> found
+    Deduplicated(3 documents, 1 group, 1 duplicate)
+    >>> [group.canonical.position for group in found.groups], found.duplicates
+    ([0], ['Trains stood still for hours!'])
+    """
+
+    @property
+    def kept(self) -> Kept:
+        """The documents that stand for themselves: canonical ones, and those in no group; in their order.
+
+        A list has the same objects, a frame is filtered, and files are read again, one document at a time.
+        """
+        found: Kept = self.corpus.given.only(self.is_canonical)
+        return found
+
+    @property
+    def duplicates(self) -> Kept:
+        """The documents that others stand for, in the same form."""
+        found: Kept = self.corpus.given.only(~self.is_canonical)
+        return found
+
+
 class _Reading:
     """Reads documents one by one, and checks their form."""
 
@@ -185,33 +279,24 @@ class _Reading:
         self._paths = [*(options.scope.paths if options.scope else ()), *([] if isinstance(fields, bool) else fields)]
         self._has_values = bool(self._paths or fields)
 
-    def checked(self, documents: Documents) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    def checked(self, documents: Given) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
         """Yield documents as ids, texts, and objects with the values that are asked for."""
-        for position, document in enumerate(each_document(documents, self._paths, self._has_values)):
+        paths = self._paths or self._has_values
+        for position, document in enumerate(documents.each(paths)):
             id, text, *values = checked(document, position, self._has_values, str if self._strip else object)
             for pattern in self._strip:
                 text = pattern.sub("", text)
             yield id, text, values[0] if values else {}
 
 
-def each_document(documents: Documents, paths: Sequence[str], has_values: bool) -> Iterable[Document]:
-    """Return documents one by one: those of a frame, or those that were given."""
-    frame = frame_of(documents)
-    if frame is None:
-        return cast("Iterable[Document]", documents)
-    if has_values and not paths:
-        raise InputError("Of a frame, only some columns are read. Name those of the order: Canonical.by(rank, fields).")
-    rows = frame.pairs_with(paths)
-    return rows if has_values else ((id, text) for id, text, _ in rows)
-
-
 def checked(document: Any, position: int, has_values: bool, text: type = object) -> Any:
     """Return a document; raise `DocumentError` unless it is an id and a ``text``, and has values if it should."""
-    kinds = (str, text, Mapping) if has_values else (str, text)
-    if isinstance(document, tuple) and len(document) == len(kinds) and all(map(isinstance, document, kinds)):
+    kinds = (str, text, Mapping)
+    is_whole = isinstance(document, tuple) and len(document) in ((3,) if has_values else (2, 3))
+    if is_whole and all(map(isinstance, document, kinds)):
         return document
     if has_values:
         problem = "is not an id, a text and an object with the values of the scope, or of the order. Give such triples."
     else:
-        problem = "is not a pair of an id and a text, both strings. Give such pairs."
+        problem = "is not a pair of an id and a text, both strings. Give such pairs, texts, or objects with fields."
     raise DocumentError(problem, position)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from es_simhash._core.arguments import check_types
 from es_simhash._core.environment import MEMORY, PATIENCE
 from es_simhash._core.json_codec import Json
 from es_simhash.errors import InputError
-from es_simhash.groups.canonical import FIRST, Canonical
+from es_simhash.groups.canonical import FIRST, Canonical, canonical_named
 from es_simhash.live.sweep.options import check_shard
 from es_simhash.scheme.fingerprinting import check_threads
 from es_simhash.scheme.query import By, Criteria
@@ -37,7 +39,7 @@ class GroupOptions:
     documents share a key, only this many are compared. Only pairs in the ``scope`` count, and in that of the index; a
     document without one of its values is in no group.
 
-    The job takes about ``memory`` bytes, beside the program itself and some 20 bytes a document, in a scope 40. Beyond
+    The job takes about ``memory`` bytes, without the program itself and some 20 bytes a document, in a scope 40. Beyond
     that it uses temporary files of ``directory``, by default the system's, which vanish however the program ends.
     ``threads`` make fingerprints and compare them: by default one per core. The directory ``state`` keeps each stage
     until all are over, so that a job that was stopped goes on when it is run again with the same documents and options.
@@ -50,6 +52,10 @@ class GroupOptions:
     as well. The job waits up to ``patience`` seconds for an engine that is away or overloaded. With a ``shard`` (its
     number from 0, and their count) only this part of the documents is read, into ``state``; the result has no groups.
     When the files of all shards are in one directory, a job with that ``state`` makes them.
+
+    >>> with index.group(similarity="versions", canonical=Canonical.newest("published")) as found:
+    ...     found.groups[0].canonical.id
+    '1'
     """
 
     by: By | None = None
@@ -73,8 +79,9 @@ class GroupOptions:
     patience: float = PATIENCE
 
     def __post_init__(self) -> None:
+        check_types(self)
         if self.max_bucket is not None and self.max_bucket < 2:
-            raise InputError(f"{self.max_bucket} documents of a key make no pair. Compare 2 or more.")
+            raise InputError(f"{self.max_bucket} documents make no pair. Compare 2 or more.")
         if self.estimate and self.strip:
             raise InputError("Estimates cannot leave parts of texts out. Let texts decide.")
         if self.estimate:
@@ -85,23 +92,70 @@ class GroupOptions:
                 raise InputError(
                     "A shard is read whole, into files. Name a directory for them, and read all documents."
                 )
-        if not isinstance(self.memory, int) or self.memory < _LEAST_MEMORY:
+        if self.memory < _LEAST_MEMORY:
             raise InputError(f"{self.memory!r} bytes of memory are too few. Allow at least {_LEAST_MEMORY:,}.")
         if self.threads is not None:
             check_threads(self.threads)
         object.__setattr__(self, "rarity", Rarity.given(self.rarity))
 
     def criteria(self, settings: Settings) -> Criteria:
-        """Return the criteria for near-duplicates under a scheme."""
+        """Return the criteria for near-duplicates under a scheme.
+
+        >>> GroupOptions(similarity=0.7).criteria(scheme).similarity
+        0.7
+        """
         verification = verification_of(
             settings, estimate=self.estimate, numbers=self.numbers, needs_texts=bool(self.strip)
         )
         return Criteria.of(settings, self.by, self.distance, self.similarity, verification, self.numbers)
 
     def weighs_rarity(self, settings: Settings) -> bool:
-        """Return whether texts are compared, and features weigh the more the rarer they are."""
+        """Return whether texts are compared, and features weigh the more the rarer they are.
+
+        >>> GroupOptions(estimate=True).weighs_rarity(scheme)
+        False
+        """
         criteria = self.criteria(settings)
         return criteria.similarity is not None and is_by_rarity(settings, criteria.verification)
+
+
+# What decides groups, but for the order of documents and the scope, and what of it a similarity replaces.
+_DECIDING = ("by", "distance", "similarity", "numbers", "estimate")
+_NEARNESS = ("by", "distance", "similarity")
+
+
+def asked(options: GroupOptions) -> Json:
+    """Return the options that decide groups as JSON, without those that are as by default."""
+    values = {name: getattr(options, name) for name in _DECIDING}
+    # A distance of 0 is one, and equals False.
+    found: Json = {name: value for name, value in values.items() if value is not None and value is not False}
+    found |= {"strip": list(options.strip)} if options.strip else {}
+    found |= {"scope": options.scope.to_json()} if options.scope else {}
+    return {**found, "canonical": options.canonical.name}
+
+
+def as_asked(before: Json, fields: Sequence[str], **given: Any) -> GroupOptions:
+    """Return the options of an earlier run, as `asked` returned them, replaced by those ``given`` that are not None."""
+    given = {name: value for name, value in given.items() if value is not None}
+    kept = {name: value for name, value in before.items() if "similarity" not in given or name not in _NEARNESS}
+    if "scope" in kept:
+        kept["scope"] = Scope.from_json(kept["scope"])
+    kept = {"canonical": FIRST.name} | kept | given
+    if isinstance(kept["canonical"], str):
+        kept["canonical"] = _order(kept["canonical"], fields, is_given="canonical" in given)
+    return GroupOptions(**kept)
+
+
+def _order(name: str, fields: Sequence[str], *, is_given: bool) -> Canonical:
+    try:
+        return canonical_named(name, fields)
+    except InputError as error:
+        if is_given:
+            raise
+        raise InputError(
+            f"A function, {name!r}, chose the canonical documents when groups were last written. Group with that "
+            "function again, or say by canonical which order counts now."
+        ) from error
 
 
 OF_INDEX = ("filter", "incremental", "singles", "shard")

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from es_simhash._core.prefetch import Stop
 from es_simhash._core.urls import is_url
 from es_simhash.engines.base import AsyncEngine, Engine, FromThread, run_async
-from es_simhash.engines.connect import connect_async
+from es_simhash.engines.connect import Target, connect_async, place_of
 from es_simhash.errors import EngineError
 from es_simhash.plans.operations import Plan
 
@@ -24,11 +24,15 @@ class AsyncConnection:
     The client of a URL belongs to an event loop, so each loop has one of its own. All other engines serve every loop.
     """
 
-    def __init__(self, target: Any) -> None:
+    def __init__(self, target: Target) -> None:
         self._target = target
         self._clients: dict[asyncio.AbstractEventLoop, asyncio.Task[AsyncEngine]] = {}
         self._shared: AsyncEngine | None = None
         self._connecting = Lock()
+
+    def __str__(self) -> str:
+        """Write where the engine is."""
+        return place_of(self._target)
 
     async def engine(self) -> AsyncEngine:
         """Return the engine, and connect to it the first time; if that fails, the next call tries again.

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from es_simhash._core.prefetch import Stop
 from es_simhash.engines.base import Engine, leave, run
-from es_simhash.engines.connect import connect
+from es_simhash.engines.connect import Target, connect, place_of
 from es_simhash.errors import EngineError
 from es_simhash.plans.operations import Plan
 
@@ -18,9 +18,14 @@ Result = TypeVar("Result")
 class Connection:
     """The engine for a target, connected to at once; what was opened here is closed here."""
 
-    def __init__(self, target: Any) -> None:
+    def __init__(self, target: Target) -> None:
         self._engine = connect(target)
         self._is_own = self._engine is not target
+        self._target = target
+
+    def __str__(self) -> str:
+        """Write where the engine is."""
+        return place_of(self._target)
 
     def engine(self) -> Engine:
         """Return the engine."""

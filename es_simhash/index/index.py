@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from es_simhash._core.arguments import check_many, made, wrong_type
 from es_simhash._core.arrow import ArrowArray, ArrowStream, Texts, each_text
 from es_simhash._core.batched import chunks
 from es_simhash._core.environment import PATIENCE
@@ -17,6 +18,7 @@ from es_simhash.documents.painless.stored_scripts import StoredScript
 from es_simhash.documents.rejected import OnReject
 from es_simhash.documents.sources import body_of_action, with_some_text
 from es_simhash.engines.base import Engine, StoppableEngine, run
+from es_simhash.engines.connect import Target
 from es_simhash.errors import InputError
 from es_simhash.index.connection import Connection
 from es_simhash.plans.add import Written
@@ -29,26 +31,27 @@ from es_simhash.plans.install_pipeline import IngestPipeline, InstalledScripts, 
 from es_simhash.plans.operations import CheckFiles, FilesChecked, Plan, Refresh
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.scope import Policy
+from es_simhash.scheme.scope import Policy, Scope
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
+    from es_simhash.groups.canonical import Canonical
     from es_simhash.groups.groups import Groups
+    from es_simhash.groups.keywords import GroupKeywords, WriteKeywords
     from es_simhash.groups.of_index.corpus import IndexCorpus
-    from es_simhash.groups.of_index.writing import GroupsWritten, WriteOptions
-    from es_simhash.groups.options import GroupOptions
-    from es_simhash.live.backfill.options import BackfillOptions
-    from es_simhash.live.doctor.finding import Finding
-    from es_simhash.live.erase.copies import Copies, Erased, EraseOptions
-    from es_simhash.live.reindex.options import ReindexOptions
+    from es_simhash.groups.of_index.sync import Synced
+    from es_simhash.groups.of_index.writing import GroupsWritten
+    from es_simhash.live.doctor.finding import Findings
+    from es_simhash.live.erase.copies import Copies, Erased
+    from es_simhash.live.keywords import BackfillKeywords, EraseKeywords, ReindexKeywords, UpdateKeywords
     from es_simhash.live.reindex.plan import Reindexed
     from es_simhash.live.removal import Removed
-    from es_simhash.live.sweep.options import UpdateOptions
     from es_simhash.live.sweep.progress import Progress
     from es_simhash.plans.explain.explanation import Explanation
     from es_simhash.plans.keywords import FindKeywords, KnownKeywords, MatchKeywords, SearchKeywords
     from es_simhash.scheme.verdict.learnt import LearntRarity
+    from es_simhash.scheme.verdict.levels import Level
 
 Result = TypeVar("Result")
 
@@ -71,10 +74,14 @@ class Index:
     True
     """
 
-    def __init__(self, name: str, target: Any = None, **known: Unpack[KnownKeywords]) -> None:
+    def __init__(self, name: str, target: Target = None, **known: Unpack[KnownKeywords]) -> None:
         self._plans = IndexPlans(name, **known)
         self._connection = Connection(target)
         self.name = name
+
+    def __repr__(self) -> str:
+        known = [f"{self.name!r} {self._connection}", str(self._plans)]
+        return f"Index({', '.join(filter(None, known))})"
 
     @property
     def engine(self) -> Engine:
@@ -164,7 +171,7 @@ class Index:
         1
         """
         written, writer = Written(), self._run(self._plans.writer(refresh, patience))
-        some = with_some_text(documents_of(documents), writer.documents.fields, body_of_action)
+        some = with_some_text(check_many("documents", documents_of(documents)), writer.documents.fields, body_of_action)
         try:
             for first, chunk in chunks(some, WRITES):
                 batch = Written()
@@ -184,7 +191,7 @@ class Index:
         >>> index.delete(["2", "3"]).done
         2
         """
-        deletes = ({"_op_type": "delete", "_id": id_} for id_ in ids)
+        deletes = ({"_op_type": "delete", "_id": id_} for id_ in check_many("ids", ids))
         return self.add(deletes, refresh=refresh, patience=patience)
 
     def refresh(self) -> None:
@@ -216,7 +223,9 @@ class Index:
         ['2']
         """
         kind, item = only_one(text=text, id=id, doc=doc)
-        return self._run(self._plans.find(kind, item, FindOptions(**options)))
+        if kind != "doc" and not isinstance(item, str):
+            raise wrong_type(kind, item, "a string")
+        return self._run(self._plans.find(kind, item, made(FindOptions, options)))
 
     def find_many(
         self,
@@ -232,8 +241,8 @@ class Index:
         [1, 1, 0]
         """
         kind, items = only_one(text=each_text(texts), id=ids, doc=documents_of(docs))
-        chosen = FindOptions(**options)
-        for first, chunk in chunks(items, SEARCHES):
+        chosen = made(FindOptions, options)
+        for first, chunk in chunks(check_many(f"{kind}s", items), SEARCHES):
             yield from self._run(self._plans.find_many(kind, chunk, chosen, first))
 
     def search(self, body: Json, **options: Unpack[SearchKeywords]) -> DistinctPage:
@@ -247,7 +256,7 @@ class Index:
         >>> [(len(each.similar), each.hit["_source"]["title"]) for each in page]
         [(1, 'Storm')]
         """
-        return self._run(self._plans.search(body, SearchOptions(**options)))
+        return self._run(self._plans.search(body, made(SearchOptions, options)))
 
     def explain(self, a: str, b: str, **options: Unpack[MatchKeywords]) -> Explanation:
         """Explain why two documents of the index are near-duplicates, or why they are not; see `MatchOptions`.
@@ -255,7 +264,7 @@ class Index:
         >>> index.explain("1", "2").verdict.are_duplicates
         True
         """
-        return self._run(self._plans.explain((a, b), FindOptions(**options)))
+        return self._run(self._plans.explain((a, b), made(FindOptions, options)))
 
     def check(
         self,
@@ -273,98 +282,140 @@ class Index:
         >>> [each.is_new for each in index.check([{"title": "Rain", "body": "It rains."}])]
         [True]
         """
-        seen = self._run(self._plans.seen_in_index(FindOptions(**options)))
-        some = with_some_text(documents_of(documents), seen.terms.documents.fields, body_of_action)
+        seen = self._run(self._plans.seen_in_index(made(FindOptions, options)))
+        some = with_some_text(
+            check_many("documents", documents_of(documents)), seen.terms.documents.fields, body_of_action
+        )
         for _, chunk in chunks(some, SEARCHES):
             yield from self._run(check(seen, chunk, on_reject))
 
     def backfill(
         self,
-        options: BackfillOptions | None = None,
         *,
         on_progress: OnProgress[Progress] | None = None,
         on_reject: OnReject | None = None,
+        **options: Unpack[BackfillKeywords],
     ) -> Progress:
         """Fingerprint the documents that are in the index; where they get groups as they come, group them in the end.
 
         Documents with a current fingerprint are left alone, so run it again to continue a run that was stopped.
-        Rejected documents are counted, and handed to ``on_reject``.
+        Rejected documents are counted, and handed to ``on_reject``. For the other keywords see `BackfillOptions`.
 
-        >>> from es_simhash import BackfillOptions
-        >>> index.backfill(BackfillOptions(refresh_stale=True)).current
+        >>> index.backfill(refresh_stale=True).current
         3
         """
         from es_simhash.groups.of_index.run import reconcile
+        from es_simhash.live.backfill.options import BackfillOptions
         from es_simhash.live.backfill.run import Backfill
 
-        documents = self.documents
+        how, documents = made(BackfillOptions, options), self.documents
         progress = self._connection.work(
-            lambda engine, stop: Backfill(engine, self.name, documents, options, stop=stop).run(on_progress, on_reject)
+            lambda engine, stop: Backfill(engine, self.name, documents, how, stop=stop).run(on_progress, on_reject)
         )
         self._plans.learnt(progress.learnt)
-        patience = options.patience if options else PATIENCE
-        self._connection.work(lambda engine, stop: reconcile(engine, self.name, documents, patience, stop))
+        self._connection.work(lambda engine, stop: reconcile(engine, self.name, documents, how.patience, stop))
         return progress
+
+    def sync(
+        self,
+        *,
+        similarity: float | Level | None = None,
+        canonical: Canonical | str | None = None,
+        scope: Scope | None = None,
+        accept: Iterable[str] = (),
+        patience: float = PATIENCE,
+        on_progress: OnProgress[Progress] | None = None,
+        on_reject: OnReject | None = None,
+    ) -> Synced:
+        """Bring the index up to date: fingerprint new and changed documents, then write the groups.
+
+        Run it every night, or as often as you like: after the first run, it reads only what was changed. Run it again
+        to continue a run that was stopped. An index without fingerprints gets the fields, if this `Index` names the
+        text fields. ``canonical`` is an order of documents, or its name (``"oldest:published"``); ``similarity`` and
+        ``scope`` are those of `GroupOptions`. Each is as in the last run that wrote groups, unless you give it.
+        ``accept`` has the codes of findings that do not stop it. Rejected documents are counted, and handed to
+        ``on_reject``.
+
+        >>> synced = index.sync()
+        >>> synced.documents, synced.groups, synced.duplicates
+        (3, 1, 1)
+        """
+        from es_simhash.groups.of_index.sync import SyncOptions, sync
+
+        documents, brings = self._run(self._plans.documents_to_sync())
+        options = SyncOptions(similarity, canonical, scope, frozenset(check_many("accept", accept)), patience)
+        synced = self._connection.work(
+            lambda engine, stop: sync(
+                engine, self.name, documents, options, on_progress, on_reject, stop, brings_fields=brings
+            )
+        )
+        self._plans.learnt(synced.learnt)
+        return synced
 
     def reindex(
         self,
         destination: str,
-        options: ReindexOptions | None = None,
         *,
         on_progress: OnProgress[Progress] | None = None,
         on_reject: OnReject | None = None,
+        **options: Unpack[ReindexKeywords],
     ) -> Reindexed:
         """Copy the index, with fingerprints, into a new one.
 
         The copy gets the scheme and the fields given to this `Index`, or else those of the index. Run it again to
         continue a run that was stopped, and to catch up with later changes. Nothing is deleted, except a new copy that
-        nothing could be written to.
+        nothing could be written to. For the other keywords see `ReindexOptions`.
 
         >>> index.reindex("articles-2").progress.written
         3
         """
+        from es_simhash.live.reindex.options import ReindexOptions
         from es_simhash.live.reindex.run import Reindexing
 
-        documents = self._plans.documents_of_copy()
+        how, documents = made(ReindexOptions, options), self._plans.documents_of_copy()
         return self._connection.work(
-            lambda engine, stop: Reindexing(engine, self.name, destination, documents, options, stop).run(
+            lambda engine, stop: Reindexing(engine, self.name, destination, documents, how, stop).run(
                 on_progress, on_reject
             )
         )
 
     def remove_fields(
         self,
-        options: UpdateOptions | None = None,
         *,
         on_progress: OnProgress[Progress] | None = None,
         on_reject: OnReject | None = None,
+        **options: Unpack[UpdateKeywords],
     ) -> Removed:
         """Remove the fields of fingerprints from all documents, and our note from the mapping, which keeps its fields.
 
         Run it again to continue a run that was stopped. Rejected documents are counted, and handed to ``on_reject``.
+        For the other keywords see `UpdateOptions`.
 
         >>> index.remove_fields().progress.written
         3
         """
         from es_simhash.live.removal import Removal
+        from es_simhash.live.sweep.options import UpdateOptions
 
-        documents = self.documents
+        how, documents = made(UpdateOptions, options), self.documents
         return self._connection.work(
-            lambda engine, stop: Removal(engine, self.name, documents, options, stop).run(on_progress, on_reject)
+            lambda engine, stop: Removal(engine, self.name, documents, how, stop).run(on_progress, on_reject)
         )
 
-    def doctor(self, options: BackfillOptions | None = None) -> list[Finding]:
-        """Examine what would go wrong with a backfill, without changing anything.
+    def doctor(self, **options: Unpack[BackfillKeywords]) -> Findings:
+        """Examine what would go wrong with a backfill with these keywords, without changing anything.
 
         If the index has no fields yet, examine whether they can be added.
 
         >>> [finding.code for finding in index.doctor() if finding.level == "stop"]
         []
         """
+        from es_simhash.live.backfill.options import BackfillOptions
         from es_simhash.live.backfill.survey import diagnose
+        from es_simhash.live.doctor.finding import Findings
 
-        wanted = self._plans.wanted_documents()
-        return self._run(diagnose(self.name, wanted, options, self._plans.brings_fields))
+        how, wanted = made(BackfillOptions, options), self._plans.wanted_documents()
+        return Findings(self._run(diagnose(self.name, wanted, how, self._plans.brings_fields)))
 
     def learn(self) -> LearntRarity:
         """Learn again how rare features are in the index, and note it there: similarities go by it from now on.
@@ -379,58 +430,61 @@ class Index:
         return learnt
 
     def group(
-        self, options: GroupOptions | None = None, *, on_progress: OnProgress[int] | None = None
+        self, *, on_progress: OnProgress[int] | None = None, **options: Unpack[GroupKeywords]
     ) -> Groups[IndexCorpus]:
         """Find all groups of near-duplicates among the documents with fingerprints. Close the result in the end.
 
-        Nothing is written. ``on_progress`` is called with the number of documents read.
+        Nothing is written. ``on_progress`` is called with the number of documents read. For the other keywords see
+        `GroupOptions`.
 
         >>> with index.group() as grouped:
         ...     [[member.id for member in group.members] for group in grouped]
         [['1', '2']]
         """
         from es_simhash.groups.of_index.run import group
+        from es_simhash.groups.options import GroupOptions
 
-        documents = self.documents
-        return self._connection.work(
-            lambda engine, stop: group(engine, self.name, documents, options, on_progress, stop)
-        )
+        how, documents = made(GroupOptions, options), self.documents
+        return self._connection.work(lambda engine, stop: group(engine, self.name, documents, how, on_progress, stop))
 
     def write_groups(
         self,
         grouped: Groups[IndexCorpus],
-        options: WriteOptions | None = None,
         *,
         on_progress: OnProgress[GroupsWritten] | None = None,
+        **options: Unpack[WriteKeywords],
     ) -> GroupsWritten:
         """Store groups on their documents, for searches to use.
 
         Documents changed or deleted since they were read are left out of their groups, which are then made again. To
-        continue a run that was stopped, group and write again.
+        continue a run that was stopped, group and write again. For the other keywords see `WriteOptions`.
 
         >>> with index.group() as grouped:
         ...     index.write_groups(grouped).written
         2
         """
-        from es_simhash.groups.of_index.writing import write_groups
+        from es_simhash.groups.of_index.writing import WriteOptions, write_groups
 
-        documents = self.documents
+        how, documents = made(WriteOptions, options), self.documents
         return self._connection.work(
-            lambda engine, stop: write_groups(engine, grouped, documents, options, on_progress, stop)
+            lambda engine, stop: write_groups(engine, grouped, documents, how, on_progress, stop)
         )
 
-    def copies(self, ids: Iterable[str] = (), *, texts: Texts = (), options: EraseOptions | None = None) -> Copies:
+    def copies(self, ids: Iterable[str] = (), *, texts: Texts = (), **options: Unpack[EraseKeywords]) -> Copies:
         """Find all copies of documents and texts, to be erased with them: equal, similar, or parts of each other.
 
         Documents without a fingerprint, or with that of another scheme, are found by their words. Nothing is changed.
+        For the other keywords see `EraseOptions`.
 
         >>> [(copy.id, copy.kind) for copy in index.copies(["1"])]
         [('1', 'original'), ('2', 'near')]
         """
+        from es_simhash.live.erase.copies import EraseOptions
         from es_simhash.live.erase.run import find_copies
 
-        behind = self._run(self._plans.indices_behind())
-        plan = find_copies(self.name, behind, ids, each_text(texts), options)
+        how, behind = made(EraseOptions, options), self._run(self._plans.indices_behind())
+        wanted = check_many("ids", ids), check_many("texts", each_text(texts))
+        plan = find_copies(self.name, behind, *wanted, how)
         return self._connection.work(lambda engine, stop: run(plan, StoppableEngine(engine, stop)))
 
     def erase(
@@ -438,7 +492,7 @@ class Index:
     ) -> Erased:
         """Delete copies in the versions that were found, and look again until no round finds any to delete.
 
-        A copy that appears or changes meanwhile is deleted if its text is that of one of ``copies``, or with
+        A copy that appears or changes in the meantime is deleted if its text is that of one of ``copies``, or with
         ``everything``; the result names it, and those that are left.
 
         >>> index.erase(index.copies(["1"])).is_complete

@@ -76,7 +76,7 @@ class IndexCorpus(Corpus):
         return found
 
     def _settled(self, new: npt.NDArray[np.bool_] | None) -> Json:
-        """Return all that decides which documents are linked, beside what was read: by it kept stages are known."""
+        """Return all that decides which documents are linked, except what was read: by it kept stages are known."""
         compared = None if new is None else np.packbits(new).tobytes().hex()
         table = self.rarity.id if self.rarity else None
         settings = [self.options.max_bucket, list(self.options.strip), table, compared]
@@ -119,6 +119,11 @@ class IndexCorpus(Corpus):
         return {position: own["group"] for position, own in self.refs.stored_groups() if "group" in own}
 
     # ---- what writing asks
+
+    @cached_property
+    def present(self) -> dict[int, Json]:
+        """The groups that documents have: those that were read, and what was written of these groups since."""
+        return dict(self.refs.stored_groups())
 
     def has_content(self, position: int, content: str) -> bool:
         """Return whether the fingerprinted text of a document has this hash."""

@@ -34,7 +34,7 @@ from es_simhash.groups.pairs.fingerprint_store import Condensed, FingerprintStor
 from es_simhash.groups.pairs.scope_columns import ScopeRows
 from es_simhash.groups.pairs.spool import KeptStages, Spools
 from es_simhash.live.sweep.reading import Reading, make_visible
-from es_simhash.plans.open_index import closed_ones, elsewhere, noted, noted_rarity, readable_mappings
+from es_simhash.plans.open_index import closed_ones, elsewhere, groups_note, noted, noted_rarity, readable_mappings
 from es_simhash.plans.operations import Count, Slice, is_remote
 from es_simhash.plans.scope_fields import check_scope
 from es_simhash.scheme.mapping import entries
@@ -235,9 +235,10 @@ class IndexReading:
     @property
     def note(self) -> tuple[str, Json]:
         """The name of an index's note about its groups, and the settings that must agree to add to them."""
-        same = {"scheme": self._documents.scheme.id, **asdict(self.criteria), "canonical": self._keys}
+        order = self.options.canonical.name
+        same = {"scheme": self._documents.scheme.id, **asdict(self.criteria), "canonical": self._keys, "order": order}
         same |= {"table": self.table.id} if self.table else {}
-        return f"_grouped_{self._documents.prefix}", {**same, "query": self.options.filter, **self._scope_note}
+        return groups_note(self._documents), {**same, "query": self.options.filter, **self._scope_note}
 
     @property
     def _keys(self) -> str:
@@ -248,7 +249,7 @@ class IndexReading:
         """Return the note about the groups of an index if they were last written with the same settings."""
         name, same = self.note
         there: Any = noted(mapping, name)
-        return there if there and there["of"] == same else None
+        return there if there and there.get("of") == same else None
 
     def joined(self) -> tuple[tuple[Integers, Integers] | None, npt.NDArray[np.bool_] | None]:
         """Return the documents that stay in the same group, each with its first, and which are new to all others.

@@ -1,6 +1,6 @@
 """Reading only what is new in an index whose groups are written, and what of the rest it may change.
 
-What is read:
+It reads:
 
 - the new documents: those in a provisional group, and those in none, where the engine numbers changes only those
   changed since groups were written;
@@ -154,14 +154,15 @@ class NewDocuments:
 
     def _shrunken(self) -> set[str]:
         """Find the groups that fewer documents name than their sizes say."""
-        sizes: dict[str, int] = {}
+        sizes: dict[str, set[int]] = defaultdict(set)
         found: Counter[str] = Counter()
         for index in self.aim.since:
             for hits in self._read(index, self.aim.several, [self.aim.field(name) for name in (GROUP, SIZE)]):
                 for own in map(self.aim.own, hits):
-                    sizes[own[GROUP]] = own[SIZE]
+                    sizes[own[GROUP]].add(own[SIZE])
                     found[own[GROUP]] += 1
-        return {name for name, size in sizes.items() if found[name] != size}
+        # Of a group that several runs have written, documents may say different sizes.
+        return {name for name, there in sizes.items() if there != {found[name]}}
 
     def _read_all(self, query: Json) -> Iterator[list[Json]]:
         for index in self.aim.since:
@@ -186,7 +187,7 @@ _BY_ONE, _CLAUSES = 200, 900
 
 @dataclass(frozen=True)
 class Aim:
-    """What is grouped: documents that a query finds in some indices, each with its changes when groups were written."""
+    """The documents to group: those that a query finds, each with its changes when groups were written."""
 
     documents: Documents
     criteria: Criteria

@@ -1,7 +1,8 @@
 """Writing groups into documents: only fields that differ, and never over changes of others.
 
 A run that is killed has written some of them; the next run finds the same groups with the same names, and writes the
-rest.
+rest. Of two runs at the same time, the one that finds a group of the other where it wanted to write stops with an
+`InUseError`, so that no group is half of one run and half of the other (see `es_simhash.groups.of_index.run`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from functools import partial
 from itertools import islice
 from typing import Protocol
 
+from es_simhash._core.arguments import check_types
 from es_simhash._core.environment import PATIENCE
 from es_simhash._core.json_codec import Json
 from es_simhash._core.prefetch import Stop, prefetched
@@ -21,9 +23,10 @@ from es_simhash._core.stages import OnProgress, stage
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import Engine, StoppableEngine, run
-from es_simhash.errors import DocumentError, InputError
+from es_simhash.errors import DocumentError, InputError, InUseError
 from es_simhash.groups.groups import Groups
 from es_simhash.groups.of_index.corpus import IndexCorpus
+from es_simhash.groups.options import asked
 from es_simhash.live.doctor.finding import Finding, check_accepted, losses, refusal, stopped
 from es_simhash.live.sweep.reading import DocumentRef
 from es_simhash.live.sweep.writing import Outcome, Pace, Prepared, Update, read_again, write
@@ -38,13 +41,13 @@ from es_simhash.scheme.mapping import SIZE
 from es_simhash.scheme.own_fields import content_hash
 
 _AT_ONCE, _WRITERS = 500, 2
-# How often groups are made again because their documents were changed meanwhile; the rest is for the next run.
+# How often groups are made again because their documents were changed in the meantime; the rest is for the next run.
 _ROUNDS = 5
 
 
 @dataclass
 class GroupsWritten:
-    """The counts of documents: ``written``; ``lost`` ones were changed or deleted meanwhile, and are in no group now.
+    """The counts of documents: ``written``; ``lost`` ones were changed or deleted by others, and are in no group now.
 
     ``rejected`` lists those that could not be written, with the reasons.
     """
@@ -64,12 +67,19 @@ class WriteOptions:
     size 1, as ``collapse`` needs it. At most
     ``max_rate`` documents a second are written. The engine is waited for ``patience`` seconds while it is away or
     overloaded. ``accept`` has the codes of findings that do not stop it.
+
+    >>> with index.group() as found:
+    ...     index.write_groups(found, singles=True).written
+    3
     """
 
     singles: bool = False
     max_rate: float | None = None
     patience: float = PATIENCE
     accept: Collection[str] = ()
+
+    def __post_init__(self) -> None:
+        check_types(self)
 
 
 def examine_writing(indices: Iterable[str], accepted: Collection[str] = ()) -> Plan[list[Finding]]:
@@ -144,7 +154,7 @@ class _Writing:
         self._singles = options.singles or documents.policy.groups == "online"
         self._pace = Pace(options.max_rate)
         self._patience = options.patience
-        self._present = dict(self._corpus.refs.stored_groups())
+        self._present = self._corpus.present
         self.done = GroupsWritten()
 
     def check(self) -> None:
@@ -152,21 +162,27 @@ class _Writing:
         part = self._corpus.read.part
         if part and part.singles != self._singles:
             raise InputError(
-                f"Only what is new was read, and groups of one were {'' if part.singles else 'not '}written before. "
-                f"Group with GroupOptions(singles={self._singles}), as they are to be written."
+                f"Only new documents were read, and groups of one were {'' if part.singles else 'not '}written before. "
+                f"Group with GroupOptions(singles={self._singles}) to change that."
             )
 
     def prepare(self) -> None:
-        """Add the fields of groups to the mapping of each index, and remove a note about other groups."""
+        """Add the fields of groups to the mapping of each index; note the options, if they are others."""
         name, same = self._corpus.read.note
         for index in self._corpus.indices:
             for present in add_to_mapping(self._engine, index, self._documents).values():
                 before = noted(present, name)
-                if before and before["of"] != same:
-                    run(note(index, name, None), self._engine)
+                if before is None:
+                    run(note_where_allowed(index, name, self._asked), self._engine)
+                elif before.get("of") != same:
+                    run(note(index, name, self._asked), self._engine)
+
+    @property
+    def _asked(self) -> Json:
+        return {"asked": asked(self._corpus.options), "singles": self._singles}
 
     def go_through(self, on_progress: OnProgress[GroupsWritten]) -> set[int]:
-        """Write the fields that differ; return the documents that were changed or deleted meanwhile."""
+        """Write the fields that differ; return the documents that were changed or deleted in the meantime."""
         lost: set[int] = set()
         pressure = RequestSize()
         write_batch = partial(self._write, pressure)
@@ -189,7 +205,7 @@ class _Writing:
         (name, same), members = self._corpus.read.note, self._members()
         for index, changes in self._corpus.indices.items():
             run(retry(Refresh(index), self._patience), self._engine)
-            there = {"of": same, "changes": changes or [], "singles": self._singles, "members": members[index]}
+            there = {**self._asked, "of": same, "changes": changes or [], "members": members[index]}
             run(note_where_allowed(index, name, there), self._engine)
 
     def _members(self) -> Counter[str]:
@@ -223,7 +239,8 @@ class _Writing:
     def _write(self, pressure: RequestSize, batch: dict[int, Json]) -> tuple[Outcome, set[int]]:
         """Write a batch; return its outcome, and the documents that were changed, deleted or rejected."""
         refs = dict(zip(batch, self._corpus.refs.take(list(batch)), strict=True))
-        settling = Settling(self._documents, self._corpus, {_key(refs[each]): each for each in batch}, batch)
+        positions = {_key(refs[each]): each for each in batch}
+        settling = Settling(self._documents, self._corpus, positions, batch, self._present)
         updates = [(refs[position], settling.update(refs[position], position)) for position in batch]
         run(self._pace.turn(len(updates)), self._engine)
         outcome = run(write(settling, Prepared(updates), pressure, self._patience), self._engine)
@@ -252,12 +269,16 @@ class Members(Protocol):
 
 @dataclass(frozen=True)
 class Settling:
-    """The updates of a batch, and what to do about documents that have changed since they were read."""
+    """The updates of a batch, and what to do about documents that have changed since they were read.
+
+    ``present`` has the groups that documents had; with it, other groups are those of another run, which is an error.
+    """
 
     documents: Documents
     grouped: Members
     positions: dict[tuple[str, str], int]
     wanted: dict[int, Json]
+    present: Mapping[int, Json] | None = None
     lost: set[int] = field(default_factory=set)
 
     def update(self, ref: DocumentRef, position: int) -> Action:
@@ -287,9 +308,15 @@ class Settling:
         ref, source = DocumentRef.of(reply), reply.get("_source") or {}
         stored: Json = {} if foreign_in(self.documents, source) else source.get(self.documents.prefix) or {}
         if self._is_as_it_was(position, reply, stored):
-            if mapping.stored_in(stored) == self.wanted[position]:
+            there = mapping.stored_in(stored)
+            if there == self.wanted[position]:
                 prepared.current += 1
                 return
+            if self.present is not None and mapping.is_settled(there) and there != self.present.get(position, {}):
+                raise InUseError(
+                    f"Another program writes groups of the index {ref.index!r} at the same time. "
+                    "Run this again when that has ended."
+                )
             prepared.updates.append((ref, self.update(ref, position)))
             return
         self.lost.add(position)

@@ -149,7 +149,7 @@ class Comparison:
         """Return which pairs have values that agree, and are not paired before as equal texts, if they may count."""
         asked, scopes = np.ones(len(codes), dtype=np.bool_), self._store.scopes
         if scopes:
-            # Most pairs are no near-duplicates, whatever their scope.
+            # Most pairs are not near-duplicates, whatever their scope.
             rows = PairRows(codes[may_count])
             agree = scopes.agree(rows)
             asked[may_count] = True if agree is None else agree
@@ -218,7 +218,7 @@ def _pairs(first: Integers, second: Integers, criteria: Criteria) -> Pairs:
 # The share of the memory for cached features of texts; those in use may take as much again.
 _SHARE = 4
 
-# What is measured of the pairs of documents at these positions; a similarity below the last is 0.
+# The measures of the pairs of documents at these positions; a similarity below the last is 0.
 CompareTexts: TypeAlias = Callable[[Integers, Integers, Similarities | float], PairMeasures]
 
 

@@ -207,7 +207,7 @@ Wanted = npt.NDArray[np.bool_]
 
 @dataclass
 class KeyCounts:
-    """What is known of the keys of the first ``tables``: those of the most documents, and what was not compared."""
+    """The keys of the first ``tables`` that most documents have, and the pairs that were not compared."""
 
     tables: int = 0
     left_out: int = 0

@@ -62,7 +62,7 @@ class _LoadedRows:
 
 
 class Nearness:
-    """Distances and similarities by stored fingerprints, or with ``exact`` by texts; positions need not ascend."""
+    """Distances and similarities by stored fingerprints, or with ``exact`` of texts; positions need not ascend."""
 
     def __init__(self, store: FingerprintStore, criteria: Criteria, exact: CompareTexts | None) -> None:
         self._store = store
@@ -145,7 +145,7 @@ class Nearness:
     def originals(self, groups: Sequence[Sequence[int]]) -> Integers:
         """Return for each member of groups, as a place among all, the first of its group that has the same text.
 
-        Where a scope may keep equal texts apart, each is its own original.
+        If a scope may keep equal texts apart, each is its own original.
         """
         members, numbers = _members(groups), np.repeat(np.arange(len(groups)), _sizes(groups))
         places = np.arange(len(members))

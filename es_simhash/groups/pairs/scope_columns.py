@@ -41,7 +41,7 @@ _NO_WORDS: _Words32 = np.empty(0, dtype=np.uint32)
 class ScopeColumns:
     """The scope of all documents, which may lie in temporary files.
 
-    It is ``by_pairs`` if documents that are in scope with the same one need not be in scope with each other. Beside the
+    It is ``by_pairs`` if documents that are in scope with the same one need not be in scope with each other. With the
     files, it takes 12 bytes a document with a window, 4 where values must agree, and 8 where they must differ.
     """
 

@@ -11,7 +11,7 @@ is what else stages leave; ``digest`` is the SHA-256 of all before it, so that n
 
 - A stage ends with a new ``stages.json``, which takes the old one's place at once, when all that it counts is on disk.
 - What a file has beyond its size is of a stage that did not end, and is cut off when the file is opened.
-- What is of another job is deleted.
+- Files of another job are deleted.
 - The directory is locked, so that no two jobs write to it.
 """
 
@@ -151,7 +151,7 @@ class Stages:
         return None
 
     def end(self, stage: str, note: Json) -> None:
-        """End a stage, or some part of one, with what it leaves beside its files."""
+        """End a stage, or some part of one, with what it leaves in addition to its files."""
 
     def file(self, name: str) -> BinaryIO | None:
         """Open the file of a spool as the last stage left it, to append to it; None if nothing is kept."""
@@ -181,14 +181,14 @@ class KeptStages(Stages):
         if self._claim.is_refused:
             raise InUseError(f"Another job keeps its stages in {directory}. Wait until it ends, or name another one.")
 
-    def begin(self, of: Json, *, anew: bool = True) -> None:
+    def begin(self, of: Json, *, restart: bool = True) -> None:
         """Go on with the job that ``of`` describes: what it is done with, and with what settings.
 
-        What is of another job is deleted to begin ``anew``; else it is an error.
+        Files of another job are deleted to ``restart``; else they are an error.
         """
         try:
             found = self._found()
-            if found and found["of"] != of and not anew:
+            if found and found["of"] != of and not restart:
                 raise InputError(
                     f"{self._directory} keeps the stages of a job with other documents or options. "
                     "Give the same ones to go on with it; else delete that directory, or name another one."
@@ -219,7 +219,7 @@ class KeptStages(Stages):
         return file
 
     def end(self, stage: str, note: Json) -> None:
-        """End a stage, or some part of one, with what it leaves beside its files."""
+        """End a stage, or some part of one, with what it leaves in addition to its files."""
         notes = {**self._kept["notes"], stage: note}
         try:
             self._kept = {**self._kept, "notes": notes, "sizes": {**self._kept["sizes"], **self._sizes()}}
@@ -279,8 +279,8 @@ class KeptStages(Stages):
 
     def _damaged(self, path: Path) -> StorageError:
         return StorageError(
-            f"{path} is not as a job of ours left it, so none can go on with it. "
-            f"Delete {self._directory} to begin anew, or name another directory."
+            f"{path} is damaged, or of another program, so no job can resume from it. "
+            f"Delete {self._directory} to start over, or name another directory."
         )
 
 

@@ -19,7 +19,6 @@ from es_simhash._core.json_codec import Json
 from es_simhash.cli.jobs.groups_output import write_deletes
 from es_simhash.engines.base import Engine
 from es_simhash.groups.canonical import Canonical
-from es_simhash.groups.of_index.writing import WriteOptions
 from es_simhash.groups.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.plans.operations import Search
@@ -55,7 +54,7 @@ def hits(index: Index, body: Json) -> list[Json]:
 
 
 def groups(index: Index) -> dict[str, Json]:
-    """What is stored of each document's group."""
+    """The stored fields of each document's group."""
     return {hit["_id"]: mapping.stored_in(hit["_source"]["dedup"]) for hit in hits(index, EVERYTHING)}
 
 
@@ -88,12 +87,12 @@ def test_whatever_is_called_a_duplicate_is_near_the_document_that_stands_for_it(
     texts = {f"{place:02}/é": text for place, text in enumerate(chains(seed))}
     add(index, texts, seed)
     options = GroupOptions(similarity=0.7, canonical=Canonical.order("rank", "210"), scope=scope)
-    with index.group(options) as grouped:
+    with index.group(**vars(options)) as grouped:
         counted = grouped.counts.duplicates
         shown = {member.id: member for group in grouped for member in group.members}
         with (tmp_path / "delete").open("w", encoding="utf-8") as out:
             write_deletes(grouped, out)
-        index.write_groups(grouped, WriteOptions(singles=True))
+        index.write_groups(grouped, singles=True)
     stored = groups(index)
     duplicates = check(texts, stored, 0.7)
     assert len(duplicates) == counted
@@ -112,8 +111,8 @@ def test_whatever_is_called_a_duplicate_is_near_the_document_that_stands_for_it(
 def test_collapsing_shows_one_hit_for_each_canonical_document(engine: Engine, names: Callable[[], str]) -> None:
     index = made(names(), engine)
     add(index, {f"{place:02}": text for place, text in enumerate(chain(1, 8))})
-    with index.group(GroupOptions(similarity=0.7)) as grouped:
-        index.write_groups(grouped, WriteOptions(singles=True))
+    with index.group(similarity=0.7) as grouped:
+        index.write_groups(grouped, singles=True)
     stored = groups(index)
     assert len({own["group"] for own in stored.values()}) == 1
     reply = index.engine.perform(Search(index.name, collapsed(EVERYTHING)))
@@ -127,7 +126,7 @@ def test_of_several_indices_duplicates_name_the_index_as_well(engine: Engine, na
     for name, some in zip(both, (texts[::2], texts[1::2]), strict=True):
         add(made(name, engine), {str(place): text for place, text in enumerate(some)})
     index = Index(",".join(both), engine)
-    with index.group(GroupOptions(similarity=0.7)) as grouped:
+    with index.group(similarity=0.7) as grouped:
         index.write_groups(grouped)
     found = hits(index, EVERYTHING)
     by_key = {f"{hit['_index']}/{hit['_id']}": hit["_source"] for hit in found}
@@ -136,11 +135,11 @@ def test_of_several_indices_duplicates_name_the_index_as_well(engine: Engine, na
         assert own["is_canonical"] == (own["canonical"] == key)
         assert by_key[own["canonical"]]["dedup"]["is_canonical"]
         assert similar(source["body"], by_key[own["canonical"]]["body"]) >= 0.7
-    with index.group(GroupOptions(similarity=0.7, incremental=True)) as grouped:
+    with index.group(similarity=0.7, incremental=True) as grouped:
         assert grouped.counts.new == 0
     # One of them alone names its documents by their ids, so that all are read.
     alone = Index(both[0], engine)
-    with alone.group(GroupOptions(similarity=0.7, incremental=True)) as grouped:
+    with alone.group(similarity=0.7, incremental=True) as grouped:
         assert grouped.counts.new is None
 
 
@@ -185,6 +184,6 @@ def test_whatever_happens_incremental_runs_leave_what_a_whole_run_leaves(
 
 
 def write(index: Index, **how: Any) -> None:
-    with index.group(GroupOptions(similarity=0.7, **how)) as grouped:
-        index.write_groups(grouped, WriteOptions(singles=True))
+    with index.group(similarity=0.7, **how) as grouped:
+        index.write_groups(grouped, singles=True)
     index.refresh()

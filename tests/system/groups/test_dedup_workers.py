@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from es_simhash.errors import TextError, WorkerError
-from es_simhash.groups.of_texts import dedup
+from es_simhash.groups.of_texts import group_texts
 from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs import worker_pool, worker_process
 from es_simhash.groups.pairs.fingerprint_store import condense
@@ -57,7 +57,7 @@ def test_the_result_depends_neither_on_threads_nor_on_processes(monkeypatch: pyt
     for native in ("1", "0"):
         monkeypatch.setenv("ES_SIMHASH_NATIVE", native)
         for threads in (1, 3):
-            with dedup(((text, text) for text in TEXTS[:9_000]), SCHEME, GroupOptions(threads=threads)) as found:
+            with group_texts(((text, text) for text in TEXTS[:9_000]), SCHEME, GroupOptions(threads=threads)) as found:
                 pairs = [batch.tobytes() for batch in found.pairs()]
                 results.append((found.counts, pairs, found.firsts.tolist()))
     assert all(each == results[0] for each in results)

@@ -14,7 +14,7 @@ from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import Engine
 from es_simhash.errors import AccessError
 from es_simhash.groups.canonical import Canonical
-from es_simhash.groups.of_index.writing import GroupsWritten, WriteOptions
+from es_simhash.groups.of_index.writing import GroupsWritten
 from es_simhash.groups.options import GroupOptions
 from es_simhash.index import AsyncIndex, Index
 from es_simhash.plans.operations import (
@@ -59,8 +59,8 @@ def index(engine: Engine, meddler: Meddler, names: Callable[[], str]) -> Index:
 
 
 def written(index: Index, options: GroupOptions | None = None, singles: bool = False) -> GroupsWritten:
-    with index.group(options) as grouped:
-        return index.write_groups(grouped, WriteOptions(singles=singles))
+    with index.group(**vars(options or GroupOptions())) as grouped:
+        return index.write_groups(grouped, singles=singles)
 
 
 def stored(engine: Engine, index: Index, ids: list[str] | None = None) -> dict[str, Json]:
@@ -224,11 +224,10 @@ def test_a_text_that_changes_leaves_its_group_at_once(engine: Engine, index: Ind
 
 
 def test_a_backfill_takes_a_changed_text_out_of_its_group(engine: Engine, index: Index) -> None:
-    from es_simhash.live.backfill.options import BackfillOptions
 
     written(index)
     change(engine, index, "2 copy 0", dict(ORIGINALS[11]))
-    index.backfill(BackfillOptions(refresh_stale=True))
+    index.backfill(refresh_stale=True)
     assert stored(engine, index)["2 copy 0"] == {}
 
 
@@ -236,7 +235,7 @@ def test_a_backfill_takes_a_changed_text_out_of_its_group(engine: Engine, index:
 
 
 @servers
-def test_a_text_that_changes_meanwhile_is_in_no_group(engine: Engine, meddler: Meddler, index: Index) -> None:
+def test_a_text_that_changes_in_the_meantime_is_in_no_group(engine: Engine, meddler: Meddler, index: Index) -> None:
     meddler.before = once(Bulk, lambda bulk: change(engine, index, "3 copy 1", {"body": "quite another text now"}))
     done = written(index)
     assert (done.lost, done.rejected) == (1, [])
@@ -248,7 +247,7 @@ def test_a_text_that_changes_meanwhile_is_in_no_group(engine: Engine, meddler: M
 
 
 @servers
-def test_another_field_that_changes_meanwhile_stays_changed_and_the_document_in_its_group(
+def test_another_field_that_changes_in_the_meantime_stays_changed_and_the_document_in_its_group(
     engine: Engine, meddler: Meddler, index: Index
 ) -> None:
     meddler.before = once(Bulk, lambda bulk: change(engine, index, "3 copy 1", {"number": 7}))
@@ -257,7 +256,9 @@ def test_another_field_that_changes_meanwhile_stays_changed_and_the_document_in_
     assert contents(engine, index.name, ["3 copy 1"])["3 copy 1"]["number"] == 7
 
 
-def test_a_document_that_is_deleted_meanwhile_is_not_made_again(engine: Engine, meddler: Meddler, index: Index) -> None:
+def test_a_document_that_is_deleted_in_the_meantime_is_not_made_again(
+    engine: Engine, meddler: Meddler, index: Index
+) -> None:
     meddler.before = once(Bulk, lambda bulk: delete(engine, index.name, "4 original/é"))
     assert written(index).lost == 1
     found = stored(engine, index)
@@ -277,7 +278,7 @@ def test_a_group_of_two_dissolves_if_one_changes(engine: Engine, meddler: Meddle
 
 @servers
 @pytest.mark.parametrize("changed", ["0 original/é", "0 copy 0", "0 copy 1", "0 copy 2"])
-def test_in_an_incremental_run_too_only_what_changed_meanwhile_leaves_its_group(
+def test_in_an_incremental_run_too_only_what_changed_in_the_meantime_leaves_its_group(
     engine: Engine, meddler: Meddler, index: Index, changed: str
 ) -> None:
     written(index)
@@ -330,7 +331,7 @@ def test_an_incremental_run_compares_new_documents_with_the_old_ones(engine: Eng
         "alone": index.documents.add_fields({"title": "t", "body": "unlike all others, and short"}),
     }
     fill(engine, index.name, new)
-    with index.group(GroupOptions(incremental=True)) as grouped:
+    with index.group(incremental=True) as grouped:
         # Numbers of changes are counted by shard, so that some older ones may look new.
         assert 3 <= grouped.counts.new <= len(DOCUMENTS) - 4 * GROUPS + 3  # type: ignore[operator]
         index.write_groups(grouped)
@@ -371,22 +372,22 @@ def test_an_incremental_run_reads_only_what_new_documents_may_change(
         return result
 
     meddler.after = count
-    with index.group(GroupOptions(by=by, incremental=True)) as grouped:
+    with index.group(by=by, incremental=True) as grouped:
         # Those that are left of a group are compared again.
         assert (grouped.counts.new, grouped.counts.documents) == (2 + left, len(DOCUMENTS) + 60)
-        index.write_groups(grouped, WriteOptions(singles=True))
+        index.write_groups(grouped, singles=True)
     assert 0 < read < len(DOCUMENTS) + 60
     meddler.after = lambda operation, result: result
     assert stored(engine, index, ["9 newer"])["9 newer"]["group_size"] == 2
     assert written(index, GroupOptions(by=by), singles=True).written == 0  # a whole run comes to the same
-    with index.group(GroupOptions(by=by, incremental=True)) as grouped:
+    with index.group(by=by, incremental=True) as grouped:
         assert (grouped.counts.new, len(grouped)) == (0, 0)
 
 
 @servers
 def test_after_a_run_of_another_kind_everything_is_compared(engine: Engine, index: Index) -> None:
     written(index, GroupOptions(similarity=0.95))
-    with index.group(GroupOptions(similarity=0.7, incremental=True)) as grouped:
+    with index.group(similarity=0.7, incremental=True) as grouped:
         index.write_groups(grouped)
     assert set(map(frozenset, members(engine, index).values())) == COPIES
 
@@ -436,7 +437,7 @@ def test_an_order_says_who_stands_for_a_group(
     own = Index(name, engine, fields=FIELDS)
     own.init()
     fill(engine, name, {id_: own.documents.add_fields(each) for id_, each in documents.items()})
-    with own.group(GroupOptions(canonical=keep)) as grouped:
+    with own.group(canonical=keep) as grouped:
         [group] = grouped
     assert group.canonical.id == expected
 
@@ -457,7 +458,7 @@ def test_routing_values_are_kept(engine: Engine, names: Callable[[], str]) -> No
 
 
 def test_the_texts_may_decide(engine: Engine, index: Index) -> None:
-    with index.group(GroupOptions()) as grouped:
+    with index.group() as grouped:
         assert grouped.counts.verified > 0
         groups = list(grouped)
     assert {frozenset(member.id for member in group.members) for group in groups} == COPIES
@@ -482,15 +483,15 @@ def test_what_all_texts_have_can_be_left_out(engine: Engine, names: Callable[[],
     index.init()
     documents = {str(i): framed(i) for i in range(30)} | {"copy": framed(7)}
     fill(engine, name, {id_: index.documents.add_fields(each) for id_, each in documents.items()})
-    with index.group(GroupOptions()) as grouped:
+    with index.group() as grouped:
         assert [len(group.members) for group in grouped] == [31]
-    with index.group(GroupOptions(strip=[r"frame\d+\s?"])) as grouped:
+    with index.group(strip=[r"frame\d+\s?"]) as grouped:
         assert [[member.id for member in group.members] for group in grouped] == [["7", "copy"]]
 
 
 def test_a_text_that_is_not_that_of_its_fingerprint_is_similar_to_nothing(engine: Engine, index: Index) -> None:
     change(engine, index, "0 copy 1", {"body": "changed by somebody who knows nothing of fingerprints"})
-    with index.group(GroupOptions()) as grouped:
+    with index.group() as grouped:
         assert "0 copy 1" not in {member.id for group in grouped for member in group.members}
 
 
@@ -500,7 +501,7 @@ def test_an_asynchronous_index_does_the_same(engine: Engine, kind: str, index: I
 
     async def do() -> GroupsWritten:
         async with AsyncIndex(index.name, node.url) as same:
-            with await same.group(GroupOptions()) as grouped:
+            with await same.group() as grouped:
                 return await same.write_groups(grouped)
 
     assert asyncio.run(do()).written == 4 * GROUPS
@@ -521,11 +522,11 @@ def test_a_run_that_was_stopped_while_it_read_goes_on_with_the_next_part(
 
     meddler.before = once(OpenReader, stop, after=2)
     with pytest.raises(RuntimeError, match="stopped"):
-        index.group(options)
+        index.group(**vars(options))
     assert len(list((tmp_path / "state").iterdir())) == 2
     meddler.before = lambda operation: None
     meddler.seen.clear()
-    with index.group(options) as grouped:
+    with index.group(**vars(options)) as grouped:
         assert grouped.counts.documents == len(DOCUMENTS)
         assert {frozenset(member.id for member in group.members) for group in grouped} == COPIES
         assert index.write_groups(grouped).lost == 0
@@ -541,9 +542,9 @@ def test_parts_of_another_scheme_or_query_are_not_taken(
 
     meddler.before = once(OpenReader, stop, after=1)
     with pytest.raises(RuntimeError, match="stopped"):
-        index.group(GroupOptions(state=tmp_path))
+        index.group(state=tmp_path)
     query = {"term": {"number": 0}}
-    with index.group(GroupOptions(state=tmp_path, filter=query)) as grouped:
+    with index.group(state=tmp_path, filter=query) as grouped:
         assert grouped.counts.documents == 4
     assert len(list(tmp_path.iterdir())) == 1
 
@@ -557,7 +558,7 @@ def test_what_changed_after_a_part_was_kept_is_new_to_the_next_incremental_run(
 
     meddler.before = once(OpenReader, stop, after=1)
     with pytest.raises(RuntimeError, match="stopped"):
-        index.group(GroupOptions(state=tmp_path))
+        index.group(state=tmp_path)
     meddler.before = lambda operation: None
     new = {f"{i} newer": index.documents.add_fields(edited(ORIGINALS[i], 1, seed=90 + i)) for i in range(6, 12)}
     fill(engine, index.name, new)

@@ -1,4 +1,4 @@
-"""What was learnt of how rare features are can be kept in a file: then files go by it as an index does."""
+"""A rarity table can be kept in a file: files are then compared by it, as an index is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from es_simhash import GroupOptions, Scheme, dedup
+from es_simhash import Scheme, dedup
+from es_simhash.cli.jobs.rarity_file import write_rarity
 from es_simhash.engines.base import Engine
 from es_simhash.index import Index
 from es_simhash.scheme.verdict.builtin import NAME
@@ -31,7 +32,7 @@ def pairs_in(found: list[Any], ids: Callable[[list[int]], list[str]]) -> dict[tu
 
 
 def similarities(settings: Scheme, rarity: Any) -> dict[tuple[str, ...], float]:
-    with dedup(PART.items(), settings, GroupOptions(rarity=rarity, threads=1)) as duplicates:
+    with dedup(PART.items(), scheme=settings, rarity=rarity, threads=1) as duplicates:
         return pairs_in(list(duplicates.pairs()), duplicates.corpus.named)
 
 
@@ -57,7 +58,9 @@ def test_files_go_by_the_table_of_an_index(
     index.add(({"_id": name, "body": text} for name, text in TEXTS.items()), refresh=True)
     table = index.learn().rarity.id
     kept = tmp_path / "rarity.json"
-    run("info", index.name, "--rarity", str(kept), cwd=tmp_path)
+    learnt = index.info().rarity
+    assert learnt is not None
+    write_rarity(str(kept), learnt, index.scheme)
 
     form = json.loads(kept.read_text())
     by_table = similarities(index.scheme, form["rarity"])
@@ -66,7 +69,7 @@ def test_files_go_by_the_table_of_an_index(
     for (first, second), similarity in by_table.items():
         [match] = [each for each in index.find(id=first, size=100) if each.id == second]
         assert match.similarity == similarity
-    with index.group(GroupOptions()) as grouped:
+    with index.group() as grouped:
         in_index = pairs_in(list(grouped.pairs()), lambda places: [ref.id for ref in grouped.corpus.refs.take(places)])
     assert by_table.items() <= in_index.items()
 
@@ -79,8 +82,8 @@ def test_files_go_by_the_table_of_an_index(
     assert shown_in(pairs) == by_table
 
     files = write(tmp_path / "part.jsonl", PART)
-    done = run("dedup", files, "--rarity", str(kept), "--pairs", str(pairs), cwd=tmp_path)
-    assert f"Texts were compared by the table of rarity {table}." in done.err
+    done = run("dedup", files, "--rarity", str(kept), "--pairs", str(pairs), "--verbose", cwd=tmp_path)
+    assert f"The rarity table {table} weights the texts." in done.err
     assert shown_in(pairs) == by_table
 
 
@@ -96,9 +99,7 @@ def test_what_is_learnt_of_files_serves_other_files_and_is_what_an_index_learns(
 
     learnt = run("learn", everything, "-o", str(kept), "--json", cwd=tmp_path)
     [shown] = lines(learnt)
-    assert (
-        f"Learnt from 50 of 50 documents how rare features are; {kept} keeps the table {shown['table']}." in learnt.err
-    )
+    assert "Learnt from 50 of 50 documents which phrases are common" in learnt.err
     before = kept.read_bytes()
     of_all, table = found(everything, "--rarity", str(kept))
     assert table == shown["table"]
@@ -119,7 +120,7 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
     assert "does not exist" in run("dedup", part, "--rarity", str(kept), cwd=tmp_path, code=2).err
     run("learn", part, "--output", str(kept), cwd=tmp_path)
     done = run("dedup", part, "--rarity", str(kept), "--scheme", "short", cwd=tmp_path, code=2)
-    assert f"{kept} cannot be read: This is not what was learnt of the rarity" in done.err
+    assert f"{kept} cannot be read: This rarity table is for the scheme" in done.err
     kept.write_text("[]")
     assert "for the scheme" in run("dedup", part, "--rarity", str(kept), cwd=tmp_path, code=2).err
     kept.write_text("{")
@@ -138,7 +139,7 @@ def test_a_table_is_refused_where_nothing_asks_for_it(tmp_path: Path) -> None:
     own = ("--rarity", str(kept))
     done = run("evaluate", "--index", "articles", "--labels", labels, *own, cwd=tmp_path, code=2)
     assert "An index has its own scheme, fields and table." in done.err
-    assert "An index has its own table" in run("explain", "articles", "o1", "c1", *own, cwd=tmp_path, code=2).err
+    assert "An index has its own rarity table" in run("explain", "articles", "o1", "c1", *own, cwd=tmp_path, code=2).err
 
 
 def test_what_to_learn_from_is_one_index_or_files_with_a_file_to_write(tmp_path: Path) -> None:
@@ -146,7 +147,7 @@ def test_what_to_learn_from_is_one_index_or_files_with_a_file_to_write(tmp_path:
     assert "give --output" in run("learn", part, part, cwd=tmp_path, code=2).err
     assert "Drop --scheme and --field" in run("learn", part, "--field", "body", cwd=tmp_path, code=2).err
     strict = ("--scheme", "strict", "-o", "rarity.json")
-    assert "nothing to learn for it" in run("learn", part, *strict, cwd=tmp_path, code=2).err
+    assert "learning has no effect" in run("learn", part, *strict, cwd=tmp_path, code=2).err
 
 
 def test_two_texts_are_explained_by_a_given_table_or_the_built_in_one(tmp_path: Path) -> None:
@@ -159,9 +160,8 @@ def test_two_texts_are_explained_by_a_given_table_or_the_built_in_one(tmp_path: 
     assert built_in["evidence"]["similarity"]["verified"] != given["evidence"]["similarity"]["verified"]
 
 
-def test_an_index_that_nothing_was_learnt_of_has_no_table_to_write(tmp_path: Path) -> None:
+def test_an_index_that_nothing_was_learnt_of_goes_by_the_built_in_table(tmp_path: Path) -> None:
     run("load", "articles", write(tmp_path / "part.jsonl", PART), "--field", "body", cwd=tmp_path)
-    done = run("info", "articles", "--rarity", "rarity.json", cwd=tmp_path, code=4)
-    assert "es-simhash learn" in done.err
-    assert not (tmp_path / "rarity.json").exists()
-    assert f"by the table {NAME}: none was learnt here" in run("info", "articles", cwd=tmp_path).out
+    said = f"by the table {NAME}: none was learnt here"
+    assert said in run("info", "articles", "--verbose", cwd=tmp_path).out
+    assert said not in run("info", "articles", cwd=tmp_path).out

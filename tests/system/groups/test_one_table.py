@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash import GroupOptions, Scheme, dedup
+from es_simhash import Scheme, dedup
 from es_simhash.engines.base import Engine
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.groups.of_texts import learn_from
@@ -48,7 +48,7 @@ def by_find(index: Index) -> float:
 
 
 def by_group(index: Index) -> float:
-    with index.group(GroupOptions()) as grouped:
+    with index.group() as grouped:
         assert grouped.rarity is not None
         assert grouped.rarity.id == NAME
         pairs = [pair for some in grouped.pairs() for pair in some]
@@ -58,7 +58,7 @@ def by_group(index: Index) -> float:
 
 
 def by_dedup(texts: dict[str, str]) -> float:
-    with dedup(texts.items(), SCHEME, GroupOptions(threads=1)) as found:
+    with dedup(texts.items(), scheme=SCHEME, threads=1) as found:
         assert found.rarity is not None
         assert found.rarity.id == NAME
         pairs = [pair for some in found.pairs() for pair in some]

@@ -21,7 +21,8 @@ from es_simhash.groups.pairs import fingerprint_store
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.index import Index
 from es_simhash.plans.find_options import FindOptions
-from es_simhash.quality import Labels, evaluate
+from es_simhash.quality import Labels
+from es_simhash.quality.evaluation import evaluation_of
 from es_simhash.quality.labels import Member
 from es_simhash.scheme import own_fields, query
 from es_simhash.scheme.rerank import Match
@@ -88,7 +89,7 @@ def test_every_verb_comes_to_the_same_verdict(
     made = [text for part in range(3) for text in corpus(3 * seed + part)]
     texts = {f"d{place}": text for place, text in enumerate(made)}
     documents = [{"_id": id_, "body": text} for id_, text in texts.items()]
-    with dedup(texts.items(), scheme, GroupOptions(threads=1)) as duplicates:
+    with dedup(texts.items(), scheme=scheme, threads=1) as duplicates:
         ids = list(duplicates.corpus.ids())
         pairs = [pair for block in duplicates.pairs() for pair in block]
         expected = verdicts(pairs, lambda places: [texts[ids[place]] for place in places])
@@ -96,7 +97,7 @@ def test_every_verb_comes_to_the_same_verdict(
     assert expected
 
     labels = Labels("clusters", [Member(id_, text) for id_, text in texts.items() if text])
-    found = evaluate(list(texts.items()), labels, scheme, GroupOptions(threads=1)).found
+    found = evaluation_of(list(texts.items()), labels, scheme, GroupOptions(threads=1)).found
     judged = {
         (min(made[first], made[second]), max(made[first], made[second])): similarity
         for first, second, similarity in zip(*positions(found.pairs), found.similarities.tolist(), strict=True)

@@ -1,4 +1,4 @@
-"""Groups of an index in a scope, on every engine, beside a reference that compares all documents with all others."""
+"""Groups of an index in a scope, on every engine, alongside a reference that compares all documents with all others."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def filled(engine: Engine, index: Index, known: list[tuple[str, str, Json]]) -> 
 
 
 def groups_of(index: Index, options: GroupOptions) -> set[frozenset[str]]:
-    with index.group(options) as grouped:
+    with index.group(**vars(options)) as grouped:
         return {frozenset(member.id for member in group.members) for group in grouped}
 
 
@@ -68,7 +68,7 @@ def test_groups_are_what_all_pairs_in_scope_connect(engine: Engine, index: Index
         for a, b in in_scope(scope, known)
         if known[a][1] == known[b][1] or SCHEME.distance(prints[a], prints[b]) <= 5
     ]
-    with index.group(GroupOptions(scope=scope, **NEAR)) as grouped:
+    with index.group(scope=scope, **NEAR) as grouped:
         assert {frozenset(member.id for member in group.members) for group in grouped} == connected(near)
         assert grouped.counts.unscoped == sum(scope.values_of(own) is None for _, _, own in known)
     assert near
@@ -78,7 +78,7 @@ def test_documents_of_several_tenants_are_grouped_and_written_apart(engine: Engi
     own = {f"{tenant}{number}": {"tenant": tenant} for tenant in "abc" for number in range(4)}
     filled(engine, index, [(id_, COPIES[int(id_[1])], values) for id_, values in own.items()])
     filled(engine, index, [("none", STORY, {})])
-    with index.group(GroupOptions(scope=TENANT)) as grouped:
+    with index.group(scope=TENANT) as grouped:
         index.write_groups(grouped)
     found = contents(engine, index.name, [*own, "none"])
     groups = {id_: source["dedup"].get("group") for id_, source in found.items()}
@@ -87,7 +87,7 @@ def test_documents_of_several_tenants_are_grouped_and_written_apart(engine: Engi
     assert all(groups[id_] == groups[f"{id_[0]}0"] for id_ in groups)
 
 
-def test_a_document_that_changes_its_tenant_meanwhile_is_in_no_group(
+def test_a_document_that_changes_its_tenant_in_the_meantime_is_in_no_group(
     engine: Engine, meddler: Meddler, index: Index
 ) -> None:
     filled(engine, index, [(str(number), COPIES[number], {"tenant": "a"}) for number in range(4)])
@@ -95,7 +95,7 @@ def test_a_document_that_changes_its_tenant_meanwhile_is_in_no_group(
     def move(_: object) -> None:
         engine.perform(Bulk(index.name, [Action("update", "2", {"doc": {"tenant": "b"}})], refresh=True))
 
-    with index.group(GroupOptions(scope=TENANT)) as grouped:
+    with index.group(scope=TENANT) as grouped:
         meddler.before = once(Bulk, move)
         assert index.write_groups(grouped).lost == 1
     found = contents(engine, index.name, list("0123"))
@@ -114,7 +114,7 @@ def test_what_a_document_linked_falls_apart_when_it_is_in_scope_no_more(
     def move(_: object) -> None:
         engine.perform(Bulk(index.name, [Action("update", "1", {"doc": change})], refresh=True))
 
-    with index.group(GroupOptions(scope=Scope((), ("source",), timedelta(days=2), "at"))) as grouped:
+    with index.group(scope=Scope((), ("source",), timedelta(days=2), "at")) as grouped:
         assert [len(group.members) for group in grouped] == [3]
         meddler.before = once(Bulk, move)
         assert index.write_groups(grouped).lost == 1
@@ -127,18 +127,18 @@ def test_what_a_document_linked_falls_apart_when_it_is_in_scope_no_more(
 def test_an_incremental_run_takes_apart_what_no_longer_agrees(engine: Engine, index: Index) -> None:
     filled(engine, index, [(str(number), COPIES[number], {"tenant": "a"}) for number in range(3)])
     options = GroupOptions(scope=TENANT, incremental=True)
-    with index.group(options) as grouped:
+    with index.group(**vars(options)) as grouped:
         index.write_groups(grouped)
     filled(engine, index, [("3", COPIES[3], {"tenant": "b"})])
     engine.perform(Bulk(index.name, [Action("update", "2", {"doc": {"tenant": "b"}})], refresh=True))
-    with index.group(options) as grouped:
+    with index.group(**vars(options)) as grouped:
         assert grouped.counts.new is not None
         index.write_groups(grouped)
         assert {frozenset(member.id for member in group.members) for group in grouped} == {
             frozenset("01"),
             frozenset("23"),
         }
-    with index.group(GroupOptions(scope=None, incremental=True)) as grouped:
+    with index.group(scope=None, incremental=True) as grouped:
         assert grouped.counts.new is None  # those groups were of another scope
 
 
@@ -169,7 +169,7 @@ def test_an_incremental_run_reads_what_may_change_in_a_scope(
             engine.perform(Bulk(index.name, updates, refresh=True))
             with (
                 patch.object(reading_new, "MOST_NEW", most),
-                index.group(GroupOptions(incremental=True, **how)) as found,
+                index.group(incremental=True, **how) as found,
             ):
                 assert (found.corpus.read.part is not None) == (number > 0 and index is part)
                 index.write_groups(found)
@@ -199,7 +199,7 @@ def test_what_was_read_before_a_stop_keeps_its_scope(
     expected = groups_of(index, GroupOptions(scope=scope, **NEAR))
     meddler.before = once(OpenReader, stop, after=1)
     with pytest.raises(RuntimeError, match="stopped"):
-        index.group(GroupOptions(scope=scope, state=tmp_path, **NEAR))
+        index.group(scope=scope, state=tmp_path, **NEAR)
     meddler.before = lambda operation: None
     assert groups_of(index, GroupOptions(state=tmp_path, **NEAR)) != expected
     assert len(list(tmp_path.iterdir())) == 1

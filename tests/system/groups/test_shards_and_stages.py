@@ -35,7 +35,7 @@ def index(engine: Engine, meddler: Meddler, names: Callable[[], str]) -> Index:
 
 
 def groups(index: Index, options: GroupOptions) -> Names:
-    with index.group(options) as grouped:
+    with index.group(**vars(options)) as grouped:
         assert grouped.counts.documents == len(DOCUMENTS)
         return {frozenset(member.id for member in group.members) for group in grouped}
 
@@ -50,7 +50,7 @@ def test_groups_of_shards_that_machines_read_alone_are_those_of_the_whole(
     together, read = tmp_path / "together", 0
     for number in reversed(range(shards)):
         machine = tmp_path / str(number)
-        with index.group(GroupOptions(state=machine, shard=(number, shards))) as found:
+        with index.group(state=machine, shard=(number, shards)) as found:
             assert found.corpus.is_shard
             assert list(found) == []
             read += found.counts.documents
@@ -65,7 +65,7 @@ def test_groups_of_shards_that_machines_read_alone_are_those_of_the_whole(
 
 
 def test_what_a_missing_shard_should_have_read_is_read(index: Index, tmp_path: Path) -> None:
-    with index.group(GroupOptions(state=tmp_path, shard=(1, 3))) as found:
+    with index.group(state=tmp_path, shard=(1, 3)) as found:
         assert found.counts.documents < len(DOCUMENTS)
     assert groups(index, GroupOptions(state=tmp_path)) == groups(index, GroupOptions())
 
@@ -73,7 +73,7 @@ def test_what_a_missing_shard_should_have_read_is_read(index: Index, tmp_path: P
 @pytest.mark.parametrize("damage", ["empty", "short", "changed"])
 def test_a_damaged_part_is_read_again(index: Index, tmp_path: Path, damage: str) -> None:
     whole = groups(index, GroupOptions())
-    index.group(GroupOptions(state=tmp_path, shard=(0, 1))).close()
+    index.group(state=tmp_path, shard=(0, 1)).close()
     for path in tmp_path.glob("*.npz"):
         content = path.read_bytes()
         middle = len(content) // 2
@@ -87,12 +87,12 @@ def test_parts_that_do_not_fit_together_are_refused(
 ) -> None:
     for number, part in enumerate((200, 5)):
         monkeypatch.setattr("es_simhash.groups.of_index.reading.PART", part)
-        index.group(GroupOptions(state=tmp_path / str(number), shard=(number, 2))).close()
+        index.group(state=tmp_path / str(number), shard=(number, 2)).close()
     shutil.copytree(tmp_path / "0", tmp_path / "1", dirs_exist_ok=True)
     with pytest.raises(InputError, match=r"by 4 and 16, which do not fit together.*Delete those that are fewer"):
-        index.group(GroupOptions(state=tmp_path / "1"))
+        index.group(state=tmp_path / "1")
     with pytest.raises(InputError, match=r"by 4, .*or not 3 shards"):
-        index.group(GroupOptions(state=tmp_path / "0", shard=(0, 3)))
+        index.group(state=tmp_path / "0", shard=(0, 3))
 
 
 class StoppedError(Exception):
@@ -139,9 +139,9 @@ def test_stages_of_other_documents_or_options_are_not_taken(
     with monkeypatch.context() as patched:
         patched.setattr(KeptStages, "end", stop)
         with pytest.raises(StoppedError):
-            index.group(GroupOptions(state=tmp_path))
+            index.group(state=tmp_path)
     for path in tmp_path.glob("*.npz"):
         path.unlink()
     fill(engine, index.name, {"new": index.documents.add_fields(ORIGINALS[19])})
-    with index.group(GroupOptions(state=tmp_path, max_bucket=50)) as grouped:
+    with index.group(state=tmp_path, max_bucket=50) as grouped:
         assert {"19", "new"} in [{member.id for member in group.members} for group in grouped]

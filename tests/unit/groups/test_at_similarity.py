@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash import GroupOptions, Index, InputError, Scheme, WriteOptions, dedup
+from es_simhash import Index, InputError, Scheme, dedup
 from es_simhash.groups.corpus import Corpus
 from es_simhash.groups.groups import Groups
 from tests.support.corpus import corpus, edited
@@ -34,8 +34,8 @@ def seen(groups: Groups[Corpus]) -> tuple[Any, ...]:
 def test_groups_by_a_higher_similarity_are_those_of_a_run_with_it(way: Any, similarity: Any) -> None:
     scheme = Scheme()
     with (
-        dedup(DOCUMENTS, scheme, GroupOptions(similarity=0.5, **way)) as low,
-        dedup(DOCUMENTS, scheme, GroupOptions(similarity=similarity, **way)) as run,
+        dedup(DOCUMENTS, scheme=scheme, similarity=0.5, **way) as low,
+        dedup(DOCUMENTS, scheme=scheme, similarity=similarity, **way) as run,
     ):
         groups, pairs, *others = seen(low.at(similarity))
         groups_of_run, pairs_of_run, *others_of_run = seen(run)
@@ -46,7 +46,7 @@ def test_groups_by_a_higher_similarity_are_those_of_a_run_with_it(way: Any, simi
 
 
 def test_the_groups_that_were_found_first_stay_as_they_are() -> None:
-    with dedup(DOCUMENTS, Scheme(), GroupOptions(similarity=0.5)) as low:
+    with dedup(DOCUMENTS, similarity=0.5) as low:
         before = seen(low)
         higher = low.at(0.85)
         assert higher.counts.duplicates < low.counts.duplicates
@@ -55,12 +55,12 @@ def test_the_groups_that_were_found_first_stay_as_they_are() -> None:
 
 
 def test_a_lower_similarity_needs_another_run() -> None:
-    with dedup(DOCUMENTS, Scheme(), GroupOptions(similarity=0.7)) as found:
+    with dedup(DOCUMENTS, similarity=0.7) as found:
         with pytest.raises(InputError, match=r"pairs from 0\.7 on, and 0\.6 would have more. Group again"):
             found.at(0.6)
         with pytest.raises(InputError, match=r"pairs from 0\.85 on"):
             found.at(0.85).at(0.8)
-    with dedup(DOCUMENTS, Scheme(), GroupOptions(by="simhash")) as found, pytest.raises(InputError, match="distance"):
+    with dedup(DOCUMENTS, by="simhash") as found, pytest.raises(InputError, match="distance"):
         found.at(0.9)
 
 
@@ -68,11 +68,11 @@ def test_groups_of_an_index_have_a_higher_similarity_unless_only_new_documents_w
     with Index("news", tmp_path, fields=["body"]) as index:
         index.init(create={})
         index.add(({"_id": id_, "body": text} for id_, text in DOCUMENTS), refresh=True)
-        with index.group(GroupOptions(similarity=0.5)) as low, index.group(GroupOptions(similarity=0.8)) as run:
+        with index.group(similarity=0.5) as low, index.group(similarity=0.8) as run:
             assert seen(low.at(0.8)) == seen(run)
             index.write_groups(low.at(0.8))
-            index.write_groups(low, WriteOptions())
-        with index.group(GroupOptions(similarity=0.5, incremental=True)) as new:
+            index.write_groups(low)
+        with index.group(similarity=0.5, incremental=True) as new:
             assert new.counts.new == 0
             with pytest.raises(InputError, match="Only new documents were compared"):
                 new.at(0.8)

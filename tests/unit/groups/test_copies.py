@@ -1,4 +1,4 @@
-"""What is done about texts that very many documents share, counted: what is fetched, and what is compared."""
+"""The work for texts that very many documents share, counted: fetched documents, and comparisons."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.families import LANGUAGES, LENGTHS, SHARES, family
-from es_simhash import GroupOptions, Scheme, dedup
+from es_simhash import Scheme, dedup
 from es_simhash.groups.form_detection import is_form
 from es_simhash.quality.corpus import COPIERS, Writer, language
 from tests.support.filled_forms import filled
@@ -21,7 +21,7 @@ TEMPLATES = range(4)
 
 def forms(texts: list[str]) -> tuple[str, ...]:
     documents = [(str(number), text) for number, text in enumerate(texts)]
-    with dedup(documents, SCHEME, GroupOptions(threads=1, similarity=0.5)) as found:
+    with dedup(documents, scheme=SCHEME, threads=1, similarity=0.5) as found:
         return found.forms
 
 
@@ -85,5 +85,5 @@ def test_equal_texts_count_once() -> None:
 
 def test_fingerprints_alone_say_nothing() -> None:
     documents = [(str(number), text) for number, text in enumerate(filled("en", 0, 9))]
-    with dedup(documents, SCHEME, GroupOptions(threads=1, similarity=0.5, estimate=True)) as found:
+    with dedup(documents, scheme=SCHEME, threads=1, similarity=0.5, estimate=True) as found:
         assert (len(found), found.forms) == (1, ())

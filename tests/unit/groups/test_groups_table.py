@@ -9,7 +9,7 @@ import pytest
 from es_simhash.documents.arrow.frame import Frame
 from es_simhash.errors import InputError
 from es_simhash.groups.groups import Groups
-from es_simhash.groups.of_texts import TextCorpus, dedup
+from es_simhash.groups.of_texts import TextCorpus, group_texts
 from es_simhash.groups.options import GroupOptions
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.scope import Scope
@@ -20,12 +20,15 @@ pa = pytest.importorskip("pyarrow")
 
 STORIES = corpus(20)
 DOCUMENTS = [*STORIES, *(edited(story, 3) for story in STORIES[:12]), *STORIES[:2]]
-FRAME = polars.DataFrame([{"id": f"d{place}", **each} for place, each in enumerate(DOCUMENTS)])
+NEWS = polars.DataFrame([{"id": f"d{place}", **each} for place, each in enumerate(DOCUMENTS)])
 FOUND = [(f"d{place}", f"{each['title']}\n{each['body']}") for place, each in enumerate(DOCUMENTS)]
 
 
+FRAME = Frame(NEWS, fields=["title", "body"])
+
+
 def run(documents: object = FRAME, **options: object) -> Groups[TextCorpus]:
-    return dedup(documents, Scheme(), GroupOptions(threads=1, **options))  # type: ignore[arg-type]
+    return group_texts(documents, Scheme(), GroupOptions(threads=1, **options))  # type: ignore[arg-type]
 
 
 def test_a_frame_has_the_groups_of_its_texts() -> None:
@@ -53,8 +56,8 @@ def test_the_table_has_the_members_of_each_group_the_canonical_one_first() -> No
 def test_other_packages_take_the_table() -> None:
     with run() as found:
         table = polars.DataFrame(found)
-        kept = FRAME.join(table.filter(~polars.col("is_canonical")), on="id", how="anti")
-        assert len(kept) == len(FRAME) - found.counts.duplicates
+        kept = NEWS.join(table.filter(~polars.col("is_canonical")), on="id", how="anti")
+        assert len(kept) == len(NEWS) - found.counts.duplicates
         assert duckdb.from_arrow(found.to_arrow()).aggregate('count(distinct "group")').fetchall() == [(12,)]
         assert found.to_arrow().to_pandas()["id"].nunique() == len(table)
 
@@ -67,7 +70,7 @@ def test_no_groups_are_an_empty_table() -> None:
 
 
 def test_a_frame_has_the_values_of_a_scope() -> None:
-    frame = FRAME.with_columns(meta=polars.struct(tenant=polars.int_range(len(FRAME)) % 2))
+    frame = NEWS.with_columns(meta=polars.struct(tenant=polars.int_range(len(NEWS)) % 2))
     scope = Scope(within=("meta.tenant",))
     pairs = [(id, text, {"meta": {"tenant": place % 2}}) for place, (id, text) in enumerate(FOUND)]
     with run(Frame(frame, fields=["title", "body"]), scope=scope) as found, run(pairs, scope=scope) as expected:

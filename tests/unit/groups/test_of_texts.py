@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from es_simhash.errors import DocumentError, EsSimhashError, TextError
 from es_simhash.groups.groups import Groups
-from es_simhash.groups.of_texts import TextCorpus, dedup
+from es_simhash.groups.of_texts import TextCorpus, group_texts
 from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs import fingerprint_store
 from es_simhash.groups.pairs.compare import Comparison
@@ -59,7 +59,7 @@ def families(seed: int, count: int = 60, copies: int = 3) -> list[str]:
 
 def run(texts: list[str], scheme: Scheme = SCHEME, **options: Any) -> Groups[TextCorpus]:
     documents = ((f"id{i}", text) for i, text in enumerate(texts))
-    return dedup(documents, scheme, GroupOptions(**{"threads": 1} | options))
+    return group_texts(documents, scheme, GroupOptions(**{"threads": 1} | options))
 
 
 def together(found: Groups[TextCorpus]) -> list[list[int]]:
@@ -350,7 +350,7 @@ def test_idf_weights_do_not_change_what_minhash_finds() -> None:
 def test_progress_is_reported_up_to_the_last_document() -> None:
     reported: list[int] = []
     documents = ((str(i), "word " * 40) for i in range(10_000))
-    with dedup(documents, SCHEME, GroupOptions(threads=1), reported.append):
+    with group_texts(documents, SCHEME, GroupOptions(threads=1), reported.append):
         pass
     assert reported == sorted(reported)
     assert reported[-1] == 10_000
@@ -366,9 +366,9 @@ def test_a_text_that_cannot_be_used_is_named_by_its_position() -> None:
 
 
 @pytest.mark.parametrize("document", ["ab", ("id", "text", "more"), (1, "text"), None])
-def test_a_document_that_is_no_pair_is_named_by_its_position(document: Any) -> None:
+def test_a_document_that_is_not_a_pair_is_named_by_its_position(document: Any) -> None:
     with pytest.raises(DocumentError, match="Text 1 is not a pair"):
-        dedup([("a", "text"), document], SCHEME)
+        group_texts([("a", "text"), document], SCHEME)
 
 
 def test_an_error_of_the_source_reaches_the_caller(tmp_path: Path) -> None:
@@ -377,7 +377,7 @@ def test_an_error_of_the_source_reaches_the_caller(tmp_path: Path) -> None:
         raise OSError("the disk is gone")
 
     with pytest.raises(OSError, match="the disk is gone"):
-        dedup(broken(), SCHEME, GroupOptions(directory=tmp_path, memory=LITTLE))
+        group_texts(broken(), SCHEME, GroupOptions(directory=tmp_path, memory=LITTLE))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -385,7 +385,7 @@ def test_an_error_of_the_source_reaches_the_caller(tmp_path: Path) -> None:
     ("options", "message"),
     [
         ({"memory": 100}, "too few. Allow at least"),
-        ({"similarity": "far"}, "no level 'far'"),
+        ({"similarity": "far"}, "Unknown level 'far'"),
         ({"threads": 0}, "cannot be 0 threads"),
         ({"by": "simhash", "similarity": 0.5}, "means nothing"),
         ({"similarity": 1.5}, "Choose one above 0"),
@@ -393,7 +393,7 @@ def test_an_error_of_the_source_reaches_the_caller(tmp_path: Path) -> None:
 )
 def test_options_that_make_no_sense_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(EsSimhashError, match=message):
-        dedup([], SCHEME, GroupOptions(**options))
+        group_texts([], SCHEME, GroupOptions(**options))
 
 
 # --- which documents make a group, and which is kept
@@ -406,13 +406,13 @@ def chain(count: int) -> list[tuple[str, str]]:
 
 
 def groups_of(documents: list[tuple[str, str]], rank: Any = None, **options: Any) -> list[list[str]]:
-    with dedup(ranked(documents, rank), SCHEME, GroupOptions(canonical=BY_RANK, **options)) as found:
+    with group_texts(ranked(documents, rank), SCHEME, GroupOptions(canonical=BY_RANK, **options)) as found:
         return list(found.ids())
 
 
 def test_a_chain_is_one_group_in_which_several_stand_for_the_others() -> None:
     documents = chain(25)
-    with dedup(documents, SCHEME, GroupOptions(similarity=0.75)) as found:
+    with group_texts(documents, SCHEME, GroupOptions(similarity=0.75)) as found:
         assert [len(group) for group in found.ids()] == [25]
         standing = standing_documents.standing(found)
         assert 5 < found.is_canonical.sum() == found.counts.documents - found.counts.duplicates < 25
@@ -429,7 +429,7 @@ def test_every_duplicate_is_near_the_document_that_stands_for_it(seed: int, coun
     documents += [(f"again {id_}", text) for id_, text in chosen.sample(documents, 3)]
     chosen.shuffle(documents)
     ranks = [chosen.randrange(4) for _ in documents]
-    with dedup(
+    with group_texts(
         ranked(documents, ranks.__getitem__), SCHEME, GroupOptions(similarity=similarity, threads=1, canonical=BY_RANK)
     ) as found:
         rows, groups = members_of(found), list(found.ids())
@@ -466,14 +466,14 @@ def test_the_document_of_the_least_rank_is_kept() -> None:
     documents = [("a", text), ("b", text + " x"), ("c", text), ("other", "nothing of the kind, and short")]
     ranks = [2, 1, 2, 0]
     assert groups_of(documents, ranks.__getitem__) == [["b", "a", "c"]]
-    with dedup(ranked(documents, ranks.__getitem__), SCHEME, GroupOptions(canonical=BY_RANK)) as found:
+    with group_texts(ranked(documents, ranks.__getitem__), SCHEME, GroupOptions(canonical=BY_RANK)) as found:
         assert found.is_canonical.tolist() == [False, True, False, True]
 
 
 def test_of_a_key_no_more_than_the_largest_bucket_are_compared() -> None:
     text = chain(1)[0][1]
     documents = [(str(i), f"{text} {i}") for i in range(60)]
-    with dedup(documents, Scheme(), GroupOptions(max_bucket=5)) as found:
+    with group_texts(documents, Scheme(), GroupOptions(max_bucket=5)) as found:
         assert found.counts.cut_off > 0
         assert found.counts.near < 60
 

@@ -71,7 +71,7 @@ def test_within_a_distance_the_groups_are_those_of_all_pairs(index: Index, dista
     near = [
         (a, b) for a, b in combinations(prints, 2) if Scheme().distance(prints[a], prints[b]) <= distance
     ]  # fmt: skip
-    found = ids(index.group(GroupOptions(by="simhash", distance=distance)))
+    found = ids(index.group(by="simhash", distance=distance))
     assert {frozenset(group) for group in found} == connected(near)
 
 
@@ -91,7 +91,7 @@ def test_the_largest_group_comes_first_and_the_first_id_stands_for_it(index: Ind
 
 def test_members_show_how_near_they_are(index: Index) -> None:
     scheme = Scheme()
-    with index.group(GroupOptions(estimate=True)) as grouped:
+    with index.group(estimate=True) as grouped:
         for group in grouped:
             for member in group.members:
                 first = scheme.fingerprint(text_of(EVERYTHING[member.canonical]))
@@ -102,7 +102,7 @@ def test_members_show_how_near_they_are(index: Index) -> None:
 
 
 def test_all_are_near_those_that_stand_for_them(index: Index) -> None:
-    with index.group(GroupOptions(similarity=0.9, estimate=True)) as grouped:
+    with index.group(similarity=0.9, estimate=True) as grouped:
         assert all((member.similarity or 0) >= 0.9 for group in grouped for member in group.members)
 
 
@@ -110,7 +110,7 @@ def test_a_chain_is_one_group_in_which_several_stand_for_the_others(tmp_path: Pa
     rng = random.Random(5)
     words = ["".join(rng.choices("abcdefghij", k=7)) for _ in range(160)]
     chain = {f"{i:03}": {"title": "", "body": " ".join(words[4 * i : 4 * i + 60])} for i in range(25)}
-    with filled(tmp_path, chain) as index, index.group(GroupOptions(similarity=0.75)) as grouped:
+    with filled(tmp_path, chain) as index, index.group(similarity=0.75) as grouped:
         [found] = grouped
         duplicates = {each.id for group in grouped for each in group.members if not each.is_canonical}
         assert grouped.counts.duplicates == len(duplicates)
@@ -134,14 +134,12 @@ def test_groups_do_not_depend_on_the_order_of_documents_or_the_layout(index: Ind
 
 
 def test_little_memory_changes_nothing(index: Index) -> None:
-    assert ids(index.group(GroupOptions(memory=16 << 20))) == ids(index.group())
+    assert ids(index.group(memory=16 << 20)) == ids(index.group())
 
 
 def test_only_what_a_query_finds_is_grouped(index: Index) -> None:
     query = {"ids": {"values": ["0/é ", "copy 0-0", "copy 0-1", "copy 1-0"]}}
-    assert [sorted(group) for group in ids(index.group(GroupOptions(filter=query)))] == [
-        ["0/é ", "copy 0-0", "copy 0-1"]
-    ]
+    assert [sorted(group) for group in ids(index.group(filter=query))] == [["0/é ", "copy 0-0", "copy 0-1"]]
 
 
 def test_documents_without_a_fingerprint_are_in_no_group(tmp_path: Path) -> None:
@@ -168,9 +166,9 @@ def test_the_number_of_documents_read_is_reported(index: Index) -> None:
 
 
 def test_garbage_is_looked_for_rarely_while_documents_are_read(index: Index) -> None:
-    before, meanwhile = gc.get_threshold(), []
-    ids(index.group(on_progress=lambda _: meanwhile.append(gc.get_threshold()[0])))
-    assert set(meanwhile) == {50_000}
+    before, interim = gc.get_threshold(), []
+    ids(index.group(on_progress=lambda _: interim.append(gc.get_threshold()[0])))
+    assert set(interim) == {50_000}
     assert gc.get_threshold() == before
 
 
@@ -223,7 +221,7 @@ def test_no_more_documents_of_a_key_than_the_largest_bucket_are_compared_and_the
     signatures[290] = signatures[280]
     signatures[290, 8:] = signatures[280, 8:]
     options = GroupOptions(max_bucket=10, estimate=True)
-    with with_fields(tmp_path, signatures, simhashes) as index, index.group(options) as grouped:
+    with with_fields(tmp_path, signatures, simhashes) as index, index.group(**vars(options)) as grouped:
         assert grouped.counts.cut_off >= 290
         # They share all other keys too, which few have.
         assert sorted(member.id for group in grouped for member in group.members) == [
@@ -236,7 +234,7 @@ def test_no_more_documents_of_a_key_than_the_largest_bucket_are_compared_and_the
 
 def test_a_group_says_how_far_its_members_are_from_their_canonical_documents(index: Index) -> None:
     scheme = Scheme()
-    with index.group(GroupOptions(similarity=0.7, estimate=True)) as grouped:
+    with index.group(similarity=0.7, estimate=True) as grouped:
         for group in list(grouped)[:6]:
             prints = {member.id: scheme.fingerprint(text_of(EVERYTHING[member.id])) for member in group.members}
             both = [(prints[member.id], prints[member.canonical]) for member in group.members]

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from es_simhash import Policy
 from es_simhash._core.json_codec import Json
-from es_simhash.groups.of_index.writing import WriteOptions
 from es_simhash.groups.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.plans.operations import GetDocuments
@@ -71,8 +70,8 @@ def action(id_: str, place: int | None, is_update: bool) -> Json:
 
 
 def group(index: Index, options: GroupOptions) -> None:
-    with index.group(options) as grouped:
-        index.write_groups(grouped, WriteOptions(singles=True))
+    with index.group(**vars(options)) as grouped:
+        index.write_groups(grouped, singles=True)
 
 
 def own(index: Index, there: dict[str, Json]) -> dict[str, Json]:

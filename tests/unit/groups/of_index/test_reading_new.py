@@ -20,8 +20,6 @@ from es_simhash.engines.base import Engine
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import InputError
 from es_simhash.groups.of_index import reading_new
-from es_simhash.groups.of_index.writing import WriteOptions
-from es_simhash.groups.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.plans.operations import GetDocuments, HitPage, Operation, ReadPage
 from es_simhash.scheme import mapping
@@ -104,13 +102,13 @@ def reading(most: float) -> Iterator[None]:
 
 
 def group(index: Index, most: float, **how: Any) -> None:
-    with reading(most), index.group(GroupOptions(**how)) as grouped:
+    with reading(most), index.group(**how) as grouped:
         assert (grouped.corpus.read.part is not None) == (most == ONLY_NEW)
-        index.write_groups(grouped, WriteOptions(singles=True))
+        index.write_groups(grouped, singles=True)
 
 
 def fields(index: Index) -> dict[str, Json]:
-    """What is stored of each document's group."""
+    """The stored fields of each document's group."""
     found = index.engine.perform(GetDocuments("news", IDS, [f"dedup.{name}" for name in mapping.NAMES]))
     return {each["_id"]: each["_source"]["dedup"] for each in found if each["found"]}
 
@@ -154,7 +152,7 @@ def filled(engine: Engine, texts: list[Json]) -> Index:
 
 
 def new_and_groups(index: Index) -> tuple[int | None, int]:
-    with index.group(GroupOptions(incremental=True)) as grouped:
+    with index.group(incremental=True) as grouped:
         assert grouped.corpus.read.part is not None
         index.write_groups(grouped)
         return grouped.counts.new, len(grouped)
@@ -165,7 +163,7 @@ def test_the_texts_of_old_groups_are_read_together(tmp_path: Path) -> None:
     index = filled(engine, [*texts, *(edited(text, 1, seed=i) for i, text in enumerate(texts[:40]))])
     index.add([{"_id": "new", "_source": edited(texts[0], 2, seed=7)}], refresh=True)
     engine.texts = 0
-    with reading(EVERYTHING), index.group(GroupOptions(incremental=True)) as grouped:
+    with reading(EVERYTHING), index.group(incremental=True) as grouped:
         assert len(list(grouped)) == 40
         assert engine.texts <= 5
 
@@ -191,9 +189,9 @@ def test_what_needs_all_documents_reads_them(tmp_path: Path, how: Json) -> None:
         index.add([{"_id": f"{i}", "_source": text} for i, text in enumerate(corpus(20))], refresh=True)
         index.learn()
         for _ in range(2):
-            with index.group(GroupOptions(**{**how, "singles": None}, incremental=True)) as grouped:
-                index.write_groups(grouped, WriteOptions(singles=True))
-        with index.group(GroupOptions(**how, incremental=True)) as grouped:
+            with index.group(**{**how, "singles": None}, incremental=True) as grouped:
+                index.write_groups(grouped, singles=True)
+        with index.group(**how, incremental=True) as grouped:
             assert (grouped.counts.new, grouped.corpus.read.part) == (0, None)
 
 
@@ -202,9 +200,9 @@ def test_groups_of_one_are_written_as_they_were_or_all_is_read(tmp_path: Path) -
         index.add([{"_id": f"{i}", "_source": text} for i, text in enumerate(corpus(20))], refresh=True)
         index.learn()
         group(index, EVERYTHING)
-        with index.group(GroupOptions(incremental=True)) as grouped:
+        with index.group(incremental=True) as grouped:
             assert grouped.corpus.read.part is not None
             with pytest.raises(InputError, match="singles=False"):
                 index.write_groups(grouped)
-        with index.group(GroupOptions(incremental=True, singles=False)) as grouped:
+        with index.group(incremental=True, singles=False) as grouped:
             assert index.write_groups(grouped).written == 20

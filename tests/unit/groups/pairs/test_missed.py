@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from es_simhash._core.stages import OnProgress, counting, counts_shown
 from es_simhash.groups.corpus import Corpus
 from es_simhash.groups.groups import Groups
-from es_simhash.groups.of_texts import dedup
+from es_simhash.groups.of_texts import group_texts
 from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.compare import Missed, missed
 from es_simhash.groups.union_find import Components
@@ -20,7 +20,7 @@ from tests.support.short_records import records
 
 
 def deduplicated(texts: list[str]) -> Groups[Corpus]:
-    return dedup(
+    return group_texts(
         ((str(place), text) for place, text in enumerate(texts)), Scheme.preset("short"), GroupOptions(threads=1)
     )
 

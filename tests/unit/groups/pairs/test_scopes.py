@@ -1,4 +1,4 @@
-"""Deduplication in scopes, beside a reference that compares all documents with all others."""
+"""Deduplication in scopes, alongside a reference that compares all documents with all others."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def near_in_scope(scope: Scope, known: list[Any], distance: int) -> set[tuple[in
 def test_pairs_and_groups_within_a_distance_are_those_of_all_pairs_in_scope(seed: int, scope: Scope) -> None:
     known = documents(seed)
     expected = near_in_scope(scope, known, 5)
-    with dedup(known, PLAIN, GroupOptions(scope=scope, threads=1, **BY_DISTANCE)) as found:
+    with dedup(known, scheme=PLAIN, scope=scope, threads=1, **BY_DISTANCE) as found:
         pairs = pairs_of(found)
         assert groups_of(found) == connected(expected)
         texts = {text for _, text, _ in known}
@@ -88,7 +88,7 @@ def test_what_stands_for_a_document_is_in_scope_with_it(seed: int, scope: Scope)
     def near(one: int, other: int) -> bool:
         return (min(one, other), max(one, other)) in expected
 
-    with dedup(known, PLAIN, GroupOptions(scope=scope, threads=1, **BY_DISTANCE)) as found:
+    with dedup(known, scheme=PLAIN, scope=scope, threads=1, **BY_DISTANCE) as found:
         standing = {frozenset(map(int, group)) for group in standing_ids(found)}
     assert standing == stars(len(known), near)
 
@@ -119,7 +119,7 @@ ALL = Scope(("tenant",), ("source",), timedelta(days=3), "at")
 def test_very_many_copies_are_grouped_as_if_all_were_compared(seed: int, count: int, scope: Scope) -> None:
     known = one_source(seed, count)
     expected = {(a, b) for a, b in in_scope(scope, known) if known[a][1] == known[b][1]}
-    with dedup(known, PLAIN, GroupOptions(scope=scope, threads=1, by="simhash", distance=0)) as found:
+    with dedup(known, scheme=PLAIN, scope=scope, threads=1, by="simhash", distance=0) as found:
         pairs, groups = set(pairs_of(found)), groups_of(found)
     assert pairs <= expected
     assert groups == connected(expected)
@@ -135,11 +135,11 @@ def test_texts_are_near_only_in_scope(seed: int, scope: Scope) -> None:
     with pytest.MonkeyPatch.context() as patch:
         # With a value a key, all pairs that have anything in common are compared.
         patch.setattr(fingerprint_store, "_MOST_VALUES", 1)
-        found = dedup(known, SCHEME, GroupOptions(scope=scope, threads=1))
+        found = dedup(known, scheme=SCHEME, scope=scope, threads=1)
     with found:
         pairs = {pair: clause for pair, clause in pairs_of(found).items() if clause != "equal"}
         groups = groups_of(found)
-    expected = near_by_texts(scope, known)
+    expected = near_by_text(scope, known)
     if scope.across or scope.window:
         assert pairs == expected
     else:
@@ -155,7 +155,7 @@ def test_texts_are_near_only_in_scope(seed: int, scope: Scope) -> None:
     assert groups == connected([*equal, *expected])
 
 
-def near_by_texts(scope: Scope, known: list[Any]) -> dict[tuple[int, int], str]:
+def near_by_text(scope: Scope, known: list[Any]) -> dict[tuple[int, int], str]:
     """The pairs of unequal texts in scope that are near, and whose fingerprints do not rule it out."""
     texts = [text for _, text, _ in known]
     pairs = [(a, b) for a, b in sorted(in_scope(scope, known)) if texts[a] != texts[b]]
@@ -180,9 +180,7 @@ def test_the_result_depends_neither_on_memory_nor_on_threads_nor_on_the_kernels(
     known = [(str(place), text, own) for place, (_, text, own) in enumerate(one_source(3, 400) + documents(5))]
     found = []
     for memory, threads in ((1 << 28, 1), (1 << 20, 3)):
-        with dedup(
-            known, PLAIN, GroupOptions(scope=scope, memory=memory, threads=threads, **BY_DISTANCE)
-        ) as duplicates:
+        with dedup(known, scheme=PLAIN, scope=scope, memory=memory, threads=threads, **BY_DISTANCE) as duplicates:
             found.append((pairs_of(duplicates), groups_of(duplicates), duplicates.counts))
         # So few numbers are sorted at once that a key has more.
         monkeypatch.setattr("es_simhash.groups.pairs.document_links._BYTES_A_NUMBER", 1 << 15)
@@ -203,11 +201,11 @@ def test_a_tenant_is_deduplicated_as_if_it_were_alone() -> None:
     apart = []
     for tenant in "abc":
         with dedup(
-            [(id_, text) for id_, text, own in known if own["tenant"] == tenant], SCHEME, GroupOptions(threads=1)
+            [(id_, text) for id_, text, own in known if own["tenant"] == tenant], scheme=SCHEME, threads=1
         ) as own:
             apart += list(own.ids())
     random.Random(0).shuffle(known)
-    with dedup(known, SCHEME, GroupOptions(scope=Scope(("tenant",)), threads=1)) as found:
+    with dedup(known, scheme=SCHEME, scope=Scope(("tenant",)), threads=1) as found:
         assert sorted(map(sorted, found.ids())) == sorted(map(sorted, apart))
 
 
@@ -215,7 +213,7 @@ def test_documents_whose_scope_is_unknown_are_counted_and_in_no_group() -> None:
     same = "the same words in all of them"
     own: dict[str, Any] = {"a": {"tenant": "x"}, "b": {}, "c": {"tenant": []}, "d": {"tenant": "x"}}
     known = [(id_, same, values) for id_, values in own.items()]
-    with dedup([*known, ("e", "", {})], PLAIN, GroupOptions(scope=Scope(("tenant",)))) as found:
+    with dedup([*known, ("e", "", {})], scheme=PLAIN, scope=Scope(("tenant",))) as found:
         assert list(found.ids()) == [["a", "d"]]
         assert (found.counts.documents, found.counts.empty, found.counts.unscoped) == (5, 1, 2)
 
@@ -223,7 +221,7 @@ def test_documents_whose_scope_is_unknown_are_counted_and_in_no_group() -> None:
 @pytest.mark.parametrize("document", [("a", "text"), ("a", "text", "x"), ("a", "text", {}, 1), ["a", "text", {}]])
 def test_with_a_scope_each_document_has_its_values(document: Any) -> None:
     with pytest.raises(DocumentError, match=r"of the scope, or of the order\. Give such triples"):
-        dedup([document], PLAIN, GroupOptions(scope=Scope(("tenant",))))
+        dedup([document], scheme=PLAIN, scope=Scope(("tenant",)))
 
 
 SIMPLE = (
@@ -302,7 +300,7 @@ def test_what_is_hashed_alike_is_compared_exactly(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(scope_columns, "_hashes", lambda hash, kinds: scope_columns._Hashes(hash))
     texts = ["some words of a story", "Some words of a story", "SOME words of a story"]
     known = [(f"{tenant}{place}", text, {"tenant": tenant}) for place, text in enumerate(texts) for tenant in "ab"]
-    with dedup(known, PLAIN, GroupOptions(scope=Scope(("tenant",)), threads=1, **BY_DISTANCE)) as found:
+    with dedup(known, scheme=PLAIN, scope=Scope(("tenant",)), threads=1, **BY_DISTANCE) as found:
         assert {frozenset((a, b)) for a, b in pairs_of(found)} == {
             frozenset(pair) for pair in combinations(range(6), 2) if known[pair[0]][2] == known[pair[1]][2]
         }

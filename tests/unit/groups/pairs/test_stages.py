@@ -63,11 +63,11 @@ def test_stages_of_another_job_are_deleted(tmp_path: Path) -> None:
     assert not (tmp_path / "state").exists()
 
 
-def test_stages_of_another_job_are_an_error_to_one_that_does_not_begin_anew(tmp_path: Path) -> None:
+def test_stages_of_another_job_are_an_error_to_one_that_does_not_begin_again(tmp_path: Path) -> None:
     kept_by_another_job(tmp_path)
     stages = KeptStages(tmp_path)
     with pytest.raises(InputError, match="keeps the stages of a job with other documents or options"):
-        stages.begin(OF, anew=False)
+        stages.begin(OF, restart=False)
     stages.close()
     assert len(list(tmp_path.iterdir())) == 2
 
@@ -94,7 +94,7 @@ def test_no_second_job_keeps_its_stages_in_a_directory_that_is_in_use(tmp_path: 
 )
 def test_a_manifest_that_no_job_wrote_is_named(tmp_path: Path, manifest: str) -> None:
     (tmp_path / "stages.json").write_text(manifest, encoding="ascii")
-    with pytest.raises(StorageError, match=r"stages\.json is not as a job of ours left it.*Delete"):
+    with pytest.raises(StorageError, match=r"stages\.json is damaged, or of another program.*Delete"):
         begun(tmp_path)
 
 
@@ -115,7 +115,7 @@ def test_a_file_with_less_than_its_stages_left_is_named(tmp_path: Path) -> None:
     (tmp_path / "rows.spool").write_bytes(b"")
     with (
         Spools(1, stages=begun(tmp_path, {"documents": 4})) as spools,
-        pytest.raises(StorageError, match=r"rows\.spool is not as a job of ours left it"),
+        pytest.raises(StorageError, match=r"rows\.spool is damaged, or of another program"),
     ):
         Records(spools, "u8", "rows")
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from es_simhash.groups.of_texts import dedup
+from es_simhash.groups.of_texts import group_texts
 from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs import compare
 from es_simhash.groups.pairs.candidates import pair_codes
@@ -82,7 +82,7 @@ def test_texts_part_between_those_that_share_a_frame_and_copies_whatever_is_near
     documents = [(str(place), text) for place, text in enumerate(texts_of_two_kinds())]
     random.Random(1).shuffle(documents)
     scheme = replace(SCHEME, verification=replace(VERIFICATION, similarity=threshold))
-    with dedup(documents, scheme, GroupOptions(threads=1)) as duplicates:
+    with group_texts(documents, scheme, GroupOptions(threads=1)) as duplicates:
         assert duplicates.counts.valley is not None
         assert 0.45 < duplicates.counts.valley < 0.85
         assert all((block["similarity"] >= threshold).all() for block in duplicates.pairs())
@@ -101,12 +101,12 @@ def test_a_histogram_has_the_valley_of_the_measure_of_the_scheme() -> None:
 def test_following_the_hint_gives_what_it_promises(threshold: float) -> None:
     """Copies are found, what shares a frame is not, and a minimum a little different changes hardly any pair."""
     documents = [(str(place), text) for place, text in enumerate(texts_of_two_kinds())]
-    with dedup(documents, SCHEME, GroupOptions(threads=1, similarity=threshold)) as found:
+    with group_texts(documents, SCHEME, GroupOptions(threads=1, similarity=threshold)) as found:
         valley = found.counts.valley
     assert valley is not None
     near = {}
     for least in (valley - 0.03, valley, valley + 0.03):
-        with dedup(documents, SCHEME, GroupOptions(threads=1, similarity=least)) as found:
+        with group_texts(documents, SCHEME, GroupOptions(threads=1, similarity=least)) as found:
             near[least] = found.counts.near
             copies = {tuple(sorted(map(int, group))) for group in found.ids()}
         if least == valley:

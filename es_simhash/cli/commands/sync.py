@@ -1,0 +1,113 @@
+"""``es-simhash sync``: fingerprints and groups of an index, brought up to date in one run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from es_simhash.cli.options.connection import JOB, EngineVerb
+from es_simhash.cli.options.group import canonical_option
+from es_simhash.cli.options.index import field_option, index_argument, kept_similarity_option
+from es_simhash.cli.options.places import is_server
+from es_simhash.cli.options.run import accept_option
+from es_simhash.cli.options.scope import scope_options
+from es_simhash.cli.options.target import Target
+from es_simhash.cli.show.exits import SOME_FAILED, after, saying_if_interrupted
+from es_simhash.cli.show.output import Output
+from es_simhash.cli.show.progress import show_findings
+from es_simhash.live.telemetry.metrics import counts_of
+
+if TYPE_CHECKING:
+    from es_simhash.documents.rejected import Rejected
+    from es_simhash.groups.of_index.sync import Synced
+    from es_simhash.live.sweep.progress import Progress
+    from es_simhash.scheme.scope import Scope
+    from es_simhash.scheme.verdict.levels import Level
+
+# How many of the rejected documents are named.
+_REASONS = 10
+
+
+@click.command(name="sync", cls=EngineVerb, more=JOB)
+@index_argument
+@field_option
+@kept_similarity_option
+@canonical_option("by id", is_kept=True)
+@scope_options
+@accept_option
+def command(
+    index: str,
+    prefix: str,
+    patience: float,
+    fields: tuple[str, ...],
+    similarity: float | Level | None,
+    canonical: str | None,
+    scope: Scope | None,
+    accept: tuple[str, ...],
+    target: Target,
+    output: Output,
+) -> int:
+    """Bring INDEX up to date: fingerprint its new and changed documents, and write the groups of near-duplicates.
+
+    Run it every night: after the first run, it reads only what changed. Run it again after an interruption. The checks
+    of doctor run first. For an index without fingerprints, name the text fields by --field. Each run keeps the order,
+    similarity and scope of the last one, unless you give others.
+
+    Example: es-simhash sync articles --field title --field body --canonical oldest:published
+    """
+    from es_simhash.index import Index
+
+    rejects = _Rejects(output)
+
+    def on_progress(progress: Progress) -> None:
+        output.run.count(counts_of(progress), max(0, progress.total - progress.done))
+
+    with target.opened(output) as engine, saying_if_interrupted(lambda: "Run the command again for the rest."):
+        synced = Index(index, engine, fields=fields or None, prefix=prefix).sync(
+            similarity=similarity,
+            canonical=canonical,
+            scope=scope,
+            accept=accept,
+            patience=patience,
+            on_progress=on_progress,
+            on_reject=rejects.add,
+        )
+    show_findings(output, synced.findings)
+    _show(output, synced, is_server(target.place))
+    rejects.end()
+    if synced.left_out:
+        output.warn(f"Left out: {', '.join(synced.left_out)}. The reasons are above.")
+        return SOME_FAILED
+    return after(rejects.count, rejects.may_pass)
+
+
+def _show(output: Output, synced: Synced, has_dashboards: bool) -> None:
+    """Print the summary, and the next step where there is something new to look at."""
+    output.result(synced)
+    shown = synced.shown()
+    for line in (f"{shown.heading}.", *shown.notes):
+        output.report(line)
+    if synced.groups and (synced.is_first or synced.new_groups):
+        report = ("--report", "duplicates.html")
+        output.next_step(*(("dashboard", synced.index) if has_dashboards else ("group", synced.index, *report)))
+
+
+class _Rejects:
+    """The rejected documents: the first are named, and all are counted."""
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+        self.count = self.may_pass = 0
+
+    def add(self, rejected: Rejected) -> None:
+        """Count one more."""
+        self.count += 1
+        self.may_pass += rejected.may_pass
+        if self.count <= _REASONS:
+            self._output.warn(f"Rejected: {rejected.reason}")
+
+    def end(self) -> None:
+        """Say how many were not named."""
+        if self.count > _REASONS:
+            self._output.warn(f"Rejected: {self.count - _REASONS:,} more documents.")

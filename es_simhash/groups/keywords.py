@@ -1,0 +1,49 @@
+"""The keywords of functions, by the values that they make; see `tools/sync_index.py`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from pathlib import Path
+
+    from es_simhash._core.json_codec import Json
+    from es_simhash.groups.canonical import Canonical
+    from es_simhash.scheme.query import By
+    from es_simhash.scheme.scope import Scope
+    from es_simhash.scheme.verdict.levels import Level
+    from es_simhash.scheme.verdict.rarity import Rarity
+
+
+class GroupKeywords(TypedDict, total=False):
+    """The fields of `GroupOptions`."""
+
+    by: By | None
+    distance: int | None
+    similarity: float | Level | None
+    numbers: float | None
+    canonical: Canonical
+    estimate: bool
+    rarity: Rarity | Json | None
+    max_bucket: int | None
+    scope: Scope | None
+    memory: int
+    directory: str | Path | None
+    threads: int | None
+    state: str | Path | None
+    filter: Json | None
+    strip: Sequence[str]
+    incremental: bool
+    singles: bool | None
+    shard: tuple[int, int] | None
+    patience: float
+
+
+class WriteKeywords(TypedDict, total=False):
+    """The fields of `WriteOptions`."""
+
+    singles: bool
+    max_rate: float | None
+    patience: float
+    accept: Collection[str]
