@@ -26,7 +26,7 @@ CLIENT8_INSTALLED := $(CLIENT8)/.installed
 
 .PHONY: demo test quick native native-check native-miri test-all fuzz coverage mutants test-dist test-min test-extras dist release-check lint types pytest pytest-all pytest-client8 pytest-spark soak soak-hours docs docs-pictures bench bench-check node-opensearch node-elasticsearch clean
 
-# Types are checked beside all else.
+# Types are checked together with all else.
 test: lint
 	$(MAKE) --jobs=2 types pytest
 
@@ -60,7 +60,7 @@ $(NATIVE_INSTALLED): $(INSTALLED) $(NATIVE_SOURCES)
 		echo "The compiled kernels are left out: cargo is missing."; \
 	fi
 
-# What is in Rust, by itself: its form, its lints, its tests, and the crates that it is built from where cargo-deny is
+# The Rust code by itself: its form, its lints, its tests, and the crates that it is built from where cargo-deny is
 # installed (native/deny.toml).
 native-check:
 	cd native && cargo fmt --check
@@ -124,7 +124,7 @@ pytest-spark: $(INSTALLED)
 	$(UV) --editable '.[spark]'
 	$(BIN)/python -m pytest -n 2 $(NIGHTLY) tests/system/integrations/spark/test_spark*.py
 
-# The parts for frameworks, each beside its framework in an environment of its own.
+# The parts for frameworks, each with its framework in an environment of its own.
 test-extras: $(FRAMEWORKS:%=test-extra-%)
 
 $(FRAMEWORKS:%=test-extra-%): test-extra-%: $(VENV)-%/.installed
@@ -212,7 +212,7 @@ docs: $(INSTALLED)
 # All pictures but those of measurements: of the README and the dashboards, in docs/pictures/, by a node of its
 # own; and of the site's pages, into build/pages/. Fails where a page does not fit the window or asks other hosts.
 docs-pictures: $(INSTALLED)
-	$(BIN)/python -m tools.overview_picture
+	$(BIN)/python -m tools.report_picture
 	$(BIN)/python -m tools.dashboard_pictures
 	$(BIN)/python -m tools.site_pictures
 
@@ -220,7 +220,7 @@ docs-pictures: $(INSTALLED)
 bench: $(BENCH_INSTALLED)
 	$(BIN)/python -m benchmarks
 
-# The most important ratios, beside those of the pages: ten minutes on the machine that these were measured on.
+# The most important ratios, compared with those of the pages: ten minutes on the machine that these were measured on.
 bench-check: $(BENCH_INSTALLED)
 	$(BIN)/python -m benchmarks check
 

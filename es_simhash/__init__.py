@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from es_simhash.documents.documents import Documents
     from es_simhash.documents.rejected import Rejected
     from es_simhash.documents.without_duplicates import canonical_only, collapsed
-    from es_simhash.engines.connect import connect, connect_async
+    from es_simhash.engines.connect import Target, connect, connect_async
     from es_simhash.errors import DocumentError, EngineError, EsSimhashError, InputError, SchemeError
     from es_simhash.groups.canonical import Canonical
     from es_simhash.groups.groups import Groups
     from es_simhash.groups.of_index.writing import WriteOptions
-    from es_simhash.groups.of_texts import dedup
+    from es_simhash.groups.of_texts import Deduplicated, dedup
     from es_simhash.groups.options import GroupOptions
     from es_simhash.index import AsyncIndex, Index
     from es_simhash.live.backfill.options import BackfillOptions
@@ -42,12 +42,12 @@ _NAMES = {
     "documents.without_duplicates": "canonical_only collapsed",
     "documents.documents": "Documents",
     "documents.rejected": "Rejected",
-    "engines.connect": "connect connect_async",
+    "engines.connect": "Target connect connect_async",
     "errors": "DocumentError EngineError EsSimhashError InputError SchemeError",
     "groups.canonical": "Canonical",
     "groups.of_index.writing": "WriteOptions",
     "groups.groups": "Groups",
-    "groups.of_texts": "dedup",
+    "groups.of_texts": "Deduplicated dedup",
     "groups.options": "GroupOptions",
     "index": "AsyncIndex Index",
     "live.backfill.options": "BackfillOptions",
@@ -69,6 +69,7 @@ __all__ = [
     "AsyncIndex",
     "BackfillOptions",
     "Canonical",
+    "Deduplicated",
     "DistinctHit",
     "DistinctPage",
     "DocumentError",
@@ -97,6 +98,7 @@ __all__ = [
     "Scope",
     "SearchOptions",
     "SimHash",
+    "Target",
     "UpdateOptions",
     "Verification",
     "WriteOptions",

@@ -3,6 +3,7 @@
     EsSimhashError
     ├── SchemeError        a scheme, or one of its settings, cannot be used      (also a ValueError)
     ├── InputError         an input cannot be used                               (also a ValueError)
+    │   ├── ArgumentError      an argument of a function: its name, or its type      (also a TypeError)
     │   ├── TextError          a text, or its tokens
     │   ├── WeightError        a weight, or a value of a vector
     │   ├── HashError          a hash, or a custom hash function's result
@@ -23,7 +24,7 @@
     │   │   └── UnansweredError    a proxy has no answer of the engine, which may have done it
     │   ├── TooLargeError      a request is larger than the engine, or a proxy before it, accepts
     │   ├── ReaderLostError    the engine has dropped the view of an index that was being read
-    │   ├── InUseError         another process is writing to the embedded index, or uses a folder of state
+    │   ├── InUseError         another process uses the embedded index or a folder of state, or writes groups
     │   └── WritesLostError    the embedded index could not be written, and lacks changes reported as written
     ├── WorkerError        a worker process ended before its work was done
     ├── KernelError        a compiled kernel has a mistake in it
@@ -36,24 +37,43 @@ next time; all else needs a person first.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class EsSimhashError(Exception):
     """The root of all exceptions of this package.
 
     ``may_pass`` says whether the same call may succeed later though nobody does anything.
+
+    >>> try:
+    ...     Scheme.preset("tiny")
+    ... except EsSimhashError as error:
+    ...     error.may_pass
+    False
     """
 
     may_pass: ClassVar[bool] = False
 
 
 class SchemeError(EsSimhashError, ValueError):
-    """A scheme, or one of its settings, cannot be used."""
+    """A scheme, or one of its settings, cannot be used.
+
+    >>> Scheme.preset("tiny")
+    Traceback (most recent call last):
+    es_simhash.errors.SchemeError: ...
+    """
 
 
 class InputError(EsSimhashError, ValueError):
-    """An input cannot be used; ``position`` is that of its text among those given."""
+    """An input cannot be used; ``position`` is that of its text among those given.
+
+    >>> index.find(text="")
+    Traceback (most recent call last):
+    es_simhash.errors.TextError: ...
+    """
 
     def __init__(self, problem: str, position: int | None = None) -> None:
         super().__init__(problem if position is None else f"Text {position} {problem}")
@@ -62,6 +82,10 @@ class InputError(EsSimhashError, ValueError):
 
     def __reduce__(self) -> tuple[type[InputError], tuple[str, int | None]]:
         return type(self), (self.problem, self.position)
+
+
+class ArgumentError(InputError, TypeError):
+    """A function has no argument of that name, or takes no value of that type for it."""
 
 
 class TextError(InputError):
@@ -77,7 +101,12 @@ class HashError(InputError):
 
 
 class DocumentError(InputError):
-    """A document, or an action of a bulk request, cannot be read, or has no text in its source fields."""
+    """A document, or an action of a bulk request, cannot be read, or has no text in its source fields.
+
+    >>> dedup([("1", "It rains."), 2])
+    Traceback (most recent call last):
+    es_simhash.errors.DocumentError: ...
+    """
 
 
 class UnsendableError(DocumentError):
@@ -97,6 +126,10 @@ class EngineError(EsSimhashError):
     """An engine, or an index in it, cannot do what was asked.
 
     If it ``is_of_request``, a server has found a mistake in that, and will again.
+
+    >>> index.find(id="9")
+    Traceback (most recent call last):
+    es_simhash.errors.MissingError: ...
     """
 
     is_of_request = False
@@ -123,7 +156,7 @@ class ClientVersionError(EngineError):
 
 
 class MissingError(EngineError, LookupError):
-    """There is no such index, or no such document in it."""
+    """The index, or the document in it, does not exist."""
 
 
 class MappingError(EngineError):
@@ -163,7 +196,7 @@ class ReaderLostError(EngineError):
 
 
 class InUseError(EngineError):
-    """Another process is writing to the embedded index, or uses a folder of state."""
+    """Another process is writing to the embedded index, uses a folder of state, or writes groups of the same index."""
 
     may_pass = True
 
@@ -191,11 +224,42 @@ class StorageError(EsSimhashError, OSError):
     """Temporary files, or the state of a gate, cannot be written or read."""
 
 
+def install_command(extra: str) -> str:
+    """Return the command that installs an extra from where this package came: a checkout, or a package index."""
+    place = _checkout()
+    if place is None:
+        return f"pip install 'es-simhash[{extra}]'"
+    return f"pip install '{'.' if place == place.cwd() else place}[{extra}]'"
+
+
+def _checkout() -> Path | None:
+    """Return the checkout that this package runs in, or was installed from."""
+    import json
+    from pathlib import Path
+    from urllib.parse import unquote, urlsplit
+
+    here = Path(__file__).resolve().parents[1]
+    if not (here / "pyproject.toml").is_file():
+        # PEP 610: what was installed from a directory, and not from a package index or a wheel.
+        origin: Any = json.loads(_metadata("direct_url.json") or "{}")
+        here = Path(unquote(urlsplit(origin["url"]).path)) if "dir_info" in origin else here
+    return here if (here / "pyproject.toml").is_file() else None
+
+
+def _metadata(name: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        return distribution("es-simhash").read_text(name)
+    except PackageNotFoundError:
+        return None
+
+
 class MissingExtraError(EsSimhashError, ImportError):
     """An optional library is not installed; the message holds the command that installs it."""
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} is not installed. Install it with: pip install 'es-simhash[{extra}]'")
+        super().__init__(f"{what} is not installed. Install it with: {install_command(extra)}")
         self.what = what
         self.extra = extra
 

@@ -23,7 +23,7 @@ pytest_plugins = [
     "tests.support.whole_indices",
 ]
 
-# A busy machine is no failure.
+# A busy machine is not a failure.
 settings.register_profile("es_simhash", deadline=None, max_examples=50)
 settings.register_profile("again", deadline=None, max_examples=25)
 settings.register_profile("fuzz", deadline=None, max_examples=2_000)

@@ -1,6 +1,6 @@
 """The folders of the package, in the order of their imports: each may import what stands before it, and itself.
 
-What is optional imports the core, and not each other; only the verbs of ``cli`` that need it import it.
+Optional folders import the core, and not each other; only the verbs of ``cli`` that need it import it.
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ from unittest.mock import patch
 
 import click
 
-from es_simhash.cli.options.connection import Verb
+from es_simhash.cli.options.connection import SHARED, Verb
+from es_simhash.cli.options.headings import write_options
 from es_simhash.cli.program import COMMANDS, app
 from tools import ROOT
 from tools.output_schemas import LINES, keys_of
@@ -29,10 +30,13 @@ def reference() -> str:
     settings = {**app.context_settings, "max_content_width": WIDTH}
     parent = click.Context(app, info_name="es-simhash", terminal_width=WIDTH, **settings)
     contexts = [_context(name, parent) for name in COMMANDS]
-    shared = _shared_options(contexts)
+    options = _shared_options(contexts)
+    shared = [option.get_help_record(parent) for option in options]
+    formatter = parent.make_formatter()
+    write_options(parent, formatter, [*options, *SHARED])
     sections = [
         _section("es-simhash", app.get_help(parent)),
-        _section("Options of several commands", _definitions(shared, parent)),
+        _section("Options of several commands", formatter.getvalue().strip("\n")),
         *(_section(context.info_name or "", _help(context, shared)) for context in contexts),
     ]
     return "\n".join(sections)
@@ -44,14 +48,15 @@ def _context(name: str, parent: click.Context) -> click.Context:
     return click.Context(command, info_name=name, parent=parent, terminal_width=WIDTH, max_content_width=WIDTH)
 
 
-def _shared_options(contexts: list[click.Context]) -> list[Definition]:
+def _shared_options(contexts: list[click.Context]) -> list[click.Option]:
     """Return the options that at least three verbs have with the same help, each name once."""
-    definitions = [option.get_help_record(context) for context in contexts for option in _options(context)]
-    often = [each for each, count in Counter(definitions).most_common() if each and count >= _SHARED]
-    return list({definition[0]: definition for definition in reversed(often)}.values())[::-1]
+    found = [(option.get_help_record(context), option) for context in contexts for option in _options(context)]
+    often = [each for each, count in Counter(record for record, _ in found).most_common() if each and count >= _SHARED]
+    chosen = {record[0]: record for record in reversed(often)}.values()
+    return list({record: option for record, option in found if record in chosen}.values())
 
 
-def _help(context: click.Context, shared: list[Definition]) -> str:
+def _help(context: click.Context, shared: list[Definition | None]) -> str:
     """Return the help of a verb, with no more than the names of shared options, and without those of all verbs."""
     command = context.command
     named = [option for option in _options(context) if option.get_help_record(context) in shared]
@@ -67,12 +72,6 @@ def _help(context: click.Context, shared: list[Definition]) -> str:
 
 def _options(context: click.Context) -> list[click.Option]:
     return [each for each in context.command.params if isinstance(each, click.Option)]
-
-
-def _definitions(definitions: list[Definition], context: click.Context) -> str:
-    formatter = context.make_formatter()
-    formatter.write_dl(definitions)
-    return formatter.getvalue()
 
 
 def outputs() -> str:

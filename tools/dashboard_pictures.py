@@ -21,7 +21,6 @@ from es_simhash.cli.reports.dashboards.saved_objects import Panel, panels
 from es_simhash.cli.reports.dashboards.subject import Subject, inspect_index
 from es_simhash.engines.base import run
 from es_simhash.groups.canonical import canonical_named
-from es_simhash.groups.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.plans.operations import Search
 from tools import ROOT
@@ -94,7 +93,7 @@ def main() -> None:
     with start_node("opensearch") as node, Index("demo", node.url, fields=("title", "body")) as index:
         index.init()
         index.add(map(json.loads, documents.splitlines()), refresh=True)
-        with index.group(GroupOptions(canonical=canonical_named("oldest:published", ()))) as grouped:
+        with index.group(canonical=canonical_named("oldest:published", ())) as grouped:
             index.write_groups(grouped)
         index.refresh()
         named = Subject("demo", date_field="published", by_field="site.keyword")

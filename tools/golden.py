@@ -1,4 +1,4 @@
-"""Golden vectors: fingerprints that no change may alter. ``python -m tools.golden`` writes them anew, and the tables
+"""Golden vectors: fingerprints that no change may alter. ``python -m tools.golden`` writes them again, and the tables
 of docs/fingerprints.md with them; do that only for what is new."""
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The JSON Schemas in ``schemas/``, of what users write and of what commands print; this module writes them.
 
 Those of profiles and schemes are made of the settings that the command line and `Scheme.from_json` check, and hold
-their names, types and choices; what a setting must not be beside another, only these say.
+their names, types and choices; which settings exclude each other, only these say.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Runs the tutorial notebooks, and makes the pages that show them with what they printed and displayed.
 
-``python -m tools.notebook_pages`` writes both: ``docs/tutorials/*.ipynb`` with their results, and a page beside each.
+``python -m tools.notebook_pages`` writes both: ``docs/tutorials/*.ipynb`` with their results, and a page for each.
 """
 
 from __future__ import annotations

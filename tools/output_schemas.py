@@ -13,9 +13,11 @@ from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_typ
 
 from es_simhash._core.json_codec import Json
 from es_simhash._core.rows import json_names
+from es_simhash.cli.jobs.first_look import FirstLook
 from es_simhash.cli.show.trade_offs import TradeOffs
 from es_simhash.documents.painless.stored_scripts import StoredScript
 from es_simhash.groups.groups import Counts, Group
+from es_simhash.groups.of_index.sync import Synced
 from es_simhash.groups.of_index.writing import GroupsWritten
 from es_simhash.live.backfill.totals_file import Totals
 from es_simhash.live.backfill.trial import Trial
@@ -69,6 +71,7 @@ LINES: dict[tuple[str, str], list[Part]] = {
     ("backfill", "run, first"): [_EVENT["plan"], Survey, {"run": int, "trial": Trial | None}],
     ("backfill", "second, and at the first documents"): [_EVENT["progress"], Progress],
     ("backfill", "run, last, unless `--dry-run`"): [_EVENT["done"], Progress, {"rejects": str, "all_runs": Totals}],
+    ("sync", "run"): [Synced],
     ("reindex", "run, first"): [_EVENT["plan"], ReindexSurvey, {"dry_run": bool}],
     ("reindex", "second, and at the first documents"): [_EVENT["progress"], Progress],
     ("reindex", "run, last, unless `--dry-run`"): [_EVENT["done"], Progress, {"rejects": str}, Reindexed],
@@ -101,11 +104,11 @@ LINES: dict[tuple[str, str], list[Part]] = {
         {"keys": dict.fromkeys(("bands", "rows", "key_bits", "blocks"), int | None)},
         {"files": FilesChecked | None},
     ],
+    ("info, without INDEX", "preset"): [{"name": str, "id": str, "use": str}, TradeOffs],
+    ("try", "run"): [FirstLook],
     ("tune", "run"): [Tuned, {"out": str | None}],
     ("tune --histogram", "run"): [Histogram],
     ("evaluate", "run"): [Evaluation],
-    ("schemes", "preset"): [{"name": str, "id": str, "use": str}, TradeOffs],
-    ("schemes --mapping", "run"): [{"_meta": dict[str, Any], "properties": dict[str, Any]}],
 }
 
 

@@ -1,17 +1,20 @@
-"""Tables of the reference that are made of the code; ``python -m tools.reference_tables`` writes them anew."""
+"""Tables of the reference that are made of the code; ``python -m tools.reference_tables`` writes them again."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
+from benchmarks.tables import tables_of
 from es_simhash._core import environment
 from es_simhash._core.json_codec import Json
 from es_simhash.cli.show import exits
 from es_simhash.gate import measures
+from es_simhash.live.doctor.finding import CODES
 from es_simhash.live.telemetry import metrics
 from es_simhash.live.telemetry.metrics import Metric
 from es_simhash.scheme import mapping, own_fields
@@ -56,6 +59,15 @@ def _layout(form: KeyForm) -> Iterable[tuple[str, ...]]:
         yield f"`{form}`", named, _parameters(keys[names[0]])
 
 
+def _findings() -> str:
+    accepted = {True: "yes", False: ""}
+    rows = (
+        (f"`{name}`", ", ".join(code.levels), accepted[code.may_be_accepted], code.about)
+        for name, code in CODES.items()
+    )
+    return _table(("code", "levels", "may be accepted", "what it is about"), rows)
+
+
 def _metrics_of_jobs() -> str:
     return _metrics(metrics.METRICS)
 
@@ -86,6 +98,27 @@ def _room(path: Path) -> str:
     return f"  {name:<13} {about}{folders}"
 
 
+def _quality(*names: str) -> str:
+    """Show labelled sets from the page about quality: scores of ours and of others, and what each level does."""
+    tables = tables_of((ROOT / "docs" / "quality.md").read_text(encoding="utf-8")).values()
+    rows = {(table.title, row[0]): dict(zip(table.columns, row, strict=True)) for table in tables for row in table.rows}
+
+    def score(contender: str, name: str) -> str:
+        scores = rows["F1 of pairs", contender] | rows["Noise: F1 of pairs", contender]
+        return scores[name]
+
+    def line(name: str) -> tuple[str, ...]:
+        level = rows["By the built-in table", name]
+        others = (
+            score(each, name) for each in ("MinHash at 0.8, character 5-grams", "more_like_this, 80% of the score")
+        )
+        levels = (f"{level[f'{each}: wrong']}, {level[f'{each}: left']}" for each in ("copies", "near", "versions"))
+        return f"{name}: {level['origin']}", score("es_simhash, near", name), *others, *levels
+
+    head = ("texts", "F1 at `near`", "of MinHash", "of `more_like_this`", "at `copies`", "at `near`", "at `versions`")
+    return _table(head, map(line, names))
+
+
 def _mapping(properties: Json) -> str:
     return _table(("field", "mapping"), ((f"`{name}`", _parameters(own)) for name, own in properties.items()))
 
@@ -104,17 +137,33 @@ TABLES: dict[Path, dict[str, Callable[[], str]]] = {
     FOLDER / "limits.md": {"limits": _limits},
     ROOT / "docs" / "how-to" / "monitoring.md": {"metrics": _metrics_of_jobs, "metrics of gates": _metrics_of_gates},
     ROOT / "docs" / "architecture.md": {"tree": _tree},
+    ROOT / "docs" / "doctor.md": {"codes": _findings},
+    ROOT / "docs" / "how-to" / "chinese.md": {
+        "quality": partial(_quality, "zh_tidb_docs_revisions", "laws", "planted_chinese", "traditional")
+    },
+    ROOT / "docs" / "how-to" / "japanese.md": {
+        "quality": partial(_quality, "aozora", "react_ja", "kana", "old_spelling")
+    },
     FOLDER / "fields.md": {"fingerprint": _fingerprint, "layouts": _layouts, "group": _group},
 }
 
 
 def with_tables(page: Path) -> str:
     """Return the text of a page with the current tables."""
+    return _replaced(page, lambda made: made())
+
+
+def without_tables(page: Path) -> str:
+    """Return the text of any page without its generated tables."""
+    return _replaced(page, lambda _: "")
+
+
+def _replaced(page: Path, table: Callable[[Callable[[], str]], str]) -> str:
     text = page.read_text(encoding="utf-8")
-    for name, made in TABLES[page].items():
+    for name, made in TABLES.get(page, {}).items():
         begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
         before, rest = text.split(begin)
-        text = f"{before}{begin}{made()}{end}{rest.split(end)[1]}"
+        text = f"{before}{begin}{table(made)}{end}{rest.split(end)[1]}"
     return text
 
 

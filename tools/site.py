@@ -6,6 +6,7 @@ Zensical checks the links of Markdown; here the pages that it made are checked: 
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -27,9 +28,19 @@ def build(project: Path) -> Path:
     if done.returncode:
         raise SystemExit(done.stdout + done.stderr)
     site = project / "site"
+    _with_requests(project, site)
     if wrong := list(faults(site)):
         raise SystemExit("\n".join(wrong))
     return site
+
+
+def _with_requests(project: Path, site: Path) -> None:
+    """Copy the files of ``mappings/`` into the site, and correct the links that pages have to them."""
+    if (project / "mappings").is_dir():
+        shutil.copytree(project / "mappings", site / "mappings", ignore=shutil.ignore_patterns("*.md"))
+    for path in site.rglob("*.html"):
+        page = path.read_text(encoding="utf-8")
+        path.write_text(re.sub(r'(href="(?:\.\./)*)\.\./mappings/', r"\1mappings/", page), encoding="utf-8")
 
 
 def faults(site: Path) -> Iterator[str]:

@@ -1,6 +1,6 @@
-"""`Index`, made of `AsyncIndex`, and the keywords of both; ``python -m tools.sync_index`` writes them.
+"""`Index`, made of `AsyncIndex`, and the keywords of functions; ``python -m tools.sync_index`` writes them.
 
-`AsyncIndex` is the source of all code and docstrings. Where the two differ in more than words, `Connection` and
+`AsyncIndex` is the source of all code and docstrings. If the two differ in more than words, `Connection` and
 `AsyncConnection` do.
 """
 
@@ -16,6 +16,12 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from es_simhash.groups.of_index.writing import WriteOptions
+from es_simhash.groups.options import GroupOptions
+from es_simhash.live.backfill.options import BackfillOptions
+from es_simhash.live.erase.copies import EraseOptions
+from es_simhash.live.reindex.options import ReindexOptions
+from es_simhash.live.sweep.options import RunOptions, UpdateOptions
 from es_simhash.plans.distinct.pages import SearchOptions
 from es_simhash.plans.find_options import FindOptions, MatchOptions
 from es_simhash.plans.open_index import Known
@@ -23,9 +29,8 @@ from tools import ROOT
 
 SOURCE = ROOT / "es_simhash" / "index" / "async_index.py"
 INDEX = ROOT / "es_simhash" / "index" / "index.py"
-KEYWORDS = ROOT / "es_simhash" / "plans" / "keywords.py"
 
-# What is awaited of an `AsyncIndex` and a property of an `Index`.
+# Awaited of an `AsyncIndex`, and properties of an `Index`.
 _PROPERTIES = "engine|documents|indices|without_fields|scheme"
 # Patterns, and what replaces them, in this order.
 _RULES = {
@@ -41,7 +46,12 @@ _RULES = {
     r"((?:>>>|\.\.\.) *)\((index\b.*)\)\.": r"\1\2.",
     r"return \((self\.\w+)\)": r"return \1",
 }
-_ASKS = (Known, MatchOptions, FindOptions, SearchOptions)
+# The options whose fields are the keywords of functions, by the folder that they are in.
+_ASKS: dict[str, tuple[type, ...]] = {
+    "plans": (Known, MatchOptions, FindOptions, SearchOptions),
+    "live": (RunOptions, UpdateOptions, BackfillOptions, ReindexOptions, EraseOptions),
+    "groups": (GroupOptions, WriteOptions),
+}
 
 
 def files() -> dict[Path, str]:
@@ -49,27 +59,32 @@ def files() -> dict[Path, str]:
     index = SOURCE.read_text(encoding="utf-8")
     for pattern, by in _RULES.items():
         index = re.sub(pattern, by, index)
-    return {INDEX: _formatted(index), KEYWORDS: _formatted(_keywords())}
+    keywords = {_path(folder): _formatted(_keywords(asks)) for folder, asks in _ASKS.items()}
+    return {INDEX: _formatted(index), **keywords}
 
 
-def _keywords() -> str:
+def _path(folder: str) -> Path:
+    return ROOT / "es_simhash" / folder / "keywords.py"
+
+
+def _keywords(asks: tuple[type, ...]) -> str:
     """Return the module with a `TypedDict` for the fields of each ask, which have their defaults and docs there."""
-    imports = sorted({line for ask in _ASKS for line in _imports(ask)})
+    imports = sorted({line for ask in asks for line in _imports(ask)})
     return "\n".join(
         (
-            '"""The keywords of methods, by the values that they make; see `tools/sync_index.py`."""',
+            '"""The keywords of functions, by the values that they make; see `tools/sync_index.py`."""',
             "from __future__ import annotations",
             "from typing import TYPE_CHECKING, TypedDict",
             "if TYPE_CHECKING:",
             *(f"    {line}" for line in imports),
-            *(line for ask in _ASKS for line in _typed_dict(ask)),
+            *(line for ask in asks for line in _typed_dict(ask, asks)),
         )
     )
 
 
-def _typed_dict(ask: type) -> Iterator[str]:
+def _typed_dict(ask: type, asks: tuple[type, ...]) -> Iterator[str]:
     base = ask.__base__
-    yield f"class {_name(ask)}({_name(base) if base in _ASKS else 'TypedDict'}, total=False):"
+    yield f"class {_name(ask)}({_name(base) if base in asks else 'TypedDict'}, total=False):"
     yield f'    """The fields of `{ask.__name__}`."""\n'
     yield from (f"    {each.name}: {each.type}" for each in _own_fields(ask))
 

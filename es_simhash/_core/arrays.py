@@ -178,10 +178,10 @@ def code_points(values: npt.NDArray[np.uint64], digits: int, alphabet: str) -> n
 
 def values_of(text: str, digits: int, alphabet: str) -> npt.NDArray[np.uint64]:
     """Read the numbers that `code_points` wrote with ``digits`` digits each, one after the other."""
-    # What is not ASCII becomes a question mark, which is no digit.
+    # Anything not ASCII becomes a question mark, which is not a digit.
     read = _places(alphabet)[np.frombuffer(text.encode("ascii", "replace"), dtype=np.uint8)]
     if len(read) % digits or (len(read) and read.max() == len(alphabet)):
-        raise FormatError(f"These are no numbers of {digits} digits of {alphabet!r}. Read them again.")
+        raise FormatError(f"Not numbers of {digits} digits of {alphabet!r}. Read them again.")
     return np.bitwise_or.reduce(read.reshape(-1, digits) << _shifts(digits, len(alphabet)), axis=1)
 
 

@@ -47,7 +47,7 @@ def pyarrow_module() -> Any:
     try:
         import pyarrow
     except ImportError:
-        raise MissingExtraError("pyarrow, which reads and makes frames,", "arrow") from None
+        raise MissingExtraError("pyarrow, which reads and makes frames,", "parquet") from None
     return pyarrow
 
 
@@ -102,7 +102,7 @@ def each_text(texts: Given | ArrowStream | ArrowArray) -> Given | Iterable[str]:
         )
     if not is_text(types[0]):
         raise InputError(
-            f"The column {names[0]!r} has the type {types[0]}, which is no text. Select a column of texts."
+            f"The column {names[0]!r} has the type {types[0]}, which is not text. Select a column of texts."
         )
     return (text for batch in small_batches(reader) for text in _texts(batch.column(0)))
 

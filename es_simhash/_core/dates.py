@@ -44,12 +44,12 @@ def milliseconds(value: object, round_up: bool = False) -> int:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return int(value)
     if not isinstance(value, str):
-        raise ValueError(f"{value!r} is no date")
+        raise ValueError(f"{value!r} is not a date")
     if parts := _ISO.fullmatch(value):
         return _of_parts(parts, round_up)
     if _MILLISECONDS.fullmatch(value):
         return int(value)
-    raise ValueError(f"{value!r} is no ISO 8601 date and no number of milliseconds")
+    raise ValueError(f"{value!r} is neither an ISO 8601 date nor a number of milliseconds")
 
 
 def timestamp(value: object) -> float | None:
@@ -89,7 +89,7 @@ def _offset(zone: str | None) -> timedelta:
 
 # By their length; 0 stands for any digit.
 _FORMS = {len(form): form for form in ("0000-00-00", "0000-00-00T00:00:00Z", "0000-00-00T00:00:00.000Z")}
-# Where the year stands in them, and so on down to thousandths of a second.
+# The positions of the year in them, and so on down to thousandths of a second.
 _PARTS = tuple(map(slice, (0, 5, 8, 11, 14, 17, 20), (4, 7, 10, 13, 16, 19, 23)))
 # Up to here, a number stays the same if it is divided by a thousand and multiplied again.
 _EXACT = 1 << 51

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 
 def counted(count: int, one: str, more: str | None = None) -> str:
     """Write a count with its noun: ``1 group``, ``2 groups``; ``more`` is the plural if it is not ``one`` and an s."""
     return f"{count:,} {one if count == 1 else more or one + 's'}"
+
+
+def counted_parts(counts: Mapping[str, int]) -> str:
+    """Write what became of documents, without zeros: ``12 documents written, 3 rejected``; empty if all are zero."""
+    first, *others = [(count, what) for what, count in counts.items() if count] or [(0, "")]
+    if not first[0]:
+        return ""
+    return ", ".join([f"{counted(first[0], 'document')} {first[1]}", *(f"{count:,} {what}" for count, what in others)])
 
 
 def with_error(value: float, standard_error: float | None, digits: int) -> str:

@@ -152,7 +152,7 @@ def values_at(value: Any, path: str) -> Iterator[Any]:
 def column_at(documents: Sequence[Mapping[str, Any]], path: str) -> list[Any] | None:
     """Return the value of each document at a path, None where there is none; None if arrays or several fields have any.
 
-    Where each document has one value at most, these are the values of `values_at`, in a fraction of the time.
+    If each document has one value at most, these are the values of `values_at`, in a fraction of the time.
     """
     if "." not in path:
         return [document.get(path) for document in documents]

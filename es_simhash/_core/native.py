@@ -45,13 +45,15 @@ def _installed() -> ModuleType | None:
     except ImportError:
         return None
     if found.__version__ != __version__:
-        remedy = f"Install the version that does: pip install es-simhash-native=={__version__}"
+        remedy = (
+            f"Install the matching version: pip install es-simhash-native=={__version__}; in a checkout: make native"
+        )
     elif getattr(found, "__interface__", "") != _INTERFACE:
         remedy = "It is a build of other sources. Build it again: make native"
     else:
         return found
     warnings.warn(
-        f"es-simhash-native {found.__version__} does not fit es-simhash {__version__}, so numpy does its work, slower. "
+        f"es-simhash-native {found.__version__} does not match es-simhash {__version__}, so numpy works instead. "
         f"{remedy}",
         RuntimeWarning,
         stacklevel=2,

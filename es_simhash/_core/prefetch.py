@@ -65,7 +65,7 @@ class Stop:
             raise StoppedError
 
     def sleep(self, seconds: float) -> None:
-        """Sleep, unless the work is ended meanwhile."""
+        """Sleep, unless the work is ended in the meantime."""
         if self._is_set.wait(seconds):
             raise StoppedError
 

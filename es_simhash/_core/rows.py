@@ -2,7 +2,7 @@
 
 The JSON of a value is an object with the names of its attributes in Python: those that ``JSON`` of its class names, or
 else the fields of its dataclass that its ``repr`` has (``*`` in ``JSON``). A class with a stored form has ``to_json``
-instead. What is unknown or was not compared is null, and no key is ever missing.
+instead. Unknown values, and those that were not compared, are null, and no key is ever missing.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import datetime, timezone
-from itertools import chain, islice
+from itertools import chain, compress, islice
 from math import isfinite
 from typing import IO, Any, ClassVar, NamedTuple
 
@@ -29,13 +29,24 @@ _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 class Shown(NamedTuple):
-    """What people see of a result: a sentence, a table of ``total`` rows, and notes."""
+    """What people see of a result: a sentence, a table of ``total`` rows, and notes.
+
+    ``details`` are further notes, and the columns named in ``detailed`` further values, for experts.
+    """
 
     heading: str
     columns: Sequence[str] = ()
     rows: Iterable[Sequence[Any]] = ()
     total: int = 0
     notes: Sequence[str] = ()
+    details: Sequence[str] = ()
+    detailed: Collection[str] = ()
+
+    def for_everyone(self) -> Shown:
+        """Return it without the details."""
+        kept = [name not in self.detailed for name in self.columns]
+        rows = (list(compress(row, kept)) for row in self.rows)
+        return Shown(self.heading, list(compress(self.columns, kept)), rows, self.total, self.notes)
 
 
 class Result:
@@ -44,17 +55,28 @@ class Result:
     JSON: ClassVar[tuple[str, ...]] = ()
 
     def shown(self) -> Shown:
-        """Return what people see of it."""
+        """Return what people see of it.
+
+        >>> len(list(index.find(id="1").shown().rows))
+        1
+        """
         raise NotImplementedError
 
     def to_json(self) -> Json:
-        """Return it as JSON has it, as the command line prints it."""
+        """Return it as JSON has it, as the command line prints it.
+
+        >>> [match["id"] for match in index.find(id="1").to_json()["matches"]]
+        ['2']
+        """
         return {name: as_json(getattr(self, name)) for name in json_names(type(self))}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.shown().heading})"
 
     def _repr_html_(self) -> str:
         from es_simhash._core.notebook import in_notebook
 
-        return in_notebook(self.shown())
+        return in_notebook(self.shown().for_everyone())
 
 
 class ArrowTable(ABC):
@@ -72,7 +94,11 @@ class ArrowTable(ABC):
         """Yield the rows, in batches with these columns."""
 
     def to_arrow(self) -> Any:
-        """Return the table of pyarrow."""
+        """Return the table of pyarrow.
+
+        >>> index.find(id="1").to_arrow().column("id").to_pylist()
+        ['2']
+        """
         return self._arrow_reader().read_all()
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
@@ -95,7 +121,11 @@ class Rows(ArrowTable, Result):
 
     @abstractmethod
     def rows(self) -> Iterable[Sequence[Any]]:
-        """Yield the values of each row."""
+        """Yield the values of each row.
+
+        >>> [row[:2] for row in index.find(id="1").rows()]
+        [['articles', '2']]
+        """
 
     def _arrow_schema(self, pyarrow: Any) -> Any:
         return pyarrow.schema([(name, pyarrow.type_for_alias(type)) for name, type in self.columns.items()])
@@ -147,7 +177,7 @@ def _other_as_json(value: Any) -> Any:
 
 
 def json_names(kind: type) -> tuple[str, ...]:
-    """Return the names that the JSON of a class has; none if it is no object of named values."""
+    """Return the names that the JSON of a class has; none if it is not an object of named values."""
     if (known := _names.get(kind)) is None:
         _names[kind] = known = _names_of(kind)
     return known

@@ -19,7 +19,7 @@ _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 
 
 def is_url(place: str) -> bool:
-    """Return whether a place is a URL and no directory; refuse what looks like an address, but is no URL."""
+    """Return whether a place is a URL and no directory; refuse what looks like an address, but is not a URL."""
     if _URL.match(place):
         return True
     if _LIKE_AN_ADDRESS.match(place) and not _DRIVE.match(place):

@@ -45,7 +45,7 @@ def run(arguments: list[str]) -> int:
             result: Any = app.main(arguments, prog_name="es-simhash", standalone_mode=False)
             sys.stdout.flush()
         except BaseException as error:
-            return exits.code_of(error, debug="--debug" in arguments)
+            return exits.code_of(error, debug="--debug" in arguments, as_json="--json" in arguments)
     return result if isinstance(result, int) else exits.FINE
 
 

@@ -2,40 +2,56 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from importlib import import_module
+from keyword import iskeyword
 from typing import Any
 
 import click
 
 from es_simhash._version import __version__
-from es_simhash.cli.options.connection import SHARED, CommonOption
+from es_simhash.cli.options.connection import SHARED
 from es_simhash.cli.show import exits
 
-# The module of each verb in `es_simhash.cli.commands`, and its summary.
-COMMANDS = {
-    "init": "Add the fingerprint fields to an index, or create one.",
-    "load": "Write the documents of files, with their fingerprints.",
-    "doctor": "Check what would go wrong with a backfill, before it begins.",
-    "backfill": "Add fingerprints to the documents of an index.",
-    "reindex": "Copy an index, with fingerprints, and move an alias to the copy.",
-    "remove": "Remove the fingerprint fields from the documents of an index.",
-    "find": "Find the near-duplicates of a text, a document or a file.",
-    "search": "Run a search of your own, and show its hits without near-duplicates.",
-    "scripts": "Print or install what a server runs itself: search scripts, an ingest pipeline.",
-    "explain": "Explain why two documents, or texts, are near-duplicates or not; show a fingerprint.",
-    "check": "List which documents of a file are already in an index.",
-    "gate": "Decide of documents as they come whether an index has them, over HTTP or lines.",
-    "learn": "Learn how rare features are in an index or in files, to compare texts by.",
-    "group": "Find all groups of near-duplicates in an index, and store them on the documents.",
-    "erase": "Delete documents with all their copies, after a review.",
-    "mcp": "Serve an index to agents, by the Model Context Protocol.",
-    "dashboard": "Create a dashboard about groups, for Kibana and OpenSearch Dashboards.",
-    "info": "Show the scheme, the fields and the counts of an index.",
-    "tune": "Choose a scheme for your texts, by labels, for a similarity, or by eye.",
-    "evaluate": "Measure on labelled documents how well near-duplicates are found.",
-    "dedup": "Find the groups of near-duplicates in files, without an index.",
-    "schemes": "List the presets with their use, recall and cost, or print a mapping.",
+# The verbs under the headings of the help, with their summaries. Each has a module in `es_simhash.cli.commands`.
+HEADINGS: dict[str, dict[str, str]] = {
+    "Start here": {
+        "try": "Show the near-duplicates of a file or an index; no setup.",
+        "sync": "Bring an index up to date every night.",
+    },
+    "Index": {
+        "init": "Add the fingerprint fields to an index, or create one.",
+        "load": "Write the documents of files, with their fingerprints.",
+        "doctor": "Check what would go wrong with a backfill, before it begins.",
+        "backfill": "Add fingerprints to the documents of an index.",
+        "reindex": "Copy an index, with fingerprints, and move an alias.",
+        "remove": "Remove the fingerprint fields from an index.",
+        "group": "Find all groups of near-duplicates, and store them.",
+        "erase": "Delete documents with all their copies, after a review.",
+        "info": "Show an index and its counts; without one, the presets.",
+    },
+    "Search": {
+        "find": "Find the near-duplicates of a text, a document or a file.",
+        "search": "Run your own search, and show its hits without near-duplicates.",
+        "explain": "Explain why two documents or texts are near-duplicates or not.",
+        "scripts": "Print or install search scripts or an ingest pipeline.",
+    },
+    "Files": {
+        "dedup": "Find the groups of near-duplicates in files, without an index.",
+        "check": "Check which documents of a file are already in an index.",
+    },
+    "Quality": {
+        "tune": "Choose a threshold and a scheme for your texts.",
+        "evaluate": "Measure on labelled documents how well duplicates are found.",
+        "learn": "Learn which phrases are common, so that they count less.",
+    },
+    "Server": {
+        "gate": "Check incoming documents against an index, over HTTP or stdin.",
+        "mcp": "Serve an index to agents, by the Model Context Protocol.",
+        "dashboard": "Create a dashboard for Kibana or OpenSearch Dashboards.",
+    },
 }
+COMMANDS = {verb: summary for verbs in HEADINGS.values() for verb, summary in verbs.items()}
 
 
 class _Commands(click.Group):
@@ -47,39 +63,45 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"es_simhash.cli.commands.{name}").command
+        module = f"{name}_" if iskeyword(name) else name
+        command: click.Command = import_module(f"es_simhash.cli.commands.{module}").command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the verb; answer one that is not known with those that are written like it."""
+        name = args[0]
+        if name in COMMANDS or name.startswith("-"):
+            return super().resolve_command(ctx, args)
+        near = get_close_matches(name, COMMANDS)
+        remedy = f"Did you mean {' or '.join(near)}?" if near else "es-simhash --help lists the verbs."
+        raise click.UsageError(f"No such verb: {name}. {remedy}", ctx)
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the options and the commands, and last the options that the help of a verb does not repeat."""
-        common = [option for option in self.get_params(ctx) if isinstance(option, CommonOption)]
-        with formatter.section("Options"):
-            own = (each.get_help_record(ctx) for each in self.get_params(ctx) if each not in common)
-            formatter.write_dl([record for record in own if record])
+        """List the verbs under their headings, and then only the options that no verb has."""
         self.format_commands(ctx, formatter)
-        with formatter.section("Options of connections and long jobs"):
-            formatter.write_dl([record for each in common if (record := each.get_help_record(ctx))])
+        own = (each.get_help_record(ctx) for each in self.get_params(ctx) if each not in SHARED)
+        with formatter.section("Options"):
+            formatter.write_dl([record for record in own if record])
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands, without importing any."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        for heading, verbs in HEADINGS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(f"{verb:<9}", summary) for verb, summary in verbs.items()])
 
 
 @click.command(
     cls=_Commands,
     params=[*SHARED],
+    subcommand_metavar="VERB [ARGUMENT]...",
+    options_metavar="",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog=f"Exit codes: {', '.join(f'{code} {meaning}' for code, meaning in exits.MEANINGS.items())}.",
+    epilog="es-simhash VERB --help lists its options, such as how to log in. "
+    f"Exit codes: {', '.join(f'{code} {meaning}' for code, meaning in exits.MEANINGS.items())}.",
 )
 @click.version_option(__version__, prog_name="es-simhash")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def app(**_: Any) -> None:
-    """Near-duplicate detection for your Elasticsearch or OpenSearch index, or an embedded one.
-
-    Options stand before the verb or after it; the one after it wins. Without --url, --cloud-id and --profile,
-    ES_SIMHASH_URL, ELASTICSEARCH_URL or OPENSEARCH_URL names the server, else the embedded engine works in .es-simhash.
-    Profiles have the same settings.
-
-    Try it now: es-simhash dedup FILE.jsonl
-    """
+    """Find near-duplicates in an Elasticsearch or OpenSearch index, in an embedded one, or in files."""

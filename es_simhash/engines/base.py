@@ -46,7 +46,7 @@ class AsyncEngine(Protocol):
 
 
 class FromThread:
-    """An asynchronous engine made synchronous, for threads beside that of its event loop."""
+    """An asynchronous engine made synchronous, for threads other than that of its event loop."""
 
     def __init__(self, engine: AsyncEngine, loop: asyncio.AbstractEventLoop) -> None:
         self._engine = engine

@@ -6,9 +6,9 @@ import inspect
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, cast
 
-from es_simhash._core.urls import is_url
+from es_simhash._core.urls import each_url, is_url, origin, split_url
 from es_simhash.engines.base import AsyncEngine, Engine
 from es_simhash.engines.connect_url import Server, connect_to, connect_to_async
 from es_simhash.engines.elasticsearch import AsyncElasticsearchEngine, ElasticsearchEngine
@@ -25,7 +25,18 @@ Result = TypeVar("Result")
 DEFAULT_DIRECTORY = ".es-simhash"
 
 
-def connect(target: object = None, *, distribution: Distribution | None = None, **client_options: Any) -> Engine:
+class Client(Protocol):
+    """A client of elasticsearch-py or opensearch-py, asynchronous or not."""
+
+    def bulk(self, *args: Any, **kwargs: Any) -> Any:
+        """Send a bulk request."""
+
+
+Target: TypeAlias = str | os.PathLike[str] | Client | Engine | AsyncEngine | None
+"""Where an index is: the URL of a server, your own client, a directory for the embedded engine, or an engine."""
+
+
+def connect(target: Target = None, *, distribution: Distribution | None = None, **client_options: Any) -> Engine:
     """Return an engine for ``target``, which is one of these:
 
     - an engine: itself;
@@ -36,6 +47,10 @@ def connect(target: object = None, *, distribution: Distribution | None = None, 
       it. A user and password in the URL become ``basic_auth``. The default port is 9200 for http, 443 for https.
       Several nodes of a cluster are ``"http://a:9200,http://b:9200"``: where one is away, another is asked;
     - a directory, or None for ``./.es-simhash``: the embedded engine.
+
+    >>> with Index("articles", connect("articles.db")) as index:
+    ...     index
+    Index('articles' by EmbeddedEngine)
     """
     if isinstance(target, str) and is_url(target):
         return connect_to(Server.at(str(target), client_options), distribution)
@@ -51,11 +66,15 @@ def connect(target: object = None, *, distribution: Distribution | None = None, 
 
 
 async def connect_async(
-    target: object = None, *, distribution: Distribution | None = None, **client_options: Any
+    target: Target = None, *, distribution: Distribution | None = None, **client_options: Any
 ) -> AsyncEngine:
     """Return an asynchronous engine for ``target``, as `connect` does, but for asynchronous engines and clients.
 
     The embedded engine reads in one thread and writes in another, one operation at a time in each.
+
+    >>> async def closed():
+    ...     await (await connect_async("articles.db")).close()
+    >>> asyncio.run(closed())
     """
     if isinstance(target, str) and is_url(target):
         return await connect_to_async(Server.at(str(target), client_options), distribution)
@@ -66,6 +85,17 @@ async def connect_async(
     if not inspect.iscoroutinefunction(engine.perform):
         raise InputError(f"This {type(target).__name__} is synchronous. Use connect, or its asynchronous sibling.")
     return cast(AsyncEngine, engine)
+
+
+def place_of(target: Target) -> str:
+    """Write where a target is, without its credentials."""
+    if target is None or isinstance(target, (str, os.PathLike)):
+        place = os.fspath(target or DEFAULT_DIRECTORY)
+        if not is_url(place):
+            return f"in {place}"
+        nodes = [split_url(each) for each in each_url(place)]
+        return f"at {', '.join(origin(each, each.port) for each in nodes if each)}"
+    return f"by {type(target).__name__}"
 
 
 class ThreadedEngine:

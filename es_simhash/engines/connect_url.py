@@ -11,7 +11,8 @@ from es_simhash._core.urls import credentials, each_url, origin, split_url
 from es_simhash.engines.base import AsyncEngine, Engine
 from es_simhash.engines.elasticsearch import AsyncElasticsearchEngine, ElasticsearchEngine
 from es_simhash.engines.opensearch import AsyncOpenSearchEngine, OpenSearchEngine
-from es_simhash.engines.server_kind import Distribution, apparent_kind
+from es_simhash.engines.rest.errors import needs_tls
+from es_simhash.engines.server_kind import Distribution, apparent_kind, speaks_tls
 from es_simhash.errors import ClientVersionError, EngineError, InputError, MissingExtraError, UnreachableError
 from es_simhash.plans.operations import GetInfo
 
@@ -79,6 +80,7 @@ def connect_to(server: Server, distribution: Distribution | None) -> Engine:
         found = engine.perform(GetInfo()).distribution
     except EngineError as error:
         engine.close()
+        _check_scheme(server, error)
         return _engine(server, _revealed_by(error))
     if found == guess:
         return engine
@@ -100,11 +102,20 @@ async def connect_to_async(server: Server, distribution: Distribution | None) ->
         await engine.close()
         if not isinstance(error, EngineError):
             raise
+        await get_running_loop().run_in_executor(None, _check_scheme, server, error)
         return _async_engine(server, _revealed_by(error))
     if found == guess:
         return engine
     await engine.close()
     return _async_engine(server, found)
+
+
+def _check_scheme(server: Server, error: EngineError) -> None:
+    """Raise the error that says so if the server did not answer because it answers only by TLS."""
+    if isinstance(error, UnreachableError):
+        for address in server.addresses:
+            if address.startswith("http://") and speaks_tls(address):
+                raise needs_tls(address) from error
 
 
 def _guess(server: Server) -> Distribution:
@@ -129,7 +140,7 @@ def _revealed_by(error: EngineError) -> str:
     if isinstance(error, (ClientVersionError, UnreachableError)):
         raise error
     raise type(error)(
-        f"{error} Where the engine must not be asked which it is, say so: distribution='elasticsearch' or 'opensearch'."
+        f"{error} If the engine must not be asked for its type, name it: distribution='elasticsearch' or 'opensearch'."
     ) from error.__cause__
 
 
@@ -157,7 +168,7 @@ def _async_engine(server: Server, distribution: str, given: str | None = None) -
 
 
 def _unknown(distribution: str) -> InputError:
-    return InputError(f"The distribution {distribution!r} is not known. Choose elasticsearch or opensearch.")
+    return InputError(f"The distribution {distribution!r} is unknown. Choose elasticsearch or opensearch.")
 
 
 def _elasticsearch_client(server: Server, name: str) -> Any:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from es_simhash.engines.rest.engine import AsyncRestEngine, RestEngine, Writer, content_type, fast_serializers
 from es_simhash.engines.rest.errors import no_connection, timed_out, unreadable
 from es_simhash.engines.rest.requests import Reply, Request
-from es_simhash.errors import ClientVersionError
+from es_simhash.errors import ClientVersionError, install_command
 
 if TYPE_CHECKING:
     from elastic_transport import ApiError
@@ -135,13 +135,13 @@ def _mismatch(error: ApiError, address: str) -> ClientVersionError | None:
         server = int(older[1])
         return ClientVersionError(
             f"{address} runs Elasticsearch {server}, which refuses the client elasticsearch {client}. "
-            f"Install one that fits: pip install 'elasticsearch<{server + 1}'"
+            f"Install a matching one: pip install 'elasticsearch<{server + 1}'"
         )
     refuses_media_type = error.meta.status == 406 and "compatible-with" in text
     if isinstance(error, UnsupportedProductError) or refuses_media_type:
         return ClientVersionError(
-            f"{address} does not say that it is Elasticsearch, and the client elasticsearch talks to nothing else. "
-            "If it is OpenSearch, use a client of opensearch-py (pip install 'es-simhash[opensearch]'); "
+            f"{address} does not identify itself as Elasticsearch, and the client elasticsearch accepts nothing else. "
+            f"For OpenSearch, use a client of opensearch-py ({install_command('opensearch')}); "
             "if a proxy removes the header X-Elastic-Product, let it pass."
         )
     return None

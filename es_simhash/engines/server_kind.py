@@ -39,6 +39,24 @@ def apparent_kind(address: str) -> Distribution | None:
             return None
 
 
+def speaks_tls(address: str) -> bool:
+    """Return whether the server at an ``http://`` address begins TLS, where it may have broken off what was asked."""
+    import socket
+    import ssl
+
+    parts = urlsplit(address)
+    unverified = ssl.create_default_context()
+    unverified.check_hostname, unverified.verify_mode = False, ssl.CERT_NONE
+    try:
+        with (
+            socket.create_connection((parts.hostname or "", parts.port or 80), timeout=_PATIENCE) as plain,
+            unverified.wrap_socket(plain, server_hostname=parts.hostname),
+        ):
+            return True
+    except OSError:
+        return False
+
+
 def _kind_of(headers: dict[str, str], body: bytes) -> Distribution | None:
     named = {name.lower(): value for name, value in headers.items()}
     if named.get("x-elastic-product") == "Elasticsearch":

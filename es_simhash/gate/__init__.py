@@ -2,7 +2,7 @@
 
 **What it promises.** Of documents that are near-duplicates of each other, by the verdict of `Index.find`, one is
 accepted and the others are not: in one request, from two clients in the same second, or before and after a
-``kill -9``. What is like nothing is accepted.
+``kill -9``. New documents are accepted.
 
 **How.** A document is judged by the index, and by what was accepted and the index does not show yet; one request at a
 time, document by document. Each yes is noted in a journal before it leaves. It is remembered until a search of the

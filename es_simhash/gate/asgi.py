@@ -132,7 +132,7 @@ class _Service:
             raise RefusedError(403, "Web pages are not answered without a token. Start the gate with --token-file.")
 
     async def aside(self, is_long: bool, work: Callable[..., _Made], *arguments: Any) -> _Made:
-        """Do what takes long in a thread, so that other clients are answered meanwhile."""
+        """Do what takes long in a thread, so that other clients are answered in the meantime."""
         if not is_long:
             return work(*arguments)
         async with self._aside:

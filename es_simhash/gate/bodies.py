@@ -142,7 +142,7 @@ class Reading:
         self._bodies = bodies
         self._receive = receive
         self._held = 0
-        # Seconds of waiting since the client has made progress, and bytes that came meanwhile.
+        # Seconds of waiting since the client has made progress, and bytes that came in the meantime.
         self._waited = 0.0
         self._gained = 0
         self._since: float | None = None

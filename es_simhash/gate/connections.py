@@ -24,7 +24,7 @@ try:
 except ImportError:  # on Windows
     resource = None  # type: ignore[assignment]
 
-# Bytes that are read at once, and files that a gate opens beside its connections.
+# Bytes that are read at once, and files that a gate opens in addition to its connections.
 _AT_ONCE, _OTHER_FILES = 1 << 16, 300
 
 
@@ -33,7 +33,7 @@ class Connections:
 
     def __init__(self) -> None:
         self._open: dict[Connection, None] = {}
-        # What is read goes on at once, so one buffer is enough.
+        # Data goes on at once, so one buffer is enough.
         self.buffer = memoryview(bytearray(_AT_ONCE))
         self._most = limits.CONNECTIONS
         if resource is not None and (files := resource.getrlimit(resource.RLIMIT_NOFILE)[0]) != resource.RLIM_INFINITY:
@@ -132,7 +132,7 @@ class Connection(HttpToolsProtocol, asyncio.BufferedProtocol):
                 self._refuse(b"431 Request Header Fields Too Large", most.encode())
 
     def on_message_begin(self) -> None:
-        """Begin a request; too many at once are no HTTP."""
+        """Begin a request; too many at once are not HTTP."""
         self._requests += 1
         if self._requests > limits.PIPELINED:
             raise ValueError("too many requests are sent before the first one is answered")

@@ -185,7 +185,7 @@ class Gate:
         """Make what was written durable, and let another process have the state."""
         with self._lock:
             try:
-                # What is in doubt, or not shown, is in the journal.
+                # Documents in doubt, or not shown, are in the journal.
                 with suppress(UnreachableError, UnavailableError):
                     self.settle()
                 if not self._doubts_all:

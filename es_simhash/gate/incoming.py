@@ -31,7 +31,7 @@ def identified(document: Any, id_: str | None, index: str) -> Json:
 
     The id of a document that has none is ``id_``, or a random one.
 
-    A document has its fields beside ``_id`` and ``_routing``, or in ``_source``.
+    A document has its fields next to ``_id`` and ``_routing``, or in ``_source``.
     """
     if isinstance(document, NoDocument):
         raise DocumentError(document.reason)
@@ -91,7 +91,7 @@ def _as_text(value: Any) -> str:
     try:
         return str(value)
     except Exception as error:  # of somebody else's class
-        raise TypeError(f"an object of type {type(value).__name__} has no text") from error
+        raise TypeError("") from error
 
 
 def _check_name(what: str, name: str, least: int, most: int) -> None:
@@ -119,7 +119,8 @@ def _problems(action: Json) -> Iterator[str]:
         if isinstance(value, str) and (problem := _half(value)):
             yield f"The field {path!r:.80} {problem}"
         elif isinstance(value, float) and not math.isfinite(value):
-            yield f"The field {path!r:.80} has the number {value}, which no JSON has. Leave it out, or send null."
+            problem = f"has the number {value}, which JSON does not allow"
+            yield f"The field {path!r:.80} {problem}. Leave it out, or send null."
         elif isinstance(value, dict):
             for name, inner in value.items():
                 if problem := _half(str(name)):

@@ -116,7 +116,7 @@ class Judged:
 class Judge:
     """Judges documents by an index, and by what was accepted before them.
 
-    Where it is not noted in the index how rare features are, that is looked up now and then, as the index grows.
+    If it is not noted in the index how rare features are, that is looked up now and then, as the index grows.
     """
 
     def __init__(self, pending: Pending, candidates: FetchCandidates) -> None:
@@ -183,7 +183,7 @@ class Event:
 
     @staticmethod
     def problem_of(event: Json) -> str | None:
-        """Return why what a journal holds is no event; None if it is one."""
+        """Return why what a journal holds is not an event; None if it is one."""
         match event:
             case {"gone": [*keys]} if all(
                 isinstance(key, list) and len(key) == 2 and all(isinstance(part, str) for part in key) for key in keys
@@ -192,7 +192,7 @@ class Event:
             case {"to": str(), "at": int() | float(), "writes": bool(), "action": {"_id": str(), "_source": dict()}}:
                 is_judged = event.get("kind", "new") in get_args(Kind) and isinstance(event.get("tags") or {}, dict)
                 return None if is_judged else "It is an event with another kind or tags than a gate writes."
-        return "It is no event of a gate: one accepts a document, or names some that are gone."
+        return "Not an event of a gate: one accepts a document, or names some that are gone."
 
     @staticmethod
     def key_of(event: Json) -> Key:
@@ -225,8 +225,8 @@ class Decision:
 class Accepting:
     """Decides by the mode, and remembers what it accepts.
 
-    The same document as before, by its id, text and values in the scope, gets the same answer. What was tagged is in
-    the index beside its original, which must not become the duplicate of its own copy. So there the index is asked,
+    The same document as before, by its id, text and values in the scope, gets the same answer. A tagged document is in
+    the index with its original, which must not become the duplicate of its own copy. So there the index is asked,
     too, by the ids of a request.
     """
 
@@ -304,7 +304,7 @@ class Accepting:
 
     def _without_text(self, judged: Judged) -> str:
         there = what_there_is(judged.wanted.document, self.documents.fields)
-        return f"There is no text to compare in {', '.join(self.documents.fields)}, so it is not taken. {there}"
+        return f"It has no text to compare in {', '.join(self.documents.fields)}, so it is not accepted. {there}"
 
     def _tags(self, duplicates: Iterable[Match]) -> Json | None:
         """Name the nearest document that may stand for others; what is like tagged documents only has no tags."""

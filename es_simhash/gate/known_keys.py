@@ -118,7 +118,7 @@ class KnownKeys:
         """Read the index, in a thread."""
         index = self._embedded.index(self._terms.index)
         generation = index.generation
-        # What is written but not shown would appear later, without a change.
+        # Documents written but not shown would appear later, without a change.
         self._engine.perform(Refresh(self._terms.index))
         self._making = _Making(index, generation, self._thread.submit(self._read, View.of(index)))
 
@@ -197,7 +197,7 @@ class KnownKeys:
             return
         self._making = None
         self._due = time.monotonic() + _PAUSE
-        # Where the index cannot be read, searching it says so.
+        # If the index cannot be read, searching it says so.
         if making.result.exception() is None:
             tables, seconds = making.result.result()
             self._made, self._generation = (making.index, tables), making.generation

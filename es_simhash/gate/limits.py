@@ -5,7 +5,7 @@ They are read where they apply, when they apply.
 
 from __future__ import annotations
 
-# Bytes of a body, or of a line of /bulk; --max-body names another number.
+# Bytes of a body, or of a line of /bulk or standard input.
 BODY = 8 << 20
 # Bytes of all bodies and lines that are read, parsed or answered at once, with what they take when parsed.
 AT_WORK = 128 << 20
@@ -43,6 +43,6 @@ PAUSE = 3600.0
 # Seconds in which a client reads nothing of what it was answered.
 UNREAD = 120.0
 
-# Bytes and documents that are parsed, or rendered, at once; for more, the other clients are answered meanwhile.
+# Bytes and documents that are parsed, or rendered, at once; for more, the other clients are answered in the meantime.
 AT_ONCE = 16 << 10
 RENDERED_AT_ONCE = 20

@@ -9,8 +9,8 @@ write, the index is asked by id (an alias or a data stream is refreshed first, s
 - It lacks the document, and is embedded: that keeps only what was refreshed, so somebody may have been answered. The
   document is written again.
 
-What no gate can use is set aside: what is no event, a document that cannot be read or sent, and one that the engine
-refuses for good. An engine that is away is no reason.
+What no gate can use is set aside: what is not an event, a document that cannot be read or sent, and one that the engine
+refuses for good. An engine that is away is not a reason.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ class Remembering:
         return self._writing.has(key[0])
 
     def _live(self, reject: Callable[[Any, str], object] = lambda record, reason: None) -> dict[Key, Json]:
-        """Return the last event of each document that is not gone by the journal; ``reject`` gets what is no event."""
+        """Return the last event of each document still in the journal; ``reject`` gets what is not an event."""
         found: dict[Key, Json] = {}
         for event in self._journal.events(reject):
             if problem := Event.problem_of(event):

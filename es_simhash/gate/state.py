@@ -8,7 +8,7 @@ Damage before a whole record is an error. A journal that has grown to twice what
 just that.
 
 **What no gate can use** of it is put into a file, so that the gate goes on. A line of JSON each: the ``reason``, the
-document's ``id`` and the ``record``. What is not Unicode, or no event, is a text of JSON, and what is not JSON one of
+document's ``id`` and the ``record``. Anything not Unicode, or not an event, is a text of JSON; anything else one of
 base64; what is nested too deeply to be written has its id alone.
 """
 
@@ -109,11 +109,11 @@ _LEVEL = 1
 _TOGETHER = 100
 # Below this, a journal is not rewritten.
 _SMALL = 1 << 20
-# What is deflated begins with this.
+# Deflated data begins with this.
 _DEFLATED = b"\x78"
-# A payload is at most this long, and its JSON; a longer one is no payload.
+# A payload is at most this long, and its JSON; a longer one is not a payload.
 _LONGEST = 1 << 30
-# Where the system can, it leaves the times of the file out, which nobody reads.
+# If the system can, it leaves the times of the file out, which nobody reads.
 _sync = getattr(os, "fdatasync", os.fsync)
 
 
@@ -152,7 +152,7 @@ class Journal:
             try:
                 found = _decoded(payload)
             except (ValueError, zlib.error) as error:
-                reject(payload, f"It is no list of events as deflated JSON: {error}.")
+                reject(payload, f"Not a list of events as deflated JSON: {error}.")
                 continue
             for event in found:
                 if not isinstance(event, dict):

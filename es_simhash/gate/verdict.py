@@ -76,7 +76,7 @@ class GateOptions:
 
     def __post_init__(self) -> None:
         if self.mode not in get_args(Mode):
-            raise InputError(f"A gate has no mode {self.mode!r}. Choose from: {', '.join(get_args(Mode))}.")
+            raise InputError(f"Unknown mode {self.mode!r}. Choose from: {', '.join(get_args(Mode))}.")
         if (self.mode == "divert") != (self.divert_to is not None):
             raise InputError("The mode divert, and no other, needs the name of another index. Give both or neither.")
         if not self.remember > 0 or self.most_pending < 1:

@@ -110,7 +110,7 @@ class Writing:
     def _written(self, target: str, actions: Sequence[Json]) -> dict[int, str]:
         """Write documents; return the positions of those that the engine refuses, and why.
 
-        Where it refuses a request as a whole for what is in it, the others are written without that.
+        If it refuses a request as a whole for what is in it, the others are written without that.
         """
         written = Written()
         try:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from es_simhash.groups.of_texts import dedup
+from es_simhash.groups.of_texts import group_texts
 from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.fingerprint_store import needed
 from es_simhash.scheme.scheme import Scheme
@@ -33,7 +33,9 @@ def standing(
     The first of several near-duplicates is kept; so is each text with nothing to compare. Each text that is left out is
     near the one that stands for it, not only near another that is left out.
     """
-    with dedup(((str(place), text) for place, text in enumerate(texts)), *how(scheme, similarity, numbers)) as found:
+    with group_texts(
+        ((str(place), text) for place, text in enumerate(texts)), *how(scheme, similarity, numbers)
+    ) as found:
         firsts = found.canonicals.tolist()
     kept: dict[int, list[int]] = {first: [first] for place, first in enumerate(firsts) if first == place}
     for place, first in enumerate(firsts):

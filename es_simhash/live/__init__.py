@@ -1,1 +1,1 @@
-"""What runs long on a live index, which others use meanwhile: jobs, and what they show to operators."""
+"""What runs long on a live index, which others use in the meantime: jobs, and what they show to operators."""

@@ -27,7 +27,7 @@ from es_simhash.scheme.verdict.verifier import is_by_rarity, rarity_of
 # A number that no content hash is.
 _BEYOND = 1 << 64
 
-# What was learnt, or why nothing could be noted; None if there was no need.
+# The rarity table, or why it could not be noted; None if it was not needed.
 Learnt: TypeAlias = LearntRarity | EngineError | None
 
 
@@ -101,7 +101,7 @@ def learn_once(
 ) -> Plan[Learnt]:
     """Learn, unless that was done before or there are few documents, which are compared as they are.
 
-    What is noted in some of the indices behind the name is noted in the others, too. What goes wrong is returned: such
+    A note in some of the indices behind the name is copied to the others. Errors are returned: such
     as that the login may not change a mapping.
     """
     if not is_by_rarity(documents.scheme, documents.scheme.verification):

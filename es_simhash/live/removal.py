@@ -120,7 +120,7 @@ def survey(index: str, documents: Documents, options: UpdateOptions) -> Plan[Rem
 
 def _not_ours(index: str, prefix: str) -> Finding:
     message = f"The index {index!r} has no fields for fingerprints under {prefix!r}, so nothing is removed from it."
-    return Finding("no-fields", "warning", message, "See that the prefix is right, or name fewer indices.", index)
+    return Finding("no-fields", "warning", message, "Check the prefix, or name fewer indices.", index)
 
 
 def _query(documents: Documents) -> Json:

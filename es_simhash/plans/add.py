@@ -269,7 +269,7 @@ def _key(action: Mapping[str, object]) -> _Key | None:
 
 
 class _Leaving:
-    """The documents that the tasks change or delete, apart from those that stay: they are no matches for others."""
+    """The documents that the tasks change or delete, apart from those that stay: they are not matches for others."""
 
     def __init__(self, tasks: Iterable[Task], staying: Sequence[_Newcomer]) -> None:
         kinds = [(task, task.action.get("_op_type", "index")) for task in tasks]
@@ -316,7 +316,7 @@ class _Assignment:
 
     def give(self, newcomers: Sequence[_Newcomer]) -> Plan[None]:
         """Give each of them a group."""
-        # Numbers below zero are no ids of others.
+        # Numbers below zero are not ids of others.
         known = {-1 - number: each for number, each in enumerate(newcomers)}
         wanted = {number: self._wanted(each) for number, each in known.items()}
         made = {number: each.made for number, each in known.items()}
@@ -399,7 +399,7 @@ class _Leaders:
         self._joining[name].append(each)
 
     def write(self) -> Plan[None]:
-        """Let the documents stand for the new ones, unless they have changed meanwhile."""
+        """Let the documents stand for the new ones, unless they have changed in the meantime."""
         by_index: dict[str, list[str]] = defaultdict(list)
         for index, id_ in self._names:
             by_index[index].append(id_)

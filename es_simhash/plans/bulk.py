@@ -315,7 +315,7 @@ def hits_by_id(
 ) -> Plan[dict[str, list[Json]]]:
     """Return the documents with these ids as hits, all of an id together, with the numbers of their last changes.
 
-    Each has the paths ``source`` of its document, or all of it. What was written a moment ago is found if the index is
+    Each has the paths ``source`` of its document, or all of it. Documents written just now are found if the index is
     made to ``refresh``.
     """
     found: dict[str, list[Json]] = defaultdict(list)

@@ -1,6 +1,6 @@
 """Fetching candidates: all of them or, where that is faster, only those near enough for a script on the server.
 
-Documents that are far apart share keys, too. Where many do, a script that filters them out costs the server less time
+Documents that are far apart share keys, too. If many do, a script that filters them out costs the server less time
 than sending them here to be dropped. Every candidate that passes the script is still compared here, so the matches are
 the same.
 """

@@ -28,13 +28,13 @@ from es_simhash.plans.text_comparison import minimum_similarities, plausible_hit
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.query import shared_bands
 from es_simhash.scheme.rerank import (
+    DETAILED_COLUMNS,
     NOTHING,
-    SHOWN_COLUMNS,
     Matches,
     Measured,
     compare,
     matches_of,
-    shown_row,
+    shown_matches,
 )
 from es_simhash.scheme.verdict.verifier import Verifier
 from es_simhash.sketches.key_index import KeyIndex, Keys
@@ -90,9 +90,11 @@ class Checked(Result):
         said = {"new": "is new", "no text": "has no text to compare"}
         verdict = said.get(self.status, f"has {counted(count, 'near-duplicate')}")
         places = {"index": self.in_index, "list": self.earlier}
-        rows = ([place, *shown_row(match)] for place, matches in places.items() for match in matches)
-        notes = [f"It has no value of the scope in: {', '.join(self.missing)}."] if self.missing else []
-        return Shown(f"{name} {verdict}", ["in the", *SHOWN_COLUMNS], rows, count, notes)
+        columns, shown = shown_matches(match for matches in places.values() for match in matches)
+        names = (place for place, matches in places.items() for _ in matches)
+        rows = ([place, *row] for place, row in zip(names, shown, strict=True))
+        notes = [f"It has no value in a field of the scope: {', '.join(self.missing)}."] if self.missing else []
+        return Shown(f"{name} {verdict}", ["in the", *columns], rows, count, notes, detailed=DETAILED_COLUMNS)
 
 
 class SeenDocuments:

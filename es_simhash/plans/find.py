@@ -59,8 +59,8 @@ def find_fingerprinted(
     The fingerprint and the fields of each are ``made`` already.
     """
     searches = [TextSearch(terms, each, *own) for each, own in zip(wanted, made, strict=True)]
-    in_vain = [search.is_in_vain for search in searches]
-    sent = [search for search, is_in_vain in zip(searches, in_vain, strict=True) if not is_in_vain]
+    needless = [search.is_needless for search in searches]
+    sent = [search for search, is_needless in zip(searches, needless, strict=True) if not is_needless]
     if sent:
         yield from terms.experience.read(terms.index, terms.documents)
     by_words = terms.options.candidates == "more_like_this"
@@ -80,8 +80,8 @@ def find_fingerprinted(
         for place, (search, reply) in enumerate(zip(sent, replies, strict=True))
     )
     return [
-        SearchResult(search, NOTHING, True) if is_in_vain else next(results)
-        for search, is_in_vain in zip(searches, in_vain, strict=True)
+        SearchResult(search, NOTHING, True) if is_needless else next(results)
+        for search, is_needless in zip(searches, needless, strict=True)
     ]
 
 
@@ -138,7 +138,7 @@ class TextSearch(ScopedText):
         return self.fingerprint.status == "empty"
 
     @property
-    def is_in_vain(self) -> bool:
+    def is_needless(self) -> bool:
         """Whether nothing can be found by the text: it is empty, or in no scope."""
         return self.is_empty or bool(self.missing)
 

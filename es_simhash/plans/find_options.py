@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, get_args
 
+from es_simhash._core.arguments import check_types
 from es_simhash._core.json_codec import Json
 from es_simhash.documents.actions import Document, check_mapping, checked_id, id_of
 from es_simhash.documents.documents import Documents
@@ -40,7 +41,7 @@ class MatchOptions:
       by default the scheme says. It needs texts.
     - ``estimate``: fingerprints alone decide, and no text is read. By default, texts do as the scheme's
       ``verification`` says, if it has one.
-    - ``scope``: which documents are compared at all, beside what the index's policy demands.
+    - ``scope``: which documents are compared at all, in addition to the index's policy.
     """
 
     by: By | None = None
@@ -53,7 +54,7 @@ class MatchOptions:
 
 @dataclass(frozen=True)
 class FindOptions(MatchOptions):
-    """How near-duplicates are found, beside what a match is (`MatchOptions`): the keywords of `Index.find`.
+    """How near-duplicates are found, in addition to `MatchOptions`: the keywords of `Index.find`.
 
     - ``filter``: a query, or several, that every match must satisfy.
     - ``size``: number of matches to return, the nearest first.
@@ -65,11 +66,14 @@ class FindOptions(MatchOptions):
     - ``relation="containing"`` finds the documents that contain the text instead, ``"contained"`` those that the text
       contains, by the keys of passages in the scheme (`es_simhash.Passages`). Then ``similarity`` is the minimum
       containment, by default that of the level ``near``, .75.
+
+    >>> [match.source for match in index.find(id="1", size=1, source=["title"])]
+    [{'title': 'Storm'}]
     """
 
     filter: Filter = None
     size: int = 10
-    source: Sequence[str] | bool = False
+    source: str | Sequence[str] | bool = False
     idf: IdfTable | None = None
     candidates: Candidates = "keys"
     max_candidates: int = MOST_CANDIDATES
@@ -82,10 +86,9 @@ class FindOptions(MatchOptions):
         return [] if isinstance(self.source, bool) else name_list(self.source)
 
     def __post_init__(self) -> None:
+        check_types(self)
         if self.candidates not in get_args(Candidates):
-            raise InputError(
-                f"There are no candidates {self.candidates!r}. Choose from: {', '.join(get_args(Candidates))}."
-            )
+            raise InputError(f"Unknown candidates {self.candidates!r}. Choose from: {', '.join(get_args(Candidates))}.")
         self._check_relation()
         if self.estimate and self.needs_texts:
             raise InputError("Weights, numbers and more_like_this need texts. Leave the estimate out.")
@@ -100,12 +103,12 @@ class FindOptions(MatchOptions):
             return
         if self.relation not in get_args(Relation):
             raise InputError(
-                f"There is no relation {self.relation!r}. Choose from: {', '.join(get_args(Relation))}; or leave "
+                f"Unknown relation {self.relation!r}. Choose from: {', '.join(get_args(Relation))}; or leave "
                 "it out, for near-duplicates."
             )
         if self.by or self.distance is not None or self.estimate or self.needs_texts:
             raise InputError(
-                f"The relation {self.relation!r} is found by passages and decided by texts. Leave out what compares "
+                f"The relation {self.relation!r} is found by passages and verified in texts. Leave out what compares "
                 "fingerprints, weights, numbers and more_like_this."
             )
 
@@ -115,7 +118,11 @@ class FindOptions(MatchOptions):
         return self.candidates == "more_like_this" or self.idf is not None or bool(self.numbers)
 
     def verification(self, settings: Settings) -> Verification | None:
-        """Return how texts are compared; None if they are not, or by their passages."""
+        """Return how texts are compared; None if they are not, or by their passages.
+
+        >>> FindOptions(estimate=True).verification(scheme) is None
+        True
+        """
         if self.relation is not None:
             return None
         found = verification_of(settings, estimate=self.estimate, numbers=self.numbers, needs_texts=self.needs_texts)
@@ -123,7 +130,11 @@ class FindOptions(MatchOptions):
         return replace(found, features="scheme") if found and self.idf is not None else found
 
     def criteria(self, settings: Settings) -> Criteria:
-        """Return what a match is under a scheme."""
+        """Return what a match is under a scheme.
+
+        >>> FindOptions(similarity="copies").criteria(scheme).similarity
+        0.85
+        """
         verification = self.verification(settings)
         if self.relation is not None:
             least = "near" if self.similarity is None else self.similarity
@@ -210,7 +221,7 @@ def query_documents_by_id(
         hits |= {hit["_id"]: hit for hit in (yield from with_source(index, reply["hits"]["hits"], fields))}
     for id_ in missing:
         if id_ not in hits:
-            raise MissingError(f"There is no document {id_!r} in the index {index!r}. Check the id.")
+            raise MissingError(f"The index {index!r} has no document {id_!r}. Check the id.")
     wanted = (hits[id_] for id_ in ids)
     actions = [{"_id": hit["_id"], "_index": hit["_index"], "_source": hit.get("_source") or {}} for hit in wanted]
     return list(query_documents(documents, actions).values())

@@ -1,4 +1,4 @@
-"""Finding what contains a text, or what it contains: candidates by keys of passages, decided by the texts.
+"""Finding what contains a text, or what it contains: candidates by keys of passages, verified in the texts.
 
 Keys score as terms of a text do, the more the rarer they are (BM25). So documents that share only boilerplate come
 last, and are left out first where there are more candidates than are compared.

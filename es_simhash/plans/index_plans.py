@@ -7,6 +7,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from es_simhash._core.arguments import made, wrong_type
+from es_simhash._core.harmless import printable
 from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.stored_scripts import StoredScript, stored_scripts
@@ -52,10 +54,10 @@ from es_simhash.plans.scope_fields import check_scope
 from es_simhash.plans.scope_filters import ScopeFilters
 from es_simhash.plans.search_experience import SearchExperience
 from es_simhash.plans.search_terms import SearchTerms
-from es_simhash.plans.text_fields import check_text_fields
+from es_simhash.plans.text_fields import check_text_fields, readable, refuse_absent, texts_there
 from es_simhash.scheme import mapping
 from es_simhash.scheme.rerank import Matches
-from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.scheme import Scheme, is_preset
 from es_simhash.scheme.scope import Policy, Scope, combined
 from es_simhash.scheme.verdict.learnt import LearntRarity
 
@@ -75,7 +77,9 @@ class IndexPlans:
 
     def __init__(self, name: str, **known: Unpack[KnownKeywords]) -> None:
         self.name = name
-        self._expected = Known(**known)
+        if not isinstance(name, str):
+            raise wrong_type("name", name, "the name of an index")
+        self._expected = made(Known, known)
         self._opened: OpenedIndex | None = None
         self._preview: Documents | None = None
         self._filters: dict[Scope, ScopeFilters] = {}
@@ -84,17 +88,31 @@ class IndexPlans:
         self._terms: SearchTerms | None = None
         self._has_fingerprints = False
 
+    def __str__(self) -> str:
+        """Write what is known without a look at the index: the text fields, and the preset."""
+        documents, given = self._opened and self._opened.documents, self._expected
+        fields, scheme = (documents or given).fields, documents.scheme if documents else given.given_scheme
+        parts = [f"fields {' and '.join(fields)}"] if fields else []
+        if scheme:
+            parts.append(f"{'preset' if is_preset(scheme) else 'scheme'} {scheme.name}")
+        return printable(", ".join(parts))
+
     def init(self, create: Json | None, dry_run: bool, policy: Policy | None) -> Plan[Initialised]:
         """Add the fields to the index."""
         if not self._expected.fields:
-            raise InputError(
-                f"The index {self.name!r} needs at least one text field for its fingerprints. "
-                "Name the fields with its texts, as in Index(name, fields=['title', 'body'])."
-            )
+            yield from self._ask_for_fields()
         self._opened = self._preview = None
         self._filters.clear()
         documents = yield from self.wanted_documents()
         return (yield from init(self.name, documents, create, dry_run, policy))
+
+    def _ask_for_fields(self) -> Plan[None]:
+        there = yield from readable(self.name)
+        raise InputError(
+            f"The index {self.name!r} needs at least one text field for its fingerprints. "
+            f"{texts_there(there) if there else 'Name the fields that will hold its texts.'} "
+            "As in: --field title (in Python fields=['title'])."
+        )
 
     def opened(self) -> Plan[OpenedIndex]:
         """Return how the index fingerprints its documents; it is read once."""
@@ -115,6 +133,25 @@ class IndexPlans:
         for name in opened.without_fields:
             raise no_fields(name, self._expected.prefix)
         return opened.documents
+
+    def documents_to_sync(self) -> Plan[tuple[Documents, bool]]:
+        """Return the documents, as the index or else the caller describes them, and whether fields are to be added."""
+        if is_remote(self.name):
+            raise not_from_here(self.name, f"Writing to {self.name!r} is refused")
+        # Indices may have joined the name since it was opened.
+        self._opened = None
+        try:
+            opened = yield from self.opened()
+        except MappingError:
+            if not self.brings_fields:
+                if any(mapping.entries((yield GetMappings(self.name)), self._expected.prefix).values()):
+                    raise
+                yield from self._ask_for_fields()
+            return (yield from self.wanted_documents()), True
+        brings = self.brings_fields and bool(opened.without_fields)
+        if brings:
+            self._opened = None
+        return opened.documents, brings
 
     @property
     def brings_fields(self) -> bool:
@@ -310,6 +347,7 @@ class IndexPlans:
             # A login that cannot read the mapping would not know the policy.
             mappings = yield from readable_mappings(self.name)
             yield from check_text_fields(mappings, documents)
+            yield from refuse_absent(mappings, documents.fields)
             self._preview = replace(documents, policy=policy_in(mappings, documents.prefix))
             self._rarity = IndexRarity(noted_rarity(mappings, documents))
         return self._preview

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from es_simhash._core.humanize import counted
 from es_simhash._core.json_codec import Json, is_false, splits
+from es_simhash._core.rows import Result, Shown
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import AccessError, IndexStateError, MappingError, MissingError
 from es_simhash.plans.open_index import OpenedIndex, check_open, fingerprinted, noted_rarity
@@ -20,7 +22,7 @@ from es_simhash.scheme.verdict.learnt import LearntRarity
 from es_simhash.scheme.verdict.verifier import table_for
 
 # How often to add the fields to a mapping that others change at the same time. Each program that adds a prefix
-# meanwhile can cost an attempt, and the last writer must still bring the copies of all notes into ``_meta``.
+# in the meantime can cost an attempt, and the last writer must still bring the copies of all notes into ``_meta``.
 _ATTEMPTS = 16
 
 
@@ -122,7 +124,7 @@ def bring(index: str, wanted: Json) -> Plan[None]:
     if mapping.merge(index, there, wanted).is_needed:
         raise IndexStateError(
             f"Others changed the mapping of the index {index!r} each time the fields were added. "
-            "Find out who else runs init there, then run it again."
+            "Find the other programs that run init, then run it again."
         )
 
 
@@ -143,8 +145,8 @@ def with_properties(mappings: Json, change: Json) -> Json:
     return {**mappings, **change, "properties": properties}
 
 
-@dataclass(frozen=True)
-class Info:
+@dataclass(frozen=True, repr=False)
+class Info(Result):
     """An index: its engine, its scheme and its policy, and the number of its fingerprints by status.
 
     ``without_fields`` lists the indices behind the name that have no fields: none of their documents has a fingerprint.
@@ -172,6 +174,24 @@ class Info:
     def without(self) -> int:
         """Number of documents without a fingerprint of the scheme."""
         return self.documents - self.fingerprinted
+
+    def shown(self) -> Shown:
+        """Return what the index has, for people."""
+        heading = (
+            f"{', '.join(self.indices)}: {counted(self.documents, 'document')}, {self.without:,} without fingerprint"
+        )
+        found = {
+            "server": self.engine,
+            "indices without fields": ", ".join(self.without_fields),
+            "preset": self.preset,
+            "text fields": ", ".join(self.fields),
+            "fields under": self.prefix,
+            "policy": str(self.policy) if self.policy.to_json() else "",
+            "documents in no scope": f"{self.unscoped:,}" if self.unscoped else "",
+            "documents without a text": f"{empty:,}" if (empty := self.statuses["empty"]) else "",
+        }
+        rows = [(name, value) for name, value in found.items() if value]
+        return Shown(heading, ("", ""), rows, len(rows))
 
 
 def describe(index: str, opened: OpenedIndex) -> Plan[Info]:

@@ -1,4 +1,4 @@
-"""The keywords of methods, by the values that they make; see `tools/sync_index.py`."""
+"""The keywords of functions, by the values that they make; see `tools/sync_index.py`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class KnownKeywords(TypedDict, total=False):
     """The fields of `Known`."""
 
     scheme: Scheme | str | None
-    fields: Sequence[str] | None
+    fields: str | Sequence[str] | None
     prefix: str
     idf: IdfTable | None
     functions: Functions | None
@@ -43,7 +43,7 @@ class FindKeywords(MatchKeywords, total=False):
 
     filter: Filter
     size: int
-    source: Sequence[str] | bool
+    source: str | Sequence[str] | bool
     idf: IdfTable | None
     candidates: Candidates
     max_candidates: int

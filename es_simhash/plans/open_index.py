@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from urllib.parse import quote
 
+from es_simhash._core.arguments import check_types
 from es_simhash._core.humanize import counted
 from es_simhash._core.json_codec import Json, is_true
 from es_simhash.documents.documents import Documents
@@ -24,6 +25,7 @@ from es_simhash.plans.operations import (
     Search,
     is_remote,
 )
+from es_simhash.plans.text_fields import text_fields
 from es_simhash.scheme import mapping, notes
 from es_simhash.scheme.json_form import Functions
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
@@ -49,12 +51,13 @@ class Known:
     """
 
     scheme: Scheme | str | None = None
-    fields: Sequence[str] | None = None
+    fields: str | Sequence[str] | None = None
     prefix: str = DEFAULT_PREFIX
     idf: IdfTable | None = None
     functions: Functions | None = None
 
     def __post_init__(self) -> None:
+        check_types(self)
         if isinstance(self.scheme, str):
             object.__setattr__(self, "scheme", Scheme.preset(self.scheme))
         if self.fields is not None:
@@ -96,7 +99,9 @@ def open_index(index: str, expected: Known) -> Plan[OpenedIndex]:
         return OpenedIndex(documents, without, noted_rarity(mappings, documents), frozenset(mappings))
     if len(without) == len(entries):
         yield from check_open(index)
-        raise no_fields(without[0] if without else index, expected.prefix)
+        raise no_fields(
+            without[0] if without else index, expected.prefix, mappings.get(without[0] if without else index)
+        )
     documents = _agreed({name: entry for name, entry in entries.items() if entry}, expected)
     return OpenedIndex(documents, without, noted_rarity(mappings, documents), frozenset(mappings))
 
@@ -147,16 +152,18 @@ def indices_behind(index: str, expected: Known) -> Plan[IndicesBehind]:
         others = Documents(expected.given_scheme or Scheme.preset("default"), expected.fields, expected.prefix)
     if others is None:
         yield from check_open(index)
-        raise no_fields(next(iter(entries), index), expected.prefix)
+        raise no_fields(next(iter(entries), index), expected.prefix, next(iter(mappings.values()), None))
     policy = policy_in(mappings, expected.prefix)
     return IndicesBehind({name: found.get(name, others) for name in sorted(entries)}, mappings, policy)
 
 
-def no_fields(index: str, prefix: str) -> MappingError:
-    """Return the error for an index without fields."""
+def no_fields(index: str, prefix: str, there: Json | None = None) -> MappingError:
+    """Return the error for an index without fields; its mapping names its text fields."""
+    texts = text_fields(there or {})
+    named = f"name its text fields ({', '.join(texts)})" if texts else "name its text fields"
     return MappingError(
-        f"The index {index!r} has no fields for fingerprints under {prefix!r}. Add them with init, or find by "
-        "candidates='more_like_this' for now."
+        f"The index {index!r} has no fields for fingerprints under {prefix!r}. Add them with init, and {named}, or "
+        "search without them: find --preview (candidates='more_like_this')."
     )
 
 
@@ -166,7 +173,7 @@ def _agreed(entries: Mapping[str, Json], expected: Known) -> Documents:
         if (other["id"], other.get("fields")) != (entry["id"], entry.get("fields")):
             raise SchemeMismatchError(
                 f"The index {first!r} holds fingerprints of the scheme {entry['id']} over {entry.get('fields')}, but "
-                f"{name!r} of {other['id']} over {other.get('fields')}. Search them apart."
+                f"{name!r} of {other['id']} over {other.get('fields')}. Search them separately."
             )
     given = expected.given_scheme
     if given and given.id != entry["id"]:
@@ -211,7 +218,7 @@ def _scheme_of(index: str, entry: Json, expected: Known) -> Scheme:
     scheme = Scheme.from_json(json.dumps(entry["scheme"]), idf=expected.idf, functions=expected.functions)
     if scheme.id != entry["id"]:
         raise SchemeMismatchError(
-            f"The index {index!r} holds fingerprints of the scheme {entry['id']}, but the settings beside that id in "
+            f"The index {index!r} holds fingerprints of the scheme {entry['id']}, but the settings next to that id in "
             f"its mapping are those of {scheme.id}. Pass the scheme that the documents were written with."
         )
     return scheme
@@ -267,7 +274,7 @@ def unreadable(index: str) -> MappingError:
     """Return the error for an index whose scheme nothing shows."""
     return MappingError(
         f"{index!r} {_ONLY_SEARCHED}. To search it, name the fields with its texts, and its scheme unless it is the "
-        f"default; or name an index of this cluster with the same scheme beside it: 'articles,{index}'."
+        f"default; or name an index of this cluster with the same scheme alongside it: 'articles,{index}'."
     )
 
 
@@ -311,6 +318,17 @@ def note(index: str, name: str, value: Json | None) -> Plan[None]:
         yield PutMapping(index, {"properties": properties})
 
 
+def groups_note(documents: Documents) -> str:
+    """Return the name of the note that an index keeps of its groups."""
+    return f"_grouped_{documents.prefix}"
+
+
+def grouping_noted(mapping: Json, documents: Documents) -> Json | None:
+    """Return the options in the note about groups, without the changes that groups take into account."""
+    there = noted(mapping, groups_note(documents)) or {}
+    return {key: there[key] for key in ("asked", "singles")} if "asked" in there else None
+
+
 def forget_prefix(index: str, prefix: str) -> Plan[None]:
     """Remove the note about the fields under a prefix, and its copy."""
     there = (yield GetMappings(index))[index]
@@ -334,8 +352,8 @@ def note_in_meta(index: str, name: str, value: Json | None) -> Plan[None]:
     )
 
 
-def note_where_allowed(index: str, name: str, value: Json) -> Plan[None]:
-    """Write a note if the login may change the mapping, and the mapping can take its fields."""
+def note_where_allowed(index: str, name: str, value: Json | None) -> Plan[None]:
+    """Write a note, or remove it, if the login may change the mapping, and the mapping can take its fields."""
     if (yield from _may_change_mapping(index)):
         with suppress(AccessError, IndexStateError, MappingError):
             yield from note(index, name, value)
@@ -400,7 +418,7 @@ def fingerprinted(index: str, documents: Documents) -> Plan[int]:
 def noted_rarity(mappings: dict[str, Json], documents: Documents) -> LearntRarity | None:
     """Return what was learnt for the scheme in one of these indices: the oldest, which no new index can replace.
 
-    What was learnt of other features than are compared now does not count.
+    A table of other features than are compared now does not count.
     """
     scheme, found = documents.scheme, _notes(mappings, documents).values()
     ours = [each for each in found if is_of(each, scheme)]

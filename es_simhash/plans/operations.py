@@ -206,7 +206,7 @@ class Count(Operation[int]):
 class Reader:
     """A snapshot of an index that an engine keeps open, named by ``id``.
 
-    It is taken when its first page is read, at the latest. A reader that ``is_apart`` reads beside readers of its own
+    It is taken when its first page is read, at the latest. A reader that ``is_apart`` reads next to readers of its own
     kind.
     """
 

@@ -202,7 +202,7 @@ def _field_with(mapped: _Mapped, path: str, text: str) -> str | None:
         # An empty text counts as false in a field of booleans.
         if kind == "boolean" and text == "true":
             return name
-        # What is a number there has another value if it would be written otherwise.
+        # A number there has another value if it would be written otherwise.
         if kind in _KEYWORDS and "normalizer" not in held and _holds(held, text) and number_in(text) in (None, text):
             return name
     return None

@@ -112,7 +112,7 @@ class SearchExperience:
     def note(self, documents: Documents, hits: Sequence[Json], part: Part) -> None:
         """Take in what the first reply of a search shows: all lengths at first, then one, since measuring takes time.
 
-        What was measured lets later replies have as many documents.
+        Measurements let later replies have as many documents.
         """
         self.candidates = _average(self.candidates, len(hits))
         self._searches += 1

@@ -8,16 +8,19 @@ from typing import Any
 
 from es_simhash._core.json_codec import Json, is_false, splits, values_at
 from es_simhash.documents.documents import Documents
+from es_simhash.documents.sources import what_there_is
 from es_simhash.errors import MappingError
 from es_simhash.plans.operation_retry import attempt
-from es_simhash.plans.operations import Plan, Search
+from es_simhash.plans.operations import Count, GetMappings, Plan, Search
 from es_simhash.plans.reply_size import FIRST_DOCUMENTS, sampled, with_source
+from es_simhash.scheme import notes
 from es_simhash.scheme.json_form import is_identity
 from es_simhash.scheme.mapping import entries
 from es_simhash.scheme.own_fields import DEFERRED
 
 # A few documents nearly always show all fields; for a field that none of them has, many are read.
 _FEW = FIRST_DOCUMENTS
+_TEXTS = ("text", "match_only_text", "annotated_text", "search_as_you_type", "semantic_text")
 _MANY = 1000
 
 
@@ -51,6 +54,50 @@ def check_text_fields(mappings: Mapping[str, Json], documents: Documents) -> Pla
         missing = (yield from fields_in_no_document(index, doubtful)) if doubtful else []
         for error in derived_errors(index, derived_fields(there, documents.fields, missing)):
             raise error
+
+
+def refuse_absent(mappings: Mapping[str, Json], paths: Sequence[str]) -> Plan[None]:
+    """Raise if no mapping has one of the fields, and no document either; an empty index may get them."""
+    if any(field_at(there, path) or derived(there, path) for there in mappings.values() for path in paths):
+        return
+    for index in mappings:
+        count = yield from attempt(Count(index, {"match_all": {}}))
+        missing = (yield from attempt(fields_in_no_document(index, paths))) if count else None
+        if missing is None or len(missing) < len(paths):
+            return
+    for index in mappings:
+        raise MappingError(f"{no_text(index, paths)}. {texts_there(mappings, paths)}")
+
+
+def readable(index: str) -> Plan[dict[str, Json]]:
+    """Return the mappings behind a name; none if there is no such index, or this login may not read them."""
+    there = yield from attempt(GetMappings(index))
+    return there or {}
+
+
+def texts_there(mappings: Mapping[str, Json], asked: Sequence[str] = ()) -> str:
+    """Return a sentence with the text fields of the mappings, and one with those that may be meant."""
+    names = dict.fromkeys(path for there in mappings.values() for path in text_fields(there))
+    if not names:
+        return "Its mapping has no text field. Name a field of its documents that holds text."
+    return what_there_is(names, asked, "Its text fields are:", "Name those that hold your texts.")
+
+
+def text_fields(mapping: Json) -> list[str]:
+    """Return the fields of a mapping that hold texts, but for those of fingerprints, as dotted paths.
+
+    >>> text_fields({"properties": {"meta": {"properties": {"title": {"type": "text"}}}, "site": {"type": "keyword"}}})
+    ['meta.title']
+    """
+    own = tuple(f"{name}." for name in notes.names(mapping) | notes.in_fields(mapping))
+    return [path for path in _text_fields(mapping, "") if not path.startswith(own)]
+
+
+def _text_fields(mapping: Json, above: str) -> Iterator[str]:
+    for name, field in (mapping.get("properties") or {}).items():
+        if field.get("type") in _TEXTS:
+            yield f"{above}{name}"
+        yield from _text_fields(field, f"{above}{name}.")
 
 
 def has_these_fields(index: str, mapping: Json, documents: Documents) -> bool:
@@ -171,7 +218,7 @@ _SAMPLE = 100
 def foreign_in(documents: Documents, source: Json) -> str | None:
     """Describe what a document has instead of our fields, to follow its name in a message; None if nothing is foreign.
 
-    Other names in the object beside ours do no harm.
+    Other names next to ours in the object do no harm.
     """
     found = _found(documents.prefix, documents.all_names, source)
     return found and f"has {found} where the fields belong, in the object {documents.prefix!r}"

@@ -1,8 +1,8 @@
 """The ceiling of any fingerprint: all pairs by the exact Jaccard similarity of their features.
 
 Counting the postings of a document's features, as in a search engine, gives the number of features that it shares with
-every other document, without candidates. Where all features are too many, samples of them estimate it (see
-`es_simhash.quality.feature_samples`). Where the texts are too many for that, a MinHash of 256 values finds pairs with a
+every other document, without candidates. If all features are too many, samples of them estimate it (see
+`es_simhash.quality.feature_samples`). If the texts are too many for that, a MinHash of 256 values finds pairs with a
 probability of 0.999 at the lowest similarity, and they are compared exactly.
 
 The keys of a scheme are below the ceiling: they find the pairs that share enough of them.
@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
 from es_simhash._core.stages import counted_each
-from es_simhash.groups.of_texts import dedup
+from es_simhash.groups.of_texts import group_texts
 from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.stored_rows import Numbers
@@ -177,5 +177,5 @@ def _by_keys(settings: Settings, texts: Iterable[str], originals: Integers) -> S
     by_features = Verification.of_fingerprints(LEAST)
     generous = replace(plain(settings), simhash=None, minhash=minhash, verification=by_features)
     numbered = ((str(number), text) for number, text in enumerate(texts))
-    with dedup(numbered, generous, GroupOptions(similarity=LEAST)) as groups:
+    with group_texts(numbered, generous, GroupOptions(similarity=LEAST)) as groups:
         return SimilarPairs(predict_pairs(groups, originals), LEAST, False)

@@ -62,7 +62,7 @@ class CorpusDocument:
         return {"_id": self.id, **own}
 
 
-def make_corpus(size: int, seed: int = 1) -> list[CorpusDocument]:
+def make_corpus(size: int, *, seed: int = 1) -> list[CorpusDocument]:
     """Make about ``size`` documents, a third in each language, the same for the same seed."""
     return [document for code in LANGUAGES for document in _in_language(language(code), size // 3, seed)]
 

@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from es_simhash._core.arguments import made
 from es_simhash._core.arrays import Integers
 from es_simhash._core.humanize import counted
 from es_simhash._core.json_codec import Json
 from es_simhash._core.notebook import shortened
 from es_simhash._core.rows import Rows, Shown, as_json
 from es_simhash._core.stages import OnProgress, counted_each
+from es_simhash.documents.given import Documents, given
 from es_simhash.documents.rejected import OnReject
 from es_simhash.groups.groups import Counts
-from es_simhash.groups.of_texts import Documents, dedup
+from es_simhash.groups.of_texts import group_texts
 from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.stored_rows import Numbers
@@ -45,7 +47,13 @@ from es_simhash.quality.scores import (
 )
 from es_simhash.quality.worst_errors import EXAMPLES, ErrorFinder, PairError
 from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.scheme import Scheme, scheme_of
 from es_simhash.scheme.settings import Settings
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from es_simhash.groups.keywords import GroupKeywords
 
 # The lowest threshold of similarity curves: below it, too many documents share keys for all to be compared.
 LEAST = 0.3
@@ -70,7 +78,7 @@ class ClusterScores:
 class Ceiling:
     """The scores of the exact Jaccard similarity of the same features, by its threshold (``curve``).
 
-    ``is_complete`` unless some pairs may be missing. Where there are too many texts for exact similarities, these are
+    ``is_complete`` unless some pairs may be missing. If there are too many texts for exact similarities, these are
     estimates with a ``standard_error`` of at most this, which is 0 otherwise. ``candidates`` is the share of pairs at
     or above the similarity ``threshold`` that meet by the scheme's keys, and ``true_candidates`` that of the
     duplicates: an index has no higher recall.
@@ -255,14 +263,41 @@ class EvaluationOptions:
 def evaluate(
     documents: Documents,
     labels: Labels,
+    *,
+    fields: str | Sequence[str] = (),
+    id_field: str | None = None,
+    scheme: Scheme | str = "default",
+    examples: int = EXAMPLES,
+    on_reject: OnReject = lambda _: None,
+    on_step: OnProgress[str] = lambda _: None,
+    **options: Unpack[GroupKeywords],
+) -> Evaluation:
+    """Group documents, given as to `dedup`, and compare the result with their labels.
+
+    Duplicates out of scope are missed. ``examples`` is the number of errors that the result names. ``on_reject`` gets
+    the labels of unknown documents, and contradictory ones; ``on_step`` is called with what is done next. For the other
+    keywords see `GroupOptions`.
+
+    >>> from es_simhash.quality import Labels, evaluate
+    >>> pairs = [("1", "It rains on the old town."), ("2", "It rains on the old town!"), ("3", "The fair opens.")]
+    >>> evaluate(pairs, Labels.of_clusters([["1", "2"]]), similarity="versions").pairs.recall.value
+    1.0
+    """
+    wanted, how = (
+        given(documents, fields, id_field),
+        EvaluationOptions(examples=examples, on_reject=on_reject, on_step=on_step),
+    )
+    return evaluation_of(wanted, labels, scheme_of(scheme), made(GroupOptions, options), how)
+
+
+def evaluation_of(
+    documents: Documents | StoredDocuments,
+    labels: Labels,
     settings: Settings,
     grouping: GroupOptions | None = None,
     options: EvaluationOptions | None = None,
 ) -> Evaluation:
-    """Group documents, given as to `dedup`, and compare the result with their labels.
-
-    Duplicates out of scope are missed.
-    """
+    """Evaluate by options that are kept."""
     grouping = grouping or GroupOptions()
     with ExitStack() as stack:
         if isinstance(documents, StoredDocuments):
@@ -309,7 +344,7 @@ class _Evaluating:
         """Run all steps."""
         options, truth = self._options, self._truth
         options.on_step("Finding near-duplicates")
-        with dedup(self._documents, self._settings, self._grouping) as found_groups:
+        with group_texts(self._documents, self._settings, self._grouping) as found_groups:
             found = predict_pairs(found_groups, self._originals)
             groups, counts = found_groups.firsts, found_groups.counts
         judged = PairOutcomes.of(found.pairs, truth)
@@ -389,7 +424,9 @@ class _Evaluating:
 
     def _run(self, similarity: float | None, distance: int | None) -> PredictedPairs:
         """Group by another threshold."""
-        with dedup(self._documents, self._settings, with_threshold(self._grouping, similarity, distance)) as groups:
+        with group_texts(
+            self._documents, self._settings, with_threshold(self._grouping, similarity, distance)
+        ) as groups:
             return predict_pairs(groups, self._originals)
 
     def _ceiling(self, similar: SimilarPairs, keys: KeyMatcher) -> Ceiling:

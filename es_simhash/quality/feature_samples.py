@@ -1,7 +1,7 @@
 """Features of texts, all of them or samples whose size is bounded, to compare any two texts by.
 
 The hashes of features are mixed to numbers that are as good as random. A sample of the level l has the features whose
-number begins with l zero bits: about one in 2**l. Where all features are too many, texts with the most of them get the
+number begins with l zero bits: about one in 2**l. If all features are too many, texts with the most of them get the
 lowest level at which they have no more than a limit: 4,096, or half of that and so on, the largest that suffices
 (Flajolet, "On adaptive sampling", 1990). Two texts are compared by their features of the higher level of both, which
 both samples have: with j of k features shared, their Jaccard similarity is about j / k, with the standard error

@@ -86,7 +86,7 @@ Label: TypeAlias = "Member | LabelledPair"
 class Labels:
     """Labels of one kind.
 
-    With clusters, documents without a common cluster are no duplicates. With pairs, other pairs are unknown.
+    With clusters, documents without a common cluster are not duplicates. With pairs, other pairs are unknown.
     """
 
     kind: Kind
@@ -137,7 +137,7 @@ def read_labels(path: str, on_reject: OnReject, format: str | None = None) -> La
         found += labels
     if not found:
         raise InputError(
-            f"There are no labels in {path!r}. Give lines such as "
+            f"The file {path!r} has no labels. Give lines such as "
             '{"cluster": 1, "ids": ["a", "b"]} or {"a": "x", "b": "y", "label": 1}, or a CSV with these columns.'
         )
     return Labels(_kind(found), found)
@@ -148,7 +148,7 @@ def _kind(labels: Sequence[Label]) -> Kind:
 
 
 class _UnusableError(Exception):
-    """A record is no label."""
+    """A record is not a label."""
 
 
 def _labels_of(record: Json, origin: Origin) -> Iterator[Label]:
@@ -156,7 +156,7 @@ def _labels_of(record: Json, origin: Origin) -> Iterator[Label]:
         # Each cluster without a name is another one.
         name = as_id(record.get("cluster")) or f"{origin.file}:{origin.line}"
         if not isinstance(record["ids"], list):
-            raise _UnusableError("The ids of the cluster are no list. Give a list of ids.")
+            raise _UnusableError("The ids of the cluster are not a list. Give a list of ids.")
         ids = [_id(value, "ids") for value in record["ids"]]
         yield from (Member(id_, name, origin) for id_ in ids)
     elif "a" in record or "b" in record:
@@ -166,23 +166,21 @@ def _labels_of(record: Json, origin: Origin) -> Iterator[Label]:
         yield Member(_id(record["id"], "id"), _id(record.get("cluster"), "cluster"), origin)
     else:
         raise _UnusableError(
-            "This is no label. Give records of cluster and ids, of id and cluster, or of a, b and label."
+            "This is not a label. Give records of cluster and ids, of id and cluster, or of a, b and label."
         )
 
 
 def _id(value: Any, field: str) -> str:
     found = as_id(value)
     if found is None:
-        raise _UnusableError(f"There is no id in the field {field!r}. Give a text or a number.")
+        raise _UnusableError(f"The field {field!r} has no id. Give a text or a number.")
     return found
 
 
 def _label(value: Any) -> bool:
     label = _LABELS.get(str(value).lower())
     if label is None:
-        raise _UnusableError(
-            "The label is none of 1, 0, true and false. Say by one of them whether they are duplicates."
-        )
+        raise _UnusableError("The label must be 1, 0, true or false.")
     return label
 
 
@@ -283,7 +281,7 @@ def _of_pairs(
         assert isinstance(label, LabelledPair)
         a, b = sorted((places[label.a], places[label.b]))
         if a == b:
-            on_reject(label.origin.rejected("This is one document, and no pair. Name two.", label.a))
+            on_reject(label.origin.rejected("The pair names one document twice. Name two.", label.a))
             continue
         before = labelled.setdefault((a, b), label)
         if before.are_duplicates != label.are_duplicates:

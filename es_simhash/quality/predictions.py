@@ -17,11 +17,12 @@ import numpy.typing as npt
 from es_simhash._core.arrays import Integers, spread
 from es_simhash._core.environment import MEMORY
 from es_simhash._core.json_codec import Json, values_at
+from es_simhash.documents.given import Document, Documents, given
 from es_simhash.errors import InputError
 from es_simhash.groups.canonical import FIRST, Canonical
 from es_simhash.groups.corpus import Corpus
 from es_simhash.groups.groups import Groups
-from es_simhash.groups.of_texts import Document, Documents, checked, each_document
+from es_simhash.groups.of_texts import checked
 from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.compare import Pairs
 from es_simhash.groups.pairs.scope_columns import ScopeColumns, ScopeRows
@@ -171,7 +172,7 @@ class StoredDocuments:
         stored = cls(memory, scope, canonical)
         try:
             paths = stored._paths
-            for position, document in enumerate(each_document(documents, paths, bool(paths))):
+            for position, document in enumerate(given(documents).each(paths)):
                 if not stored.add(*checked(document, position, bool(paths), str)):
                     raise InputError("Several documents have the same id. Give each document an id of its own.")
         except BaseException:

@@ -10,9 +10,10 @@ from statistics import median
 import numpy as np
 
 from es_simhash._core.stages import OnProgress
+from es_simhash.documents.given import Documents, given
 from es_simhash.documents.rejected import OnReject
 from es_simhash.errors import InputError
-from es_simhash.groups.of_texts import Documents, dedup
+from es_simhash.groups.of_texts import group_texts
 from es_simhash.groups.options import GroupOptions
 from es_simhash.quality.evaluation import LEAST
 from es_simhash.quality.labels import Labels, truth_of
@@ -49,13 +50,16 @@ class Tuned:
 
 
 def tune_by_labels(
-    documents: Documents,
+    documents: Documents | StoredDocuments,
     labels: Labels,
+    *,
+    fields: str | Sequence[str] = (),
+    id_field: str | None = None,
     base: Scheme | None = None,
     on_step: OnProgress[str] = lambda _: None,
     on_reject: OnReject = lambda _: None,
 ) -> Tuned:
-    """Choose the minimum similarity that best fits the labels of documents, (id, text) pairs.
+    """Choose the minimum similarity that best fits the labels of documents, given as to `dedup`.
 
     All else is that of the ``base``, or else of a preset, `preset_for` the texts. Texts are compared by the rule of the
     base if it weighs by rarity, else by the default one.
@@ -64,15 +68,15 @@ def tune_by_labels(
         if isinstance(documents, StoredDocuments):
             stored = documents
         else:
-            stored = stack.enter_context(StoredDocuments.of(documents))
+            stored = stack.enter_context(StoredDocuments.of(given(documents, fields, id_field)))
         return _by_labels(stored, labels, base, on_step, on_reject)
 
 
-def tune_by_similarity(texts: Sequence[str], similarity: float | Level, base: Scheme | None = None) -> Tuned:
+def tune_by_similarity(texts: Sequence[str], *, similarity: float | Level, base: Scheme | None = None) -> Tuned:
     """Give the ``base`` a minimum similarity, or else a preset, `preset_for` the texts."""
     texts = [text for text in texts if text]
     if not texts:
-        raise InputError("There are no texts to tune by. Name the fields that hold them.")
+        raise InputError("The documents have no texts. Name the text fields.")
     base = base or Scheme.preset(preset_for(texts))
     rule = _rule(base)
     rule = replace(rule, similarity=similarity_of(similarity, rule.measure))
@@ -114,7 +118,7 @@ def _some_texts(documents: StoredDocuments) -> list[str]:
 
 def _similar(documents: StoredDocuments, scheme: Scheme, least: float) -> PredictedPairs:
     """Find the pairs that reach the lowest threshold to try."""
-    with dedup(documents, scheme, GroupOptions(similarity=least, scope=documents.scope)) as groups:
+    with group_texts(documents, scheme, GroupOptions(similarity=least, scope=documents.scope)) as groups:
         return predict_pairs(groups, documents.originals)
 
 
@@ -129,8 +133,8 @@ def _with_rule(base: Scheme, rule: Verification) -> Scheme:
 
 def _describe_threshold(threshold: ThresholdChoice) -> str:
     best, own, nearest = threshold.best, threshold.own, threshold.nearest
-    beside = f"that of the scheme's {own.similarity:g} is {own.scores.f1.value:.3f}"
-    others = "it is the scheme's own" if best is own else beside
+    scheme_score = f"that of the scheme's {own.similarity:g} is {own.scores.f1.value:.3f}"
+    others = "it is the scheme's own" if best is own else scheme_score
     level = f"The level nearest to it is {nearest.level}, {nearest.similarity:g}."
     if nearest is best:
         level = f"It is the level {nearest.level}."

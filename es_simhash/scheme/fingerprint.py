@@ -24,6 +24,10 @@ class Fingerprint:
     ``status`` is ``ok``; or ``short`` if the text has too few features for anything but an exact comparison; or
     ``empty`` if it has none, and so no fingerprint. ``minhash`` holds the values of the signature, four bytes each,
     little-endian. What the scheme does not compute is ``None``.
+
+    >>> fingerprint = scheme.fingerprint(text)
+    >>> fingerprint.status, fingerprint.simhash == scheme.fingerprint(text.upper()).simhash
+    ('ok', True)
     """
 
     status: Status
@@ -32,7 +36,11 @@ class Fingerprint:
 
     @classmethod
     def of(cls, status: Status, simhash: int | None, minhash: bytes | None) -> Fingerprint:
-        """Return the fingerprint with these parts, which mean nothing for an empty text."""
+        """Return the fingerprint with these parts, which mean nothing for an empty text.
+
+        >>> Fingerprint.of("empty", 7, None).simhash is None
+        True
+        """
         return cls(status, None, None) if status == "empty" else cls(status, simhash, minhash)
 
     def __str__(self) -> str:
@@ -52,7 +60,11 @@ class Fingerprint:
 
 @dataclass(frozen=True, eq=False)
 class Fingerprints:
-    """The fingerprints of many texts, a row each; those of empty texts mean nothing."""
+    """The fingerprints of many texts, a row each; those of empty texts mean nothing.
+
+    >>> [batch.statuses.tolist() for batch in scheme.fingerprint_batches([text, ""])]
+    [[0, 2]]
+    """
 
     statuses: npt.NDArray[np.uint8]
     simhashes: Codes | None

@@ -51,7 +51,7 @@ def in_batches(items: Iterable[Item], make: Callable[[Sequence[Item]], Result], 
 
 
 def check_threads(threads: int) -> None:
-    """Refuse what is no number of threads."""
+    """Refuse what is not a number of threads."""
     if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
         raise SchemeError(f"There cannot be {threads!r} threads. Choose a whole number from 1.")
 
@@ -99,7 +99,7 @@ def _in_chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
         length = 0
         for item in islice(rest, _CHUNK_ITEMS):
             chunk.append(item)
-            # What has no length is no text: it is refused, with its position, when the chunk is read.
+            # What has no length is not a text: it is refused, with its position, when the chunk is read.
             try:  # noqa: SIM105 - suppress would cost more than the rest of the loop
                 length += len(item)  # type: ignore[arg-type]
             except TypeError:

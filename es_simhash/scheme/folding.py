@@ -4,7 +4,7 @@ Hits are taken one after the other. Each is folded under the first hit that is s
 is none, it is shown as well. So what is shown depends on the hits before it alone: not on how long the list is, nor on
 how many hits are read at once.
 
-The rule is that of all verbs (`es_simhash.scheme.verdict.rule`). Where the texts of both hits are known they are
+The rule is that of all verbs (`es_simhash.scheme.verdict.rule`). If the texts of both hits are known they are
 compared, as the scheme's verification says; else their fingerprints. Hits without a fingerprint of the scheme are
 shown, and so are those of texts too short to be compared by it.
 """
@@ -112,7 +112,7 @@ class Folding:
     def add(self, hits: Sequence[Json], enough: int | None = None) -> None:
         """Take the next hits of the list.
 
-        Where more than ``enough`` are shown then, later ones are folded under those only, or left out; nothing can be
+        If more than ``enough`` are shown then, later ones are folded under those only, or left out; nothing can be
         added.
         """
         names = [(hit["_index"], hit["_id"], hit.get("_routing")) for hit in hits]
@@ -261,7 +261,7 @@ Name: TypeAlias = tuple[str, str, str | None]
 
 @dataclass(frozen=True)
 class FoldingRule:
-    """When a hit is folded under another: by fingerprints; by texts where there is a ``verifier`` and both are known.
+    """When a hit is folded under another: by fingerprints, or by a ``verifier`` if both texts are known.
 
     ``text_of`` reads the text of a document's source; None or an empty one is not known.
     """
@@ -270,7 +270,7 @@ class FoldingRule:
     scheme_id: str
     prefix: str
     by_fingerprints: Criteria
-    by_texts: Criteria | None = None
+    by_text: Criteria | None = None
     verifier: Verifier | None = None
     text_of: Callable[[Json], str | None] | None = None
 
@@ -282,7 +282,7 @@ class FoldingRule:
 
 @dataclass(eq=False)
 class Columns:
-    """What is compared of some hits."""
+    """The parts of some hits that are compared."""
 
     simhashes: Codes | None
     values: Signatures | None
@@ -406,7 +406,7 @@ class Leaders:
         return self._near_rows(list(folded), [others[place] for place in places], places)
 
     def _have_texts(self, firsts: list[int], others: list[int]) -> list[bool]:
-        """Return which pairs are compared by their texts."""
+        """Return the pairs whose texts are compared."""
         if not self._texts:
             return [False] * len(firsts)
         known = {row for row, text in self._texts.items() if text}
@@ -419,14 +419,14 @@ class Leaders:
         if not places:
             return []
         assert self._rule.verifier
-        assert self._rule.by_texts
+        assert self._rule.by_text
         numbers: dict[int, int] = {}
         ends = [[numbers.setdefault(rows[place], len(numbers)) for place in places] for rows in (firsts, others)]
         texts = [self._texts[row] or "" for row in numbers]
-        measured = self._rule.verifier.measures(texts, np.array(ends), self._rule.by_texts.least)
+        measured = self._rule.verifier.measures(texts, np.array(ends), self._rule.by_text.least)
         self._measures.similarities[places] = measured.similarities
         self._measures.meets[places] = measured.meets
-        self._found[places] = clauses(self._rule.by_texts, _at(self._distances, places), measured)
+        self._found[places] = clauses(self._rule.by_text, _at(self._distances, places), measured)
         is_near: list[bool] = are_near(self._found[places]).tolist()
         return is_near
 
@@ -501,13 +501,13 @@ def _plausible_by_numpy(
 
 
 def _lowest_estimate(rule: FoldingRule) -> float:
-    """Return the lowest estimate with which a pair may be near, by texts or without."""
+    """Return the lowest estimate with which a pair may be near, with texts or without."""
     if rule.by_fingerprints.similarity is None:
         return 1.0
-    if rule.by_texts is None or rule.settings.minhash is None:
+    if rule.by_text is None or rule.settings.minhash is None:
         return rule.by_fingerprints.similarity
-    by_texts = lowest_estimate(rule.by_texts, rule.settings.minhash, rule.estimated_by[1])
-    return min(rule.by_fingerprints.similarity, by_texts)
+    by_text = lowest_estimate(rule.by_text, rule.settings.minhash, rule.estimated_by[1])
+    return min(rule.by_fingerprints.similarity, by_text)
 
 
 def _at(column: Any, places: Any) -> Any:

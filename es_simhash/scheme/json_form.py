@@ -93,8 +93,8 @@ def _without_what_went(form: dict[str, Any]) -> dict[str, Any]:
     if asked:
         wishes = " and ".join(f"{name} {form[name]!r}" for name in asked)
         raise SchemeError(
-            f"The scheme's verification asks for {wishes}, by which texts are not compared any more. Write the scheme "
-            "anew with the measure 'balanced' or 'jaccard', and a share of numbers if these must agree."
+            f"The scheme's verification asks for {wishes}, which this version no longer supports. Write the scheme "
+            "again with the measure 'balanced' or 'jaccard', and a share of numbers if these must agree."
         )
     return {name: value for name, value in form.items() if name not in _GONE}
 

@@ -238,7 +238,7 @@ def more_like_this(texts: Mapping[str, str]) -> Json:
     """
     should = [_more_like_this(field, text) for field, text in texts.items() if text]
     if not should:
-        raise TextError("Nothing is like an empty text. Give a text with letters or digits.")
+        raise TextError("An empty text has no near-duplicates. Give a text with letters or digits.")
     return {"bool": {"should": should, "minimum_should_match": 1}}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, overload
@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from es_simhash._core import arrays
 from es_simhash._core.arrays import Codes, Integers
+from es_simhash._core.harmless import json_text
 from es_simhash._core.humanize import counted, with_error
 from es_simhash._core.json_codec import Json
 from es_simhash._core.notebook import shortened
@@ -44,6 +45,10 @@ class Match:
     ``same_text`` marks texts that are equal, not only similar. ``source`` holds the parts of the document that were
     asked for. ``clause`` of the rule decided (see `es_simhash.scheme.verdict.rule`). Of two texts that were compared by
     their passages alone, only ``containment`` is known: the share of the contained one that stands in the other.
+
+    >>> [match] = index.find(id="1")
+    >>> match.id, match.is_exact, match.same_text
+    ('2', True, False)
     """
 
     index: str
@@ -65,15 +70,39 @@ class Match:
         return "" if self.similarity is None else with_error(self.similarity, self.standard_error, 3)
 
 
-def text_of(source: Json | None) -> str:
-    """Write the parts of a document for people: a single text without its name."""
-    match list((source or {}).values()):
-        case [str(text)]:
-            return shortened(text)
-        case _:
-            return shortened(cell(source))
+def source_columns(sources: Iterable[Json | None]) -> tuple[list[str], list[list[str]]]:
+    """Return a column for each field of documents, and a row of values for each document, for people.
+
+    >>> source_columns([{"title": "A storm", "meta": {"site": "a"}}, {"title": "Rain"}])
+    (['title', 'meta.site'], [['A storm', 'a'], ['Rain', '']])
+    """
+    found = [source or {} for source in sources]
+    values = [dict(_leaves(source)) for source in found]
+    paths = list(dict.fromkeys(path for each in values for path in each))
+    if len(paths) > _MOST_COLUMNS:
+        return ["source"], [[shortened(cell(source))] for source in found]
+    rows = [[shortened(_written(each.get(path))) for path in paths] or [""] for each in values]
+    return paths if len(paths) > 1 else ["source"], rows
 
 
+# A document with more fields is shown as JSON in one column.
+_MOST_COLUMNS = 5
+
+
+def _leaves(source: Json, above: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in source.items():
+        if isinstance(value, dict):
+            yield from _leaves(value, f"{above}{name}.")
+        else:
+            yield f"{above}{name}", value
+
+
+def _written(value: Any) -> str:
+    return value if isinstance(value, str) else "" if value is None else json_text(value)
+
+
+# How many matches a repr names.
+_SHOWN = 3
 _COLUMNS = {
     "index": "string",
     "id": "string",
@@ -88,7 +117,7 @@ _COLUMNS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Matches(Sequence[Match], Rows):
     """The near-duplicates of one text, nearest first.
 
@@ -96,13 +125,17 @@ class Matches(Sequence[Match], Rows):
     result is ``complete`` there were more: beyond the caller's limit, or no nearer than the copies of the text found,
     if these are as many as the caller wants. ``foreign`` counts the candidates that could not be compared, as they have
     fingerprints of another scheme, or unreadable ones. ``status`` is that of the text itself; an empty one has no
-    matches. Candidates out of scope are no candidates; ``unscoped`` counts those among them without a value in one of
+    matches. Candidates out of scope do not count; ``unscoped`` counts those among them without a value in one of
     the scope's fields. A document that itself is ``missing`` values in some fields has no matches.
 
     ``refused`` counts the candidates that are similar enough, but share too few numbers.
 
     They are a table of Arrow, too (``to_arrow()``), with what they hold of the documents as JSON, and a notebook shows
     them as one.
+
+    >>> matches = index.find(id="1")
+    >>> [match.id for match in matches], matches.complete
+    (['2'], True)
     """
 
     matches: tuple[Match, ...]
@@ -130,6 +163,11 @@ class Matches(Sequence[Match], Rows):
         """Yield each match."""
         return iter(self.matches)
 
+    def __repr__(self) -> str:
+        nearest = [f"{match.id!r} {match.nearness}".rstrip() for match in self.matches[:_SHOWN]]
+        more = ", …" if len(self) > _SHOWN else ""
+        return f"Matches({self.shown().heading}{': ' if nearest else ''}{', '.join(nearest)}{more})"
+
     @property
     def columns(self) -> dict[str, str]:
         """The columns of the table, and their types as Arrow calls them."""
@@ -145,37 +183,48 @@ class Matches(Sequence[Match], Rows):
         """Return the nearest matches, and what keeps them from being all, for people."""
         is_by_passages = any(match.containment is not None for match in self)
         noun = ("match", "matches") if is_by_passages else ("near-duplicate",)
-        heading = f"{counted(len(self), *noun)} among {counted(self.candidates, 'candidate')}"
-        return Shown(heading, SHOWN_COLUMNS, map(shown_row, self), len(self), tuple(self._notes()))
+        heading = counted(len(self), *noun) if self else "No near-duplicates"
+        details = [f"{counted(self.candidates, 'candidate was', 'candidates were')} compared."]
+        columns, rows = shown_matches(self)
+        return Shown(heading, columns, rows, len(self), tuple(self._notes()), details, DETAILED_COLUMNS)
 
     def _notes(self) -> Iterator[str]:
         if any(match.standard_error is not None for match in self):
-            yield "Similarities with ± are estimates, by fingerprints alone."
+            yield "Similarities with ± are estimates, based on fingerprints alone."
         if not self.complete and self and all(match.same_text or match.containment == 1.0 for match in self):
-            yield "There may be more: as many copies of the text as were asked for were found. Ask for more of them."
+            yield f"There may be more copies: {len(self):,} were asked for. Ask for more to see them."
         elif not self.complete:
-            yield "There may be more: not all candidates were compared. Ask for a higher similarity, or filter them."
+            yield "There may be more: not all similar documents were compared. Raise the similarity, or add a filter."
         if self.foreign:
-            yield f"Not compared, with a fingerprint of another scheme: {counted(self.foreign, 'candidate')}."
+            were = counted(self.foreign, "document was", "documents were")
+            yield f"{were} not compared: the fingerprints were made with other settings. Run backfill."
         if self.unscoped:
-            yield f"Without a value of the scope: {counted(self.unscoped, 'candidate')}."
+            has = counted(self.unscoped, "document has", "documents have")
+            yield f"{has} no value in a field of the scope, and so no near-duplicates."
         if self.refused:
-            yield f"Similar enough, but with other numbers: {counted(self.refused, 'pair')}."
+            are = counted(self.refused, "document is", "documents are")
+            yield f"{are} similar enough, but the numbers in the texts differ."
         if self.missing:
-            yield f"The document has no value of the scope in: {', '.join(self.missing)}."
+            yield f"The document has no value in a field of the scope: {', '.join(self.missing)}."
         if self.status == "empty":
-            yield "The text is empty, so it has none."
+            yield "The text is empty, and so has no near-duplicates."
         elif self.status == "short":
-            yield "The text is short: its fingerprint says little, and it may have too few words for a passage."
+            yield "The text is short: too short for a reliable comparison by fingerprints."
 
 
-SHOWN_COLUMNS = ("index", "id", "similarity", "bits", "text", "source")
+DETAILED_COLUMNS = ("bits",)
 
 
-def shown_row(match: Match) -> list[str | int | None]:
-    """Return what people see of a match, in these columns."""
-    equal = "equal" if match.same_text else ""
-    return [match.index, match.id, match.nearness, match.distance, equal, text_of(match.source)]
+def shown_matches(matches: Iterable[Match]) -> tuple[list[str], Iterator[list[str | int | None]]]:
+    """Return what people see of matches: the columns, and a row for each."""
+    found = list(matches)
+    columns, sources = source_columns(match.source for match in found)
+    rows = ([*_shown(match), *source] for match, source in zip(found, sources, strict=True))
+    return ["index", "id", "similarity", "bits", "text", *columns], rows
+
+
+def _shown(match: Match) -> list[str | int | None]:
+    return [match.index, match.id, match.nearness, match.distance, "equal" if match.same_text else ""]
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,7 +312,7 @@ class Measured:
 
     @cached_property
     def texts(self) -> PairMeasures:
-        """What is known of the texts of each hit: what was measured, else the estimated similarity, else NaN."""
+        """The similarity of each hit's text: the measured one, else the estimated similarity, else NaN."""
         estimated = self.compared.similarities
         if estimated is None:
             estimated = np.full(len(self.compared.hits), np.nan)

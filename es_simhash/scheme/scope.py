@@ -1,7 +1,7 @@
 """Scopes: which pairs of documents may be near-duplicates at all, by the values of fields and by dates.
 
 Two documents are in scope if the sets of their values are equal in each field of ``within``, disjoint in each field of
-``across``, and if their dates are at most ``window`` apart. What is unknown is out of scope: a document without a value
+``across``, and if their dates are at most ``window`` apart. Unknown values are out of scope: a document without a value
 in one of these fields, or whose date cannot be read, is in no pair.
 
 Values are compared as texts, by one law in every command:
@@ -10,7 +10,7 @@ Values are compared as texts, by one law in every command:
 - A number is its value, however it is written, and if by a fraction or an exponent, the nearest double. 7, 7.0, 70e-1
   and the string "7" are one value, and so are 0 and -0.0, or 1e20 and 100000000000000000000.
 - true and false are the strings "true" and "false".
-- null, and an array of nothing else, is no value; an object, or a number too large to be read, makes the field unknown.
+- null, and an array of nulls, is not a value; an object, or a number too large to be read, makes the field unknown.
 
 An index holds values in other ways: a keyword field as they were written, a double rounded. So what a server is asked
 (`plans.scope_filters`) lets through too much rather than too little, and the comparison here decides.
@@ -60,6 +60,9 @@ class Scope:
     """Which pairs of documents count: ``within`` equal fields, ``across`` unequal ones, in a ``window`` of a ``date``.
 
     Fields are dotted paths; see `Scope.of` for other forms of the arguments.
+
+    >>> Scope(within=("tenant",)).paths
+    ('tenant',)
     """
 
     within: tuple[str, ...] = ()
@@ -90,7 +93,11 @@ class Scope:
         window: timedelta | str | None = None,
         date: str | None = None,
     ) -> Scope | None:
-        """Return the scope of one or more fields and a window such as ``"72h"``; None if none of these is given."""
+        """Return the scope of one or more fields and a window such as ``"72h"``; None if none of these is given.
+
+        >>> str(Scope.of(within="tenant", window="72h", date="published"))
+        'within tenant; 3d of published'
+        """
         same, other = (_checked_paths([each] if isinstance(each, str) else each) for each in (within, across))
         if not (same or other or window or date):
             return None
@@ -107,7 +114,11 @@ class Scope:
         return bool(self.across or self.window)
 
     def values_of(self, document: Mapping[str, Any]) -> ScopeValues | None:
-        """Read the values of a document; None if one is missing or cannot be read."""
+        """Read the values of a document; None if one is missing or cannot be read.
+
+        >>> Scope(within=("tenant",)).values_of({"tenant": 7}).within
+        (('7',),)
+        """
         within = [values_in(document, path) for path in self.within]
         across = [values_in(document, path) for path in self.across]
         date = None if self.date is None else moment_in(document, self.date)
@@ -116,14 +127,23 @@ class Scope:
         return ScopeValues(tuple(tuple(sorted(values)) for values in within), tuple(across), date)
 
     def missing(self, document: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return the fields that keep a document out of all pairs."""
+        """Return the fields that keep a document out of all pairs.
+
+        >>> Scope(within=("tenant",)).missing({"title": "Storm"})
+        ('tenant',)
+        """
         unknown = [path for path in (*self.within, *self.across) if not values_in(document, path)]
         if self.date is not None and moment_in(document, self.date) is None:
             unknown.append(self.date)
         return tuple(dict.fromkeys(unknown))
 
     def in_scope(self, one: ScopeValues | None, other: ScopeValues | None) -> bool:
-        """Return whether two documents, given by their values, may be near-duplicates."""
+        """Return whether two documents, given by their values, may be near-duplicates.
+
+        >>> scope = Scope(within=("tenant",))
+        >>> scope.in_scope(scope.values_of({"tenant": 7}), scope.values_of({"tenant": 8}))
+        False
+        """
         if one is None or other is None or one.within != other.within:
             return False
         if not all(map(frozenset.isdisjoint, one.across, other.across)):
@@ -136,7 +156,11 @@ class Scope:
         return 0 if self.window is None else self.window // timedelta(milliseconds=1)
 
     def narrowed(self, other: Scope | None) -> Scope:
-        """Return the scope of the pairs that are in this one and in another."""
+        """Return the scope of the pairs that are in this one and in another.
+
+        >>> str(Scope(within=("tenant",)).narrowed(Scope(across=("site",))))
+        'within tenant; across site'
+        """
         if other is None:
             return self
         if self.date is not None and other.date is not None and self.date != other.date:
@@ -160,7 +184,11 @@ class Scope:
         return "; ".join(parts)
 
     def to_json(self) -> Json:
-        """Return the scope as JSON, without what it does not have."""
+        """Return the scope as JSON, without what it does not have.
+
+        >>> Scope(within=("tenant",)).to_json()
+        {'within': ['tenant']}
+        """
         found: Json = {"within": list(self.within), "across": list(self.across)}
         if self.window is not None:
             found |= {"window": duration_text(self.window), "date": self.date}
@@ -168,12 +196,16 @@ class Scope:
 
     @classmethod
     def from_json(cls, form: Any) -> Scope:
-        """Read what `to_json` returns."""
+        """Read what `to_json` returns.
+
+        >>> Scope.from_json({"within": ["tenant"]}).within
+        ('tenant',)
+        """
         if isinstance(form, dict) and form.keys() <= {"within", "across", "window", "date"}:
             window = form.get("window")
             length = duration(window) if isinstance(window, str) else window
             return cls(form.get("within", ()), form.get("across", ()), length, form.get("date"))
-        raise InputError(f"{form!r} is no scope. Give an object with within, across, window and date.")
+        raise InputError(f"{form!r} is not a scope. Give an object with within, across, window and date.")
 
 
 def combined(policy: Scope | None, asked: Scope | None) -> Scope | None:
@@ -224,7 +256,7 @@ def duration_text(window: timedelta) -> str:
 
 
 def _no_duration(text: str) -> timedelta:
-    raise InputError(f"{text!r} is no length of time. Write it as 72h, 3d or 30m.")
+    raise InputError(f"{text!r} is not a length of time. Write it as 72h, 3d or 30m.")
 
 
 def _checked_paths(paths: Iterable[str]) -> tuple[str, ...]:
@@ -265,7 +297,11 @@ WhenGrouped: TypeAlias = Literal["batch", "online"]
 
 @dataclass(frozen=True)
 class Policy:
-    """The ``scope`` of all pairs of documents, and whether ``groups`` are made in batches or as documents come."""
+    """The ``scope`` of all pairs of documents, and whether ``groups`` are made in batches or as documents come.
+
+    >>> index.init(policy=Policy(Scope(within=("tenant",)))).created
+    False
+    """
 
     scope: Scope | None = None
     groups: WhenGrouped = "batch"
@@ -281,14 +317,22 @@ class Policy:
         return "; ".join([*([str(self.scope)] if self.scope else []), f"groups {self.groups}"])
 
     def to_json(self) -> Json:
-        """Return the policy as JSON, without what is as by default."""
+        """Return the policy as JSON, without what is as by default.
+
+        >>> Policy(groups="online").to_json()
+        {'groups': 'online'}
+        """
         scope: Json = {} if self.scope is None else {"scope": self.scope.to_json()}
         return scope | ({} if self.groups == "batch" else {"groups": self.groups})
 
     @classmethod
     def from_json(cls, form: Any) -> Policy:
-        """Read what `to_json` returns."""
+        """Read what `to_json` returns.
+
+        >>> Policy.from_json({"groups": "online"}).groups
+        'online'
+        """
         if not isinstance(form, dict) or set(form) - {"scope", "groups"}:
-            raise InputError(f"{form!r} is no policy. Give an object with scope and groups.")
+            raise InputError(f"{form!r} is not a policy. Give an object with scope and groups.")
         scope = None if form.get("scope") is None else Scope.from_json(form["scope"])
         return cls(scope, form.get("groups", "batch"))

@@ -8,7 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, get_args
 
 from es_simhash._core.arrays import words_per_code
+from es_simhash._core.json_codec import Json
 from es_simhash._core.native import by_kernels, native
+from es_simhash._core.rows import Result, Shown
 from es_simhash.errors import SchemeError
 from es_simhash.scheme.verdict.levels import check_similarity
 from es_simhash.scheme.verdict.verification import Verification
@@ -58,6 +60,9 @@ class Layout:
     ``signature_bits`` the signature is stored as well, with that many bits of each value. Without ``doc_values`` of the
     SimHash, the engine's scripts and aggregations cannot read it, and a document takes some 16 bytes less; with a
     ``simhash`` in ``blocks`` alone, some 23 bytes less again.
+
+    >>> Scheme(layout=Layout(simhash="blocks")).layout.simhash
+    'blocks'
     """
 
     keys: KeyForm = "text"
@@ -80,7 +85,11 @@ class Layout:
 
 @dataclass(frozen=True)
 class SimHash:
-    """A SimHash of ``bits`` bits in ``blocks`` blocks, which find every document within ``distance`` bits."""
+    """A SimHash of ``bits`` bits in ``blocks`` blocks, which find every document within ``distance`` bits.
+
+    >>> Scheme(simhash=SimHash(blocks=8, distance=5)).simhash.distance
+    5
+    """
 
     bits: int = 64
     blocks: int = 6
@@ -103,6 +112,9 @@ class MinHash:
 
     ``similarity`` is the minimum Jaccard similarity of a match, unless a query asks for another; by it and the bands it
     is known how many of these a candidate must share (`shared`).
+
+    >>> Scheme(minhash=MinHash(bands=42)).minhash.bands
+    42
     """
 
     kind: str = "one-permutation"
@@ -114,7 +126,7 @@ class MinHash:
 
     def __post_init__(self) -> None:
         if self.kind not in MINHASH_KINDS:
-            raise SchemeError(f"There is no MinHash kind {self.kind!r}. Choose from: {', '.join(MINHASH_KINDS)}.")
+            raise SchemeError(f"Unknown MinHash kind {self.kind!r}. Choose from: {', '.join(MINHASH_KINDS)}.")
         check_size(self.size)
         if self.layout.count * self.layout.rows > self.size:
             raise SchemeError(
@@ -148,6 +160,9 @@ class Passages:
     A passage is a run of words that two texts have in common, ``words`` or more; an ideograph or Hiragana is a word.
     Texts with a run of ``words + window - 1`` in common always share a key of ``key_bits`` bits. A larger ``window``
     makes fewer keys: about ``2 / (window + 1)`` of the number of words.
+
+    >>> Passages(words=6, window=16).guarantee
+    21
     """
 
     words: int = 6
@@ -282,7 +297,7 @@ class Settings:
 
     def _check_weights(self) -> None:
         if self.weights not in get_args(Weights):
-            raise SchemeError(f"There are no weights {self.weights!r}. Choose from: {', '.join(get_args(Weights))}.")
+            raise SchemeError(f"Unknown weights {self.weights!r}. Choose from: {', '.join(get_args(Weights))}.")
         if (self.weights in ("idf", "tfidf")) != (self.idf is not None):
             raise SchemeError(
                 "The weights idf and tfidf, and only they, need an idf table. Learn one with Scheme.with_idf(texts)."
@@ -309,13 +324,13 @@ def _with_normalised_stop_words(tokens: Any, normalisation: Normalisation) -> An
     return replace(tokens, stop_words=frozenset(map(normalisation, stop_words)))
 
 
-Result = TypeVar("Result")
+Made = TypeVar("Made")
 
 # The kinds of tokens that the kernels cut texts into.
 _CUT = (Chars, Runs, RunsAndNumbers, Words)
 
 
-def by_fingerprinter(settings: Settings, make: Callable[[Fingerprinter], Result]) -> Result | None:
+def by_fingerprinter(settings: Settings, make: Callable[[Fingerprinter], Made]) -> Made | None:
     """Return what the compiled kernels of a scheme make; None where numpy must make it, or say what is wrong."""
     return by_kernels(lambda _: make(settings.fingerprinter))
 
@@ -370,13 +385,28 @@ class Preset:
     settings: dict[str, Any]
 
 
-PRESETS: dict[str, Preset] = {
+class Presets(dict[str, Preset], Result):
+    """The presets by their names; a notebook shows them as a table."""
+
+    __repr__ = Result.__repr__
+
+    def shown(self) -> Shown:
+        """Return the names, and when to choose each."""
+        rows = [(name, preset.use) for name, preset in self.items()]
+        return Shown(f"{len(self)} presets: {', '.join(self)}", ("preset", "use"), rows, len(self))
+
+    def to_json(self) -> Json:
+        """Return when to choose each, by the names."""
+        return {name: preset.use for name, preset in self.items()}
+
+
+_PRESETS = {
     "default": Preset(
-        "Texts of a paragraph or more, in any language: MinHash finds what is similar, SimHash what is nearly equal.",
+        "Texts of a paragraph or more, in any language.",
         {},
     ),
     "short": Preset(
-        "Titles, queries, product names and posts: shorter n-grams, and more bands.",
+        "Short texts: titles, queries, product names and posts.",
         {
             "tokens": Chars(3),
             "simhash": SimHash(64, 8, 5),
@@ -386,7 +416,7 @@ PRESETS: dict[str, Preset] = {
         },
     ),
     "passages": Preset(
-        "As default, and for documents that quote or contain one another; the fields of long texts are larger.",
+        "As default, and for documents that quote or contain one another; long texts need larger fields.",
         {"passages": Passages()},
     ),
     "chinese-keywords": Preset(
@@ -394,7 +424,9 @@ PRESETS: dict[str, Preset] = {
         {"tokens": Keywords("tfidf", 22), "weights": "own", "minhash": None, "floor": 4, "verification": None},
     ),
     "strict": Preset(
-        "Almost identical texts only: SimHash within 3 of 64 bits, the smallest fields.",
+        "Almost identical texts only, with the smallest fields.",
         {"minhash": None, "layout": Layout(simhash="blocks"), "verification": None},
     ),
 }
+
+PRESETS = Presets(_PRESETS)

@@ -129,7 +129,7 @@ class _Groups:
     def pairs_between(
         self, left: Integers, right: Integers, distances: Distances, limit: int
     ) -> Iterator[tuple[Pairs, Distances]]:
-        """Yield the pairs of a row of each group in ``left`` and a row of the group in ``right`` beside it."""
+        """Yield the pairs of a row of each group in ``left`` and a row of the group in ``right`` at the same place."""
         for which, place in spread_chunks(self._sizes[left] * self._sizes[right], limit):
             in_left, in_right = np.divmod(place, self._sizes[right[which]])
             first = self._rows[self._starts[left[which]] + in_left]

@@ -135,7 +135,7 @@ _BYTES_A_TEXT = 300
 # The texts of these numbers, which ascend, and how many bytes each has.
 Take = Callable[[Integers], Iterable[str]]
 Sizes = Callable[[Integers], Integers]
-# What is compared of each text.
+# The parts of each text that are compared.
 Prepare = Callable[[Iterable[str]], Iterator[WeightedSet]]
 
 

@@ -3,7 +3,7 @@
 Of each window of w consecutive n-grams, the smallest hash is chosen (Schleimer, Wilkerson, Aiken, "Winnowing: Local
 Algorithms for Document Fingerprinting", SIGMOD 2003). A run of w + n - 1 tokens is a window of w n-grams. Two texts
 that have it in common choose the same hash of it, whatever surrounds it. Of random hashes, 2 / (w + 1) are chosen.
-Where a text has fewer than w n-grams, these are one window.
+If a text has fewer than w n-grams, these are one window.
 """
 
 from __future__ import annotations

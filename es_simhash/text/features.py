@@ -187,7 +187,7 @@ def batch(texts: Sequence[str]) -> TextBatch:
 
 
 def check_texts(texts: Sequence[str]) -> None:
-    """Refuse what is no string, and lone surrogates, by a `TextError`."""
+    """Refuse what is not a string, and lone surrogates, by a `TextError`."""
     encode(texts)
 
 
@@ -401,7 +401,7 @@ _COMMENT = "#"
 def load_stop_words(path: str | os.PathLike[str]) -> frozenset[str]:
     """Read a UTF-8 file with one word a line; skip blank lines and those that begin with ``#``.
 
-    White space around a word is no part of it.
+    White space around a word is not part of it.
     """
     try:
         data = Path(path).read_bytes()

@@ -84,7 +84,7 @@ _LOW_SURROGATES = range(0xDC00, 0xE000)
 # Three values that no unit becomes: one not met yet, one that begins a segment, and one that belongs to the segment
 # before it. The surrogates with these values are in segments themselves.
 _UNKNOWN, _BEGINS, _JOINS = 0xDFFD, 0xDFFE, 0xDFFF
-# Beside what has a combining class: what composes with the character before it, or is a Hangul jamo that does.
+# In addition to characters with a combining class: those that compose with the one before, also Hangul jamo.
 _JAMO = frozenset((*range(0x1161, 0x1176), *range(0x11A8, 0x11C3)))
 _COMPOSING = _JAMO | {
     *(0x9BE, 0x9D7, 0xB3E, 0xB56, 0xB57, 0xBBE, 0xBD7, 0xCC2, 0xCD5, 0xCD6, 0xD3E, 0xD57, 0xDCF, 0xDDF, 0x102E, 0x1B35),
@@ -218,7 +218,7 @@ def _distinct(units: Units, begin: Offsets, end: Offsets) -> tuple[list[str], Of
     long_ones = np.flatnonzero(~is_short).tolist()
     which = np.empty(len(begin), dtype=np.int64)
     which[is_short], which[long_ones] = which_short, len(short) + np.arange(len(long_ones))
-    # No segment ends with NUL, which is no mark.
+    # No segment ends with NUL, which is not a mark.
     distinct = [key.tobytes().decode("utf-16-le").rstrip("\0") for key in short]
     distinct += [data[2 * begin[i] : 2 * end[i]].decode("utf-16-le") for i in long_ones]
     return distinct, which
@@ -272,7 +272,7 @@ def checked_kinds(kinds: Iterable[Folding]) -> tuple[Folding, ...]:
     asked = (kinds,) if isinstance(kinds, str) else tuple(kinds)
     for kind in asked:
         if kind not in KINDS:
-            raise SchemeError(f"There is no folding {kind!r}. Choose from: {', '.join(KINDS)}.")
+            raise SchemeError(f"Unknown folding {kind!r}. Choose from: {', '.join(KINDS)}.")
     return tuple(kind for kind in KINDS if kind in asked)
 
 

@@ -348,7 +348,7 @@ class EngineSuite(EngineBase):
         found = self.ids(engine, index, matching("dedup.bands", *"abcd", least=least))
         assert found == {str(i) for i in range(shared, 5)}
 
-    def test_should_is_optional_beside_must_or_filter(self, engine: Engine, index: str) -> None:
+    def test_should_is_optional_next_to_must_or_filter(self, engine: Engine, index: str) -> None:
         self.put(engine, index, {"1": {"tag": "a", "number": 1}, "2": {"tag": "a"}, "3": {"number": 1}})
         one = {"constant_score": {"filter": {"term": {"number": 1}}, "boost": 3.0}}
         is_a = {"term": {"tag": "a"}}
@@ -528,7 +528,7 @@ class EngineSuite(EngineBase):
 
     # --- replies
 
-    def test_hits_come_in_pages_beside_their_total(self, engine: Engine, index: str) -> None:
+    def test_hits_come_in_pages_next_to_their_total(self, engine: Engine, index: str) -> None:
         self.put(engine, index, {str(i): {"dedup": {"bands": " ".join("abcdefghijkl"[: i + 1])}} for i in range(12)})
         query = matching("dedup.bands", *"abcdefghijkl")
         reply = engine.perform(Search(index, {"query": query}))

@@ -358,7 +358,7 @@ class IndexSuite(IndexBase):
             matches = filled.find(text_of(document), by=by, size=20)
             assert (len(matches), matches.candidates, matches.complete) == (20, 100, False)
             assert all(match.same_text and match.distance == 0 for match in matches)
-        # Those that are wanted beside them are found, too.
+        # Those that are wanted alongside them are found, too.
         filled.add([{"_id": f"e{i}", **edited(document, 1, seed=i)} for i in range(3)], refresh=True)
         matches = filled.find(text_of(document), size=200)
         assert (len(matches), matches.complete) == (133, True)
@@ -542,7 +542,7 @@ class IndexSuite(IndexBase):
     def test_indices_of_different_schemes_are_not_searched_together(self, filled: Any, engine: Any, names: Any) -> None:
         second = self.open(names(), engine, scheme="strict", fields=FIELDS)
         second.init()
-        with pytest.raises(SchemeMismatchError, match="Search them apart"):
+        with pytest.raises(SchemeMismatchError, match="Search them separately"):
             self.open(f"{filled.name},{second.name}", engine).find("a text of some length")
 
     def test_a_scheme_that_is_not_that_of_the_index_is_refused(self, filled: Any, engine: Any) -> None:

@@ -69,7 +69,7 @@ class BackfillSuite(IndexBase):
 
     def backfill(self, index: Any, on_progress: Any = None, on_reject: Any = None, **options: Any) -> Progress:
         """Backfill with these options."""
-        done: Progress = index.backfill(BackfillOptions(**options), on_progress=on_progress, on_reject=on_reject)
+        done: Progress = index.backfill(**options, on_progress=on_progress, on_reject=on_reject)
         return done
 
     def assert_right(self, engine: Any, index: Any, expected: dict[str, Json], routing: str | None = None) -> None:
@@ -128,7 +128,7 @@ class BackfillSuite(IndexBase):
         self.assert_right(engine, index, self.documents)
 
     def test_machines_do_a_share_each(self, engine: Any, index: Any) -> None:
-        written = [index.backfill(BackfillOptions(shard=(i, 3), parallel=2)).written for i in range(3)]
+        written = [index.backfill(shard=(i, 3), parallel=2).written for i in range(3)]
         assert sum(written) == self.count
         assert all(written)
         self.assert_right(engine, index, self.documents)
@@ -177,7 +177,7 @@ class BackfillSuite(IndexBase):
             self.change(engine, index.name, id_, {"body": f"another text of {id_}"})
             documents[id_] |= {"body": f"another text of {id_}"}
         assert self.backfill(index).written == 0
-        progress = index.backfill(BackfillOptions(refresh_stale=True))
+        progress = index.backfill(refresh_stale=True)
         assert (progress.written, progress.current) == (3, self.count - 3)
         self.assert_right(engine, index, documents)
 
@@ -193,7 +193,7 @@ class BackfillSuite(IndexBase):
         self.backfill(index)
         id_, *_ = self.documents
         self.change(engine, index.name, id_, {"title": "", "body": ""})
-        index.backfill(BackfillOptions(refresh_stale=True))
+        index.backfill(refresh_stale=True)
         fields = {name: value for name, value in self.sources(engine, index.name, [id_])[id_]["dedup"].items() if value}
         assert set(fields) == {"content", "scheme", "status"}
 

@@ -91,12 +91,12 @@ class Browser:
 
     @property
     def requests(self) -> list[str]:
-        """What was loaded, or should have been."""
+        """The resources that were loaded, or should have been."""
         return [each["request"]["url"] for each in self.reported("Network.requestWillBeSent")]
 
     @property
     def complaints(self) -> list[dict[str, Any]]:
-        """What was written to the console, by the page or about it."""
+        """The messages on the console, by the page or about it."""
         return self.reported("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
 
     def value(self, expression: str) -> Any:

@@ -18,7 +18,7 @@ def corpus(count: int = 30, seed: int = 1) -> list[Document]:
 
 @cache
 def _stories(count: int, seed: int) -> list[Document]:
-    made = [each for each in make_corpus(2 * count + 12, seed) if each.kind == "original"]
+    made = [each for each in make_corpus(2 * count + 12, seed=seed) if each.kind == "original"]
     by_language = [[each.document for each in made if each.language == code] for code in LANGUAGES]
     chosen = [by_language[place % len(LANGUAGES)][place // len(LANGUAGES)] for place in range(count)]
     return [{field: document[field] for field in FIELDS} for document in chosen]

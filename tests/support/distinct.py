@@ -91,7 +91,7 @@ def folded_by_hand(
     return {each: similar for each, (_, similar) in shown.items()}
 
 
-def by_texts(
+def by_text(
     index: Index, document_of: Callable[[Json], Json] = lambda hit: TEXTS[hit["_id"]]
 ) -> Callable[[Json, Json], bool]:
     """Compare the texts of two hits by the rule."""

@@ -11,10 +11,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tests import ROOT
+from tests.support import dev_tools
+from tests.support.dev_tools import Request
+from tools.translations import LANGUAGES
 
 BENCHMARKS = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
 DESIGN = (ROOT / "benchmarks" / "design.md").read_text(encoding="utf-8")
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").rglob("*.md"))]
+READMES = [ROOT / "README.md", *(ROOT / f"README.{language}.md" for language in LANGUAGES)]
+PAGES = [*READMES, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 RUN = ("python", "console", "http", "cron")
 PICTURES = ("text", "mermaid")
@@ -113,7 +117,9 @@ class Command:
 def commands(block: Block) -> list[Command]:
     """Return the commands of a block, or of a table of cron."""
     if block.kind == "cron":
-        return [Command(line.split(maxsplit=5)[5], "", 0) for line in block.text.splitlines()]
+        return [
+            Command(line.split(maxsplit=5)[5], "", 0) for line in block.text.splitlines() if not re.match(r"\w+=", line)
+        ]
     parts = re.split(r"^\$ ((?:.*\\\n)*.*)\n", block.text, flags=re.MULTILINE)
     if parts[0].strip():
         raise ValueError(f"A block of commands begins with {parts[0]!r}. Begin it with a command, after '$ '.")
@@ -125,22 +131,12 @@ def _command(line: str, after: str) -> Command:
     return Command(line, after[code.end() :] if code else after, int(code[1]) if code else 0)
 
 
-@dataclass(frozen=True)
-class Request:
-    """A request as it is typed into Dev Tools."""
-
-    method: str
-    path: str
-    body: str
-
-
 def requests(block: Block) -> list[Request]:
-    """Return the requests of a block: a method and a path, then the body, on the same line or below."""
-    parts = re.split(r"^(GET|POST|PUT|DELETE|HEAD) (\S+)", block.text, flags=re.MULTILINE)
-    return [
-        Request(method, f"/{path.lstrip('/')}", re.sub(r"^#.*\n", "", body, flags=re.MULTILINE).strip())
-        for method, path, body in zip(parts[1::3], parts[2::3], parts[3::3], strict=True)
-    ]
+    """Return the requests of a block; a comment that says to paste a file of the repository stands for those of it."""
+    pasted = re.sub(
+        r"^# Paste (mappings/\S+)\n", lambda name: (ROOT / name[1]).read_text("utf-8"), block.text, flags=re.M
+    )
+    return dev_tools.requests(pasted)
 
 
 def with_another_backfill() -> str:

@@ -1,4 +1,4 @@
-"""Clients that hold what others need: silent ones, slow ones, greedy ones; and an honest one that asks meanwhile."""
+"""Clients that hold what others need: silent ones, slow ones, greedy ones; and an honest one among them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Crowd:
         for _ in range(count):
             made = socket.socket()
             made.settimeout(_TIMEOUT)
-            # What is not read soon fills it.
+            # Unread data soon fills it.
             made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 14)
             made.connect(address)
             made.setblocking(False)

@@ -10,7 +10,6 @@ from typing import Any
 
 from es_simhash.cli.reports.dashboards.subject import Subject
 from es_simhash.engines.base import Engine
-from es_simhash.groups.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.plans.operations import Search
 from tests.support.corpus import corpus, edited
@@ -65,6 +64,6 @@ class Grouped:
 
 
 def group(index: Index, **options: Any) -> None:
-    with index.group(GroupOptions(similarity=0.5, **options)) as found:
+    with index.group(similarity=0.5, **options) as found:
         index.write_groups(found)
     index.refresh()

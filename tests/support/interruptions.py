@@ -165,6 +165,6 @@ def _processes(mark: str) -> list[str]:
         try:
             if f"{_MARK}={mark}".encode() in (each / "environ").read_bytes():
                 left.append((each / "cmdline").read_text())
-        except OSError:  # another user's, or ended meanwhile
+        except OSError:  # another user's, or ended in the meantime
             continue
     return left

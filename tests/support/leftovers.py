@@ -1,6 +1,6 @@
 """What tests leave behind: files, folders and processes that are still there in the end are listed, and fail the run.
 
-A run has a temporary folder of its own, so that what others leave meanwhile is none of its business. Its processes are
+A run has a temporary folder of its own, so that files of others are none of its business. Its processes are
 those that have the folder's name in their command line or environment.
 """
 

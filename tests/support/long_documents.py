@@ -12,9 +12,6 @@ from hypothesis import strategies as st
 from es_simhash import Index, Passages, Scheme
 from es_simhash._core.json_codec import Json
 from es_simhash.cli.jobs.sample import sample_of_index
-from es_simhash.live.backfill.options import BackfillOptions
-from es_simhash.live.erase.copies import EraseOptions
-from es_simhash.live.reindex.options import ReindexOptions
 from tests.support.reading import never
 
 FIELDS = ["body"]
@@ -25,7 +22,7 @@ _WORDS = [f"word{number}" for number in range(4_000)]
 
 
 def document(length: int, seed: int, is_scan: bool) -> Json:
-    """A document of this length: of text, or of something else beside a short text."""
+    """A document of this length: of text, or of something else next to a short text."""
     rng = random.Random(seed)
     text = " ".join(rng.choices(_WORDS, k=max(12, (200 if is_scan else length) // 9)))
     return {"body": text, **({"scan": "A" * length} if is_scan else {})}
@@ -93,9 +90,9 @@ def read_everything(index: Index, found: list[Json], copy: str) -> Mapping[str, 
         "doctor": index.doctor,
         "sample": lambda: sample_of_index(index.engine, index.name, FIELDS, None, 100, never),
         "group": grouped,
-        "find copies": lambda: index.copies(few, options=EraseOptions(scan=True)),
-        "backfill again": lambda: index.backfill(BackfillOptions(refresh_stale=True)),
-        "reindex": lambda: index.reindex(copy, ReindexOptions()),
+        "find copies": lambda: index.copies(few, scan=True),
+        "backfill again": lambda: index.backfill(refresh_stale=True),
+        "reindex": lambda: index.reindex(copy),
         "write again": lambda: index.add(({"_id": id_, **each} for id_, each in zip(ids, found, strict=True))),
         "remove": index.remove_fields,
     }

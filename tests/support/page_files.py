@@ -93,7 +93,7 @@ def _clusters() -> str:
 
 
 def _pairs() -> str:
-    """Each copy and its original, and others that are no duplicates."""
+    """Each copy and its original, and other pairs."""
     labelled = _labelled()
     originals = {family: id_ for id_, family in reversed(labelled)}
     copies = [(originals[family], id_, 1) for id_, family in labelled if id_ != originals[family]]

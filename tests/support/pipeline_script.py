@@ -1,4 +1,4 @@
-"""What the script of a pipeline makes of documents on a node, beside what Python makes, and texts to try it with."""
+"""What the script of a pipeline makes of documents on a node, alongside what Python makes, and texts to try it with."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ LANGUAGES = (
 
 
 def forms(chosen: random.Random, count: int) -> list[str]:
-    """Documents made from one form, filled in with other words and numbers, which are no duplicates."""
+    """Documents made from one form, filled in with other words and numbers, which are not duplicates."""
     form = "This certificate of day 7 confirms that the {} near the {} was examined as case {} by {} and {}. "
     return [form.format(*chosen.sample(WORDS, 2), 100 + case, *chosen.sample(WORDS, 2)) for case in range(count)]
 

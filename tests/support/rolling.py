@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 
 
 class Rolling:
-    """A server with the name ``news``, which rolls over; an index ``plain`` beside it is just that."""
+    """A server with the name ``news``, which rolls over; and an ordinary index ``plain``."""
 
     def __init__(self, engine: Engine, mappings: Json, is_stream: bool = False) -> None:
         self.engine = engine

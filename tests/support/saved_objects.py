@@ -171,7 +171,7 @@ def _misplaced(dashboard: Json) -> Iterator[str]:
         if grid["i"] != panel["panelIndex"] or grid["x"] + grid["w"] > _COLUMNS or min(grid["x"], grid["y"]) < 0:
             yield f"grid {grid}"
     for one, other in combinations([panel["gridData"] for panel in panels], 2):
-        beside = one["x"] + one["w"] <= other["x"] or other["x"] + other["w"] <= one["x"]
+        adjacent = one["x"] + one["w"] <= other["x"] or other["x"] + other["w"] <= one["x"]
         below = one["y"] + one["h"] <= other["y"] or other["y"] + other["h"] <= one["y"]
-        if one["i"] == other["i"] or not (beside or below):
+        if one["i"] == other["i"] or not (adjacent or below):
             yield f"{one} and {other} overlap"

@@ -7,9 +7,9 @@ from typing import Any
 
 from es_simhash import Canonical
 from es_simhash._core.json_codec import Json
+from es_simhash.documents.given import Document
 from es_simhash.groups.corpus import Corpus
 from es_simhash.groups.groups import Groups
-from es_simhash.groups.of_texts import Document
 
 BY_RANK = Canonical.by(lambda document: document["rank"], ["rank"])
 

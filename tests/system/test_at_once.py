@@ -79,7 +79,7 @@ def test_all_who_ask_for_the_same_in_an_index_that_is_there_get_it(engine: Engin
     assert Index(name, engine).documents.fields == FIELDS
 
 
-def test_one_that_was_made_meanwhile_is_used_as_it_is(
+def test_one_that_was_made_in_the_meantime_is_used_as_it_is(
     engine: Engine, meddler: Meddler, names: Callable[[], str]
 ) -> None:
     name = names()
@@ -149,7 +149,7 @@ def test_a_meta_that_another_program_replaces_takes_no_scheme_with_it(engine: En
     assert entry(engine, name)["id"] == opened.scheme.id
 
 
-def test_a_note_that_was_replaced_meanwhile_is_put_again(
+def test_a_note_that_was_replaced_in_the_meantime_is_put_again(
     engine: Engine, meddler: Meddler, names: Callable[[], str]
 ) -> None:
     name = names()
@@ -168,7 +168,7 @@ def test_a_note_that_was_replaced_meanwhile_is_put_again(
     assert entry(engine, name)["fields"] == list(FIELDS)
 
 
-def test_a_scheme_that_another_has_put_meanwhile_is_seen(
+def test_a_scheme_that_another_has_put_in_the_meantime_is_seen(
     engine: Engine, meddler: Meddler, names: Callable[[], str]
 ) -> None:
     name, wanted = names(), names()
@@ -185,7 +185,7 @@ def test_a_scheme_that_another_has_put_meanwhile_is_seen(
         Index(name, meddler, fields=FIELDS).init()
 
 
-def test_a_copy_that_the_same_reindexing_has_made_meanwhile_is_filled_by_both(
+def test_a_copy_that_the_same_reindexing_has_made_in_the_meantime_is_filled_by_both(
     engine: Engine, meddler: Meddler, names: Callable[[], str]
 ) -> None:
     name, copy = names(), names()
@@ -197,14 +197,14 @@ def test_a_copy_that_the_same_reindexing_has_made_meanwhile_is_filled_by_both(
     assert done.verified.copies == COUNT
 
 
-def test_an_index_that_others_have_made_meanwhile_is_no_copy(
+def test_an_index_that_others_have_made_in_the_meantime_is_not_a_copy(
     engine: Engine, meddler: Meddler, names: Callable[[], str]
 ) -> None:
     name, copy = names(), names()
     create(engine, name)
     fill(engine, name, dict(list(DOCUMENTS.items())[:3]))
     meddler.before = once(CreateIndex, lambda _: create(engine, copy))
-    with pytest.raises(IndexStateError, match="no copy of this one"):
+    with pytest.raises(IndexStateError, match="not a copy of this one"):
         Index(name, meddler, fields=FIELDS).reindex(copy)
 
 

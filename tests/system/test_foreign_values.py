@@ -21,7 +21,6 @@ from es_simhash.engines.base import Engine
 from es_simhash.engines.connect import connect
 from es_simhash.errors import IndexStateError, MappingError, MissingError
 from es_simhash.index import AsyncIndex, Index
-from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.live.reindex.survey import Copying
 from es_simhash.plans.operations import (
     Action,
@@ -269,7 +268,7 @@ def test_a_backfill_stops_and_once_that_is_accepted_leaves_such_documents_alone(
         index.backfill()
     assert of(engine, index.name, *THEIRS, "due") == before
     reported: list[Rejected] = []
-    done = index.backfill(BackfillOptions(accept=frozenset({"foreign-values"})), on_reject=reported.append)
+    done = index.backfill(accept=frozenset({"foreign-values"}), on_reject=reported.append)
     assert (done.written, done.rejected, {each.id for each in reported}) == (1, 2, set(THEIRS))
     assert all("where the fields belong" in each.reason and "--prefix" in each.reason for each in reported)
     assert of(engine, index.name, *THEIRS) == before[:2]
@@ -306,7 +305,7 @@ def test_a_removal_takes_ours_out_and_leaves_theirs(engine: Engine, place: str, 
     before = of(engine, index.name, *THEIRS)
     engine.close()
     done = run("remove", index.name, "--yes", cwd=tmp_path, code=1, ES_SIMHASH_URL=place)
-    assert "3 done, 2 rejected, 2 left" in done.out
+    assert "fingerprints removed from 3 documents, 2 rejected, 2 left" in done.out
     rejects = [json.loads(line) for line in (tmp_path / "rejected.jsonl").read_text(encoding="utf-8").splitlines()]
     assert {each["id"] for each in rejects} == set(THEIRS)
     documents, _ = state(place, index.name, ["1", "2", "3", "due", *THEIRS])

@@ -157,7 +157,7 @@ def test_numbers_of_thousands_of_digits_are_refused_in_files_and_as_texts(tmp_pa
     assert [each.id for each in taken] == ["7"]
     assert [each.line for each in rejected] == [1, 3]
     with pytest.raises(DocumentError, match="not a pair of an id and a text"):
-        dedup([(10**5000, "a text")], Scheme())  # type: ignore[list-item]
+        dedup([(10**5000, "a text")])  # type: ignore[list-item]
     with pytest.raises(DocumentError, match="has a number of thousands of digits in the source field 'body'"):
         Documents(Scheme(), "body").add_fields({"body": 10**5000})
 

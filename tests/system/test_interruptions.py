@@ -22,10 +22,8 @@ from es_simhash.engines.base import Engine
 from es_simhash.engines.connect import ThreadedEngine, connect
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import MissingError
-from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.spool import Spools
 from es_simhash.index import AsyncIndex, Index
-from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.plans.operations import Action, Bulk, CloseReader, Count, CreateIndex, DeleteIndex, Operation, Refresh
 from es_simhash.scheme.scheme import Scheme
 from tests.support.commands import run_alone
@@ -66,8 +64,9 @@ class Verb(NamedTuple):
 EACH_FIELD = " ".join(f"--field {field}" for field in FIELDS)
 VERBS = {
     "backfill": Verb(f"backfill INDEX {EACH_FIELD}", False, "filled"),
-    "backfill in slices": Verb(f"backfill INDEX {EACH_FIELD} --parallel 3", False, "filled"),
+    "backfill in slices": Verb(f"backfill INDEX {EACH_FIELD} --workers 3", False, "filled"),
     "backfill of stale": Verb("backfill INDEX --refresh-stale", True, "filled"),
+    "sync": Verb(f"sync INDEX {EACH_FIELD}", False, "filled"),
     "reindex": Verb(f"reindex INDEX COPY {EACH_FIELD}", False, "copied"),
     "remove": Verb("remove INDEX --yes", True, "empty"),
     "load": Verb(f"load INDEX news.jsonl {EACH_FIELD}", False, "filled"),
@@ -197,7 +196,7 @@ def test_a_command_that_is_refused_everything_ends_within_a_second(
     write_inputs(tmp_path)
     arguments = verb.on(name)
     with interrupted_at(where, request, "refusal", tmp_path) as (url, refused):
-        # What it may do without, such as a refresh, is no error.
+        # What it may do without, such as a refresh, is not an error.
         refused([*arguments, "--url", url]).check(codes=(0, 1, 3, 4))
 
 
@@ -243,7 +242,7 @@ class Hanging(ThreadedEngine):
 
 
 async def group(index: AsyncIndex) -> None:
-    (await index.group(GroupOptions())).close()
+    (await index.group()).close()
 
 
 async def write_groups(index: AsyncIndex) -> None:
@@ -264,7 +263,8 @@ class Work(NamedTuple):
 
 WORK = {
     "backfill": Work(lambda index: index.backfill(), False),
-    "backfill in slices": Work(lambda index: index.backfill(BackfillOptions(parallel=3)), False),
+    "backfill in slices": Work(lambda index: index.backfill(parallel=3), False),
+    "sync": Work(lambda index: index.sync(), False),
     "reindex": Work(lambda index: index.reindex(f"{index.name}-copy"), False),
     "remove": Work(lambda index: index.remove_fields()),
     "group": Work(group),

@@ -13,10 +13,7 @@ import pytest
 from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import Engine
 from es_simhash.errors import IndexStateError, InputError
-from es_simhash.groups.of_index.writing import WriteOptions
 from es_simhash.index import AsyncIndex, Index
-from es_simhash.live.backfill.options import BackfillOptions
-from es_simhash.live.sweep.options import UpdateOptions
 from es_simhash.plans.operations import Count, CreateIndex, DeleteIndex, GetDocuments, Refresh
 from tests.support.commands import lines, run
 from tests.support.whole_indices import fill, servers
@@ -74,7 +71,7 @@ async def groups_written_async(index: AsyncIndex) -> None:
 
 @pytest.mark.parametrize(
     "update",
-    [Index.remove_fields, groups_written, lambda index: index.backfill(BackfillOptions(refresh_stale=True))],
+    [Index.remove_fields, groups_written, lambda index: index.backfill(refresh_stale=True)],
     ids=["remove", "group", "backfill"],
 )
 def test_nothing_is_updated_that_would_lose_a_field(team: Team, update: Callable[[Index], Any]) -> None:
@@ -122,10 +119,10 @@ def test_a_user_who_accepts_the_loss_is_warned_and_has_it_done(team: Team, tmp_p
 def test_in_python_too(team: Team) -> None:
     index = Index(team.name, team.engine)
     with index.group() as grouped:
-        assert index.write_groups(grouped, WriteOptions(accept=ACCEPTED)).written == len(DOCUMENTS)
+        assert index.write_groups(grouped, accept=ACCEPTED).written == len(DOCUMENTS)
         with pytest.raises(InputError, match="'closed' cannot be accepted"):
-            index.write_groups(grouped, WriteOptions(accept=["closed"]))
-    assert index.remove_fields(UpdateOptions(accept=ACCEPTED)).left == 0
+            index.write_groups(grouped, accept=["closed"])
+    assert index.remove_fields(accept=ACCEPTED).left == 0
 
 
 def test_a_removal_leaves_such_an_index_out_and_does_the_others(team: Team, tmp_path: Path) -> None:
@@ -138,7 +135,7 @@ def test_a_removal_leaves_such_an_index_out_and_does_the_others(team: Team, tmp_
             ([team.name], [whole.name])
         ]
         done = run("remove", pattern, "--yes", cwd=tmp_path, code=1, ES_SIMHASH_URL=team.url)
-        assert f"Left out: {team.name}. The reasons are above.\n" in done.err
+        assert f"Left out: {team.name}. See the reasons above.\n" in done.err
         assert team.state == before
         assert [each["_source"] for each in whole.state[0]] == list(DOCUMENTS.values())
     finally:
@@ -170,6 +167,6 @@ def test_an_index_without_our_fields_that_would_lose_something_is_in_nobody_s_wa
 
 def test_where_nothing_is_left_to_remove_nothing_is_lost(team: Team) -> None:
     index = Index(team.name, team.engine)
-    assert index.remove_fields(UpdateOptions(accept=ACCEPTED)).progress.written == len(DOCUMENTS)
+    assert index.remove_fields(accept=ACCEPTED).progress.written == len(DOCUMENTS)
     Index(team.name, team.engine, fields=["body"]).init()
     assert Index(team.name, team.engine).remove_fields().progress.total == 0

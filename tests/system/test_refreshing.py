@@ -68,7 +68,7 @@ def test_nothing_is_refreshed_unasked(meddler: Meddler, name: str) -> None:
 
 
 def test_documents_of_requests_that_an_engine_refuses_in_part_are_found_as_well(engine: Engine, name: str) -> None:
-    """What is sent again lies in some of the shards only."""
+    """Documents sent again lie in some of the shards only."""
     busy = Overloaded(engine, lambda bulk, place: len(bulk.actions) == 1 or place % 2 == 0)
     assert Index(name, busy).add(texts(8), refresh=True).done == 8
     assert found(engine, name) == 8

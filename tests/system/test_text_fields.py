@@ -15,7 +15,6 @@ from es_simhash.engines.base import Engine, run
 from es_simhash.engines.connect import connect
 from es_simhash.errors import EngineError, IndexStateError, MappingError
 from es_simhash.index import Index
-from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.live.backfill.run import Backfill
 from es_simhash.plans.operations import Count, CreateIndex, DeleteIndex, GetMappings
 from es_simhash.plans.text_fields import derived, fields_in_no_document
@@ -161,7 +160,7 @@ def test_a_misspelt_field_stops_unless_that_is_accepted(engine: Engine, names: C
     with pytest.raises(IndexStateError, match=rf"No document of the index '{name}' has text in titel.*--accept text-f"):
         index.backfill()
     assert engine.perform(Count(name, EMPTY)) == 0
-    assert index.backfill(BackfillOptions(accept=frozenset({"text-fields"}))).written == COUNT
+    assert index.backfill(accept=frozenset({"text-fields"})).written == COUNT
     index.refresh()
     assert engine.perform(Count(name, EMPTY)) == COUNT
 
@@ -212,7 +211,7 @@ def test_of_several_indices_one_without_the_field_is_left_out_and_named(
 def test_a_copy_is_not_made_of_documents_without_text(engine: Engine, names: Callable[[], str]) -> None:
     create(engine, name := names())
     fill(engine, name, DOCUMENTS)
-    with pytest.raises(MappingError, match=rf"No document of the index '{name}' has text in titel\. Check"):
+    with pytest.raises(MappingError, match=rf"No document of the index '{name}' has text in titel\. Its text fields"):
         Index(name, engine, fields=["titel"]).reindex(copy := names())
     with pytest.raises(EngineError, match=copy):
         engine.perform(GetMappings(copy))

@@ -186,7 +186,9 @@ def test_a_bulk_helper_writes_nothing_if_no_document_has_the_text(url: str | Non
         with Index(name, target) as index:
             helpers, client = bulk_helpers(index, url)
             with client:
-                with pytest.raises(DocumentError, match=r"has the field body.*They have: bodi, tenant\. Was 'bodi'"):
+                with pytest.raises(
+                    DocumentError, match=r"has the field body.*They have: bodi, tenant\. Did you mean 'bodi'"
+                ):
                     helpers.bulk(client, index.documents.actions(wrong))
                 assert held(name, target) == {}
                 done, errors = helpers.bulk(client, index.documents.actions([*wrong[:500], right]))

@@ -1,4 +1,4 @@
-"""Whatever an engine does meanwhile, each document that is added is written, or named with the reason why it is not."""
+"""Whatever an engine does, each document that is added is written, or named with the reason why it is not."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_asynchronous_writes_wait_as_well(engine: Engine, name: str, monkeypatch
 
     monkeypatch.setattr("asyncio.sleep", sleep)
     times = iter(range(3))
-    busy = Awaited(engine, lambda bulk, place: next(times, None) is None)
+    busy: Any = Awaited(engine, lambda bulk, place: next(times, None) is None)
     assert asyncio.run(AsyncIndex(name, busy).add(actions())).done == COUNT
     assert seconds
     assert written_to(engine, name) == BODIES

@@ -13,6 +13,7 @@ CODES: dict[type[EsSimhashError], int] = {
     errors.EsSimhashError: exits.USAGE,
     errors.SchemeError: exits.USAGE,
     errors.InputError: exits.USAGE,
+    errors.ArgumentError: exits.USAGE,
     errors.TextError: exits.USAGE,
     errors.WeightError: exits.USAGE,
     errors.HashError: exits.USAGE,
@@ -61,7 +62,7 @@ def test_an_error_that_may_pass_and_one_that_needs_a_person_end_differently(
     [
         SchemeError("no."),
         FormatError("no."),
-        TextError("is no text. Give one.", 3),
+        TextError("is not a text. Give one.", 3),
         MissingExtraError("jieba", "chinese"),
     ],
 )

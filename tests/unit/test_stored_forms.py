@@ -59,7 +59,7 @@ def test_fingerprints_in_an_index_of_0_1_are_those_made_now(written_by_0_1: Path
         assert index.backfill().written == 0
 
 
-def test_an_index_of_0_1_takes_documents_and_finds_them_beside_the_old(written_by_0_1: Path) -> None:
+def test_an_index_of_0_1_takes_documents_and_finds_them_next_to_the_old(written_by_0_1: Path) -> None:
     [third] = [each for each in stored_forms.documents() if each["_id"] == "2"]
     text = {name: value for name, value in third.items() if name != "_id"}
     with Index("news", str(written_by_0_1)) as index:

@@ -1,4 +1,4 @@
-"""Certificates that a node and its administrator identify themselves with, made anew for each node."""
+"""Certificates that a node and its administrator identify themselves with, made again for each node."""
 
 from __future__ import annotations
 

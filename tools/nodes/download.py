@@ -1,6 +1,6 @@
 """Servers from Maven Central, unpacked once into the user's cache.
 
-The cache holds whole, verified servers only: everything happens in a `.partial` folder beside the final one,
+The cache holds whole, verified servers only: everything happens in a `.partial` folder next to the final one,
 under a lock, and the last step is a rename. Files in the cache are read-only, since running nodes share them.
 """
 
@@ -60,7 +60,7 @@ def fetch(release: Release) -> Path:
 
 @contextmanager
 def _partial_folder(folder: Path) -> Iterator[Path]:
-    """Yield an empty folder beside `folder`, gone afterwards; what a killed process left there goes first."""
+    """Yield an empty folder next to `folder`, gone afterwards; what a killed process left there goes first."""
     partial = folder.with_name(f"{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir()

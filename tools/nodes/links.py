@@ -173,6 +173,6 @@ def _files_of(pid: int) -> set[str]:
     try:
         for name in os.listdir(folder):
             found.add(os.readlink(f"{folder}/{name}"))
-    except FileNotFoundError:  # closed meanwhile
+    except FileNotFoundError:  # closed in the meantime
         pass
     return found

@@ -33,7 +33,7 @@ _EARLY = "-XX:G1ReservePercent=25 -XX:InitiatingHeapOccupancyPercent=30"
 _HEALTH = "/_cluster/health?wait_for_status=yellow&timeout=5s"
 
 
-class NodeUnavailable(Exception):  # noqa: N818 - it is no error: the machine has no way to run this node
+class NodeUnavailable(Exception):  # noqa: N818 - it is not an error: the machine has no way to run this node
     """No source can give the node; `reason` says why in one sentence."""
 
     def __init__(self, reason: str) -> None:
@@ -47,7 +47,7 @@ class NodeError(Exception):
 
 @dataclass(frozen=True)
 class NodeSpec:
-    """What was asked for."""
+    """The release asked for."""
 
     release: Release
     settings: Mapping[str, Setting] = field(default_factory=dict)
@@ -174,7 +174,7 @@ class OwnedNode(Node):
 
     def kill(self) -> None:
         """End the server as a power failure does, and keep its data."""
-        raise NodeError(f"{self} is no process of ours, so that it cannot be killed. Run the node without Docker.")
+        raise NodeError(f"{self} is not a process of ours, so that it cannot be killed. Run the node without Docker.")
 
     @abstractmethod
     def log_tail(self, lines: int = LOG_LINES) -> str:
@@ -219,4 +219,4 @@ def start_timeout() -> float:
     try:
         return float(text)
     except ValueError:
-        raise NodeError(f"{TIMEOUT_VARIABLE} is {text!r}, which is no number. Set it to seconds.") from None
+        raise NodeError(f"{TIMEOUT_VARIABLE} is {text!r}, which is not a number. Set it to seconds.") from None

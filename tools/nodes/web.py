@@ -31,10 +31,14 @@ def send(
     credentials: Credentials | None = None,
     tls: ssl.SSLContext | None = None,
 ) -> Reply:
-    """Send one request; an error status is a reply, and only a failed connection raises (OSError)."""
+    """Send one request; an error status is a reply, and only a failed connection raises (OSError).
+
+    A tuple is sent as lines of JSON, which ``_bulk`` and ``_msearch`` take.
+    """
     request = urllib.request.Request(url, method=method)
     if body is not None:
-        request.data = json.dumps(body).encode()
+        lines = body if isinstance(body, tuple) else (body,)
+        request.data = "".join(f"{json.dumps(line)}\n" for line in lines).encode()
         request.add_header("Content-Type", "application/json")
     if credentials is not None:
         token = base64.b64encode(":".join(credentials).encode()).decode()

@@ -14,7 +14,7 @@ from es_simhash._core.humanize import counted
 from es_simhash.cli.options.connection import JOB, EngineVerb
 from es_simhash.cli.options.index import filter_option, index_argument, index_options, wanted_documents
 from es_simhash.cli.options.places import is_server
-from es_simhash.cli.options.run import accept_option, run_options, shard_option
+from es_simhash.cli.options.run import accept_option, part_option, run_options
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.backfill import BackfillOutput
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, after, saying_if_interrupted
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 @click.command(name="backfill", cls=EngineVerb, more=JOB)
 @index_argument
-@filter_option("Only documents that this query, as JSON, selects.")
-@click.option("--since", metavar="FIELD:TIME", help="Only documents with this date or a later one in the field.")
-@click.option("--refresh-stale", is_flag=True, help="Also fingerprint texts that changed after their fingerprint.")
-@shard_option("Process shard I of N, on one of N machines.")
+@filter_option("Only documents that match this query (JSON).")
+@click.option("--since", metavar="FIELD:TIME", help="Only documents with this date or a later one.")
+@click.option("--refresh-stale", is_flag=True, help="Also update the fingerprints of texts that have changed.")
+@part_option("Process only part I of N, so that N machines share the work.")
 @click.option("--no-refresh", is_flag=True, help="Turn the index's refreshes off during the run.")
 @click.option("--no-replicas", is_flag=True, help="Drop replicas during the run: faster, but with a single copy.")
 @run_options
@@ -52,7 +52,7 @@ def command(
     """Add fingerprints to the documents of INDEX.
 
     Only documents without fingerprints are processed: to resume a stopped run, run the same command again. With
-    --field, the index first gets the fields, as by init. Documents are updated in place, in these fields only, and
+    --field, the index first gets the fields, as with init. Documents are updated in place, in these fields only, and
     never if somebody else has changed them since they were read.
 
     The checks of doctor run first. If several indices stand behind INDEX, those that cannot be processed are left out,
@@ -89,6 +89,8 @@ def command(
         report.end(progress, rejects)
         _group(output, Index(index, engine, prefix=known["prefix"]), options.patience)
     output.rejected(rejected.count, rejects)
+    if progress.written:
+        output.next_step("group", index)
     if progress.left_out or progress.unsettled:
         return SOME_FAILED
     return after(rejected.count, rejected.may_pass)
@@ -107,11 +109,11 @@ def _group(output: Output, index: Index, patience: float) -> None:
     from es_simhash.groups.of_index.run import reconcile
 
     with saying_if_interrupted(
-        lambda: f"Not all is grouped. Run: es-simhash group {index.name} --incremental --write."
+        lambda: f"Some documents are not grouped yet. Run: es-simhash group {index.name} --incremental --write."
     ):
         written = reconcile(index.engine, index.name, index.documents, patience)
     if written is not None:
-        output.note(f"Groups of {counted(written.written, 'document')} were written.")
+        output.note(f"{counted(written.written, 'document')} grouped.")
 
 
 def _options(given: dict[str, Any]) -> BackfillOptions:

@@ -10,7 +10,12 @@ import click
 from es_simhash._core.humanize import counted
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import Files, input_options
-from es_simhash.cli.options.index import find_options, index_argument, warn_of_indices_without_fields
+from es_simhash.cli.options.index import (
+    index_argument,
+    match_options,
+    similarity_option,
+    warn_of_indices_without_fields,
+)
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import after, saying_if_interrupted
 from es_simhash.cli.show.output import Output
@@ -27,16 +32,17 @@ if TYPE_CHECKING:
 @input_options
 @click.option("--new", "new_only", is_flag=True, help="Print only new documents, which have no near-duplicates.")
 @click.option("--write", is_flag=True, help="Write the documents that are printed to INDEX, once all are checked.")
-@find_options
+@similarity_option
+@match_options
 def command(
     index: str,
     files: Files,
     new_only: bool,
     write: bool,
-    wanted: dict[str, Any],
     prefix: str,
     target: Target,
     output: Output,
+    **wanted: Any,
 ) -> int:
     """List which documents of FILEs have near-duplicates in INDEX, or earlier in the files.
 
@@ -99,27 +105,28 @@ def command(
             make_visible(opened, output)
     output.note(f"{new:,} of {counted(total, 'document')} {'is' if new == 1 else 'are'} new.{ids.note}")
     if without_text.count:
-        output.warn(f"{without_text.sentence} Whether the index has it is unknown.")
+        output.warn(f"{without_text.sentence} They were not checked.")
     _note_refused(output, refused)
     if is_empty:
         output.note(f"{index} has no documents to compare with.")
     if write:
         output.note(f"{counted(done, 'document')} written to {index}.")
     if unscoped:
-        output.note(
-            f"{counted(unscoped, 'document')} had no value in a field of the scope: new, since in scope with no other."
-        )
+        has = counted(unscoped, "document has", "documents have")
+        output.note(f"{has} no value in a field of the scope, and so counts as new.")
     if cut_off:
+        has = counted(cut_off, "document has", "documents have")
         output.note(
-            f"Not all candidates of {counted(cut_off, 'document')} were compared: there are more than "
-            f"{MOST_CANDIDATES:,}, or enough are copies. Use --filter, or a larger --size to see more copies."
+            f"{has} more than {MOST_CANDIDATES:,} similar documents, or enough equal ones: not all were compared. "
+            "Add --filter, or raise --size to see more copies."
         )
     return after(rejects.count + without_text.count, rejects.may_pass)
 
 
 def _note_refused(output: Output, pairs: int) -> None:
     if pairs:
-        output.note(f"Similar enough, but with other numbers: {counted(pairs, 'pair')}.")
+        are = counted(pairs, "pair is", "pairs are")
+        output.note(f"{are} similar enough, but the numbers in the texts differ.")
 
 
 def _actions(

@@ -44,7 +44,6 @@ def command(
     ui: UI | None,
     file: str | None,
     is_import: bool,
-    space: str | None,
     target: Target | None,
     kibana: KibanaTarget | None,
     output: Output,
@@ -53,19 +52,21 @@ def command(
 
     The dashboard consists of saved objects, as NDJSON, for Kibana 7.10 to 9 or OpenSearch Dashboards 2 and 3. Print
     them, write them to a file, or import them at once. If INDEX is a pattern, --breakdown _index compares its indices.
-    The same INDEX and --prefix give the same ids, so importing again replaces the dashboard.
+    The same INDEX and --prefix give the same ids, so importing again replaces the dashboard. A space of Kibana or a
+    tenant of OpenSearch Dashboards is named in the URL: .../s/team, or ...?security_tenant=team.
 
     Example: es-simhash dashboard articles --date published --breakdown site --import --kibana-url http://localhost:5601
     """
     from es_simhash.cli.reports.dashboards.saved_objects import ndjson, saved_objects
     from es_simhash.cli.reports.dashboards.subject import TITLES, Subject
 
-    if is_import != (kibana is not None):
-        given, other = ("--import", "--kibana-url") if is_import else ("--kibana-url", "--import")
-        raise click.UsageError(f"{given} needs {other}. Add it, or drop {given}.")
-    subject = Subject(index, prefix, date_field, by_field, fields, space=None if space == "default" else space)
+    if is_import and not kibana:
+        raise click.UsageError("--import needs --kibana-url. Add it, or drop --import.")
+    if kibana and not (is_import or file):
+        raise click.UsageError("--kibana-url needs --import, or --output for a file. Add one of them.")
+    subject = Subject(index, prefix, date_field, by_field, fields, space=kibana.kibana.space if kibana else None)
     found = _looked_up(subject, target, output)
-    importer = _importer(kibana, output) if kibana else None
+    importer = _importer(kibana, output) if kibana and is_import else None
     chosen = ui or (importer.ui() if importer else None) or found.ui
     objects = saved_objects(replace(found, ui=chosen))
     if file:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import combinations
@@ -11,18 +10,18 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from es_simhash._core.humanize import counted
 from es_simhash.cli.options.connection import METRICS, Verb
 from es_simhash.cli.options.files import Files, input_options, output_file, rarity_option
 from es_simhash.cli.options.group import check_outputs, group_options, groups_file_options, state_option
 from es_simhash.cli.options.index import scheme_option, scheme_or_default, texts_option
 from es_simhash.cli.process import take_little_memory
 from es_simhash.cli.show.exits import after, saying_if_interrupted
-from es_simhash.cli.show.groups import show_groups
+from es_simhash.cli.show.groups import print_groups, show_groups
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.cli.jobs.file_ids import FileIds
-    from es_simhash.cli.jobs.groups_output import Format
     from es_simhash.documents.files import FileDocument
     from es_simhash.groups.groups import Groups
     from es_simhash.groups.of_texts import TextCorpus
@@ -37,7 +36,11 @@ if TYPE_CHECKING:
 @rarity_option
 @state_option
 @groups_file_options
-@output_file("--canonical-only", "canonical_file", help="Write the documents without their duplicates to this file.")
+@output_file(
+    "--canonical-only",
+    "canonical_file",
+    help="Write the documents without their duplicates to this file; as CSV or TSV if it is named so.",
+)
 def command(
     files: Files,
     fields: tuple[str, ...],
@@ -46,7 +49,6 @@ def command(
     rarity_file: str | None,
     canonical: str,
     strip: tuple[str, ...],
-    output_format: Format,
     date_field: str | None,
     scope: Scope | None,
     asked: dict[str, Any],
@@ -60,26 +62,27 @@ def command(
     """
     from es_simhash.cli.jobs.file_ids import FileIds
     from es_simhash.cli.jobs.file_texts import NamedFields, read_texts
+    from es_simhash.cli.jobs.groups_output import delimiter_of
     from es_simhash.cli.jobs.rarity_file import rarity_in
     from es_simhash.documents.files import whole_file
     from es_simhash.documents.sources import patterns
     from es_simhash.groups.canonical import canonical_named
-    from es_simhash.groups.of_texts import dedup
+    from es_simhash.groups.of_texts import group_texts
     from es_simhash.groups.options import GroupOptions
 
     named = {option: named_files[name] for option, name in _FILES.items()}
-    check_outputs(named, date_field, scope, output_format, output.as_json)
+    check_outputs(named, date_field, scope)
     _check_files(files, named)
     if canonical == "longest" and not fields:
-        raise click.UsageError("The longest text is that of certain fields. Name them with --field.")
+        raise click.UsageError("--canonical longest needs the text fields. Name them with --field.")
     ids, chosen, dates = FileIds(files.paths), scheme_or_default(scheme), list[Any]()
     rarity, order = rarity_in(rarity_file, chosen), canonical_named(canonical, fields)
     options = GroupOptions(canonical=order, rarity=rarity, scope=scope, **asked)
     if rarity_file and not options.weighs_rarity(chosen):
-        raise click.UsageError("These criteria do not ask how rare features are. Leave --rarity out.")
+        raise click.UsageError("These options compare texts without a rarity table. Leave --rarity out.")
     wanted = NamedFields(fields, scope, order, date_field)
     take_little_memory()
-    printed = "" if named["--output"] else " What is printed above may not be all."
+    printed = "" if named["--output"] else " The output above may be incomplete."
     with ExitStack() as stack:
         stack.enter_context(saying_if_interrupted(lambda: f"No output files were written.{printed}"))
         # They are opened first, so that hours of work are not lost; and the input may be one of them.
@@ -87,6 +90,7 @@ def command(
         with files.opened(output, "Reading") as (found, rejects, advance):
             read = read_texts(found, fields, rejects, wanted, patterns(strip))
             read = _noting(read, date_field, dates) if date_field else read
+            read = _noting_names(read, files) if delimiter_of(named["--canonical-only"]) else read
             has_values = scope or order.fields
             documents = ((each.key, text, each.document) if has_values else (each.key, text) for each, text in read)
 
@@ -94,15 +98,21 @@ def command(
                 output.run.count({"read": done, "rejected": rejects.count})
                 advance(done, rejects.count)
 
-            groups = stack.enter_context(dedup(wanted.checked(documents), chosen, options, on_progress))
+            groups = stack.enter_context(group_texts(wanted.checked(documents), chosen, options, on_progress))
         output.warn(wanted.warning)
         corpus = groups.corpus
         output.warn(ids.choose(corpus))
         corpus.written = ids.written
-        _write(groups, files, fields, output_format, out, ids)
+        _write(output, groups, files, fields, named, out, ids)
         if report_out := out.get("--report"):
             report_out.write(_report(groups, files, fields, date_field, dates))
+        if corpus.undated:
+            output.warn(
+                f"Warning: {counted(corpus.undated, 'document')} without a date that {order.name} can read come last."
+            )
         show_groups(output, groups, ids=ids.form, without_text=wanted.without_text)
+        if len(groups) and not (named["--canonical-only"] or output.as_json):
+            output.note("To keep one document of each group, add --canonical-only unique.jsonl.")
     return after(rejects.count, rejects.may_pass)
 
 
@@ -115,22 +125,23 @@ _FILES = {
 
 
 def _write(
+    output: Output,
     groups: Groups[TextCorpus],
     files: Files,
     fields: tuple[str, ...],
-    output_format: Format,
+    named: Mapping[str, str | None],
     out: Mapping[str, IO[str]],
     ids: FileIds,
 ) -> None:
     from es_simhash.cli.jobs.file_texts import read_texts
-    from es_simhash.cli.jobs.groups_output import write_canonical, write_groups, write_pairs
+    from es_simhash.cli.jobs.groups_output import delimiter_of, format_of, write_canonical, write_pairs
 
-    write_groups(groups, output_format, out.get("--output", sys.stdout))
+    print_groups(output, groups, named["--output"], out.get("--output"))
     if pairs_out := out.get("--pairs"):
-        write_pairs(groups, output_format, pairs_out)
+        write_pairs(groups, format_of(named["--pairs"]), pairs_out)
     if canonical_out := out.get("--canonical-only"):
         again = read_texts(map(ids.named, files.read(_forget)), fields, _forget)
-        write_canonical(groups, again, canonical_out)
+        write_canonical(groups, again, canonical_out, list(files.columns), delimiter_of(named["--canonical-only"]))
 
 
 def _report(
@@ -159,6 +170,13 @@ def _noting(
 
     for each, text in found:
         dates.append(next(values_at(each.document, field), None))
+        yield each, text
+
+
+def _noting_names(found: Iterable[tuple[FileDocument, str]], files: Files) -> Iterator[tuple[FileDocument, str]]:
+    """Yield the same documents, and note the names in them: the columns of a table where files have none."""
+    for each, text in found:
+        files.columns.update(dict.fromkeys(each.document))
         yield each, text
 
 

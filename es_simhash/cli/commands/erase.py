@@ -28,7 +28,7 @@ _SHARE = click.FloatRange(0, 1, min_open=True)
 @click.command(name="erase", cls=EngineVerb, more=JOB)
 @index_argument
 @click.option("--id", "ids", multiple=True, metavar="ID", help="Document to erase with its copies; repeatable.")
-@click.option("--text", "texts", multiple=True, help="Text to erase, of a document deleted already; repeatable.")
+@click.option("--text", "texts", multiple=True, help="Text to erase, of an already deleted document; repeatable.")
 @text_file_option
 @scope_value_option
 @click.option("--similarity", type=_SHARE, default=0.5, show_default=True, help="Minimum Jaccard similarity of a copy.")
@@ -39,7 +39,7 @@ _SHARE = click.FloatRange(0, 1, min_open=True)
     show_default=True,
     help="Or minimum share of one text that is in the other.",
 )
-@click.option("--scan", is_flag=True, help="Compare every document of the index, beside those that searches find.")
+@click.option("--scan", is_flag=True, help="Compare every document of the index, not only those that searches find.")
 @output_file("--output", "list_file", help="Write the copies to this file, to be edited, and delete nothing.")
 @click.option(
     "--confirmed",
@@ -47,7 +47,7 @@ _SHARE = click.FloatRange(0, 1, min_open=True)
     help="Delete the copies that are still in this file.",
 )
 @click.option("--yes", is_flag=True, help="Delete all copies, without asking.")
-@output_file("--report", "report_file", help="Write what was deleted to this file; as JSON if it is named so.")
+@output_file("--report", "report_file", help="Write a report to this file; as JSON if its name ends with .json.")
 def command(
     index: str,
     ids: tuple[str, ...],
@@ -64,13 +64,12 @@ def command(
 ) -> int:
     """Delete documents of INDEX with all their copies: equal, similar, or one a part of the other.
 
-    Copies without a fingerprint, or of another scheme, are found as well. All are shown first, and nothing is deleted
+    Copies without a fingerprint, or with other settings, are found as well. All are shown first, and nothing is deleted
     without your confirmation. Only the versions shown are deleted; then the search is repeated until it finds none.
 
     Example: es-simhash erase articles --id 42 --output copies.jsonl
     """
     from es_simhash.index import Index
-    from es_simhash.live.erase.copies import EraseOptions
 
     if sum((list_file is not None, confirmed is not None, yes)) > 1:
         raise click.UsageError("Give one of --output, --confirmed and --yes.")
@@ -80,7 +79,7 @@ def command(
         raise click.UsageError("Name what to erase by --id, --text or --file.")
     with target.opened(output) as engine:
         opened = Index(index, engine, prefix=prefix)
-        copies = opened.copies(ids, texts=texts, options=EraseOptions(**given))
+        copies = opened.copies(ids, texts=texts, **given)
         if confirmed is not None:
             copies = copies.confirmed_by(text_in(confirmed).split("\n"))
         show_copies(output, copies)

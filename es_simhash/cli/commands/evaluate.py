@@ -57,7 +57,7 @@ def command(
     output: Output,
     **near: Any,
 ) -> int:
-    """Measure by labels how well near-duplicates are found among the documents of FILEs, or of an index.
+    """Measure how well near-duplicates are found, on labelled documents of FILEs or of an index.
 
     Labels are clusters, {"cluster": 1, "ids": ["a", "b"]} or rows of id and cluster, or pairs, {"a": "x", "b": "y",
     "label": 1}. Documents without a common cluster are not duplicates; unlabelled pairs are not counted.
@@ -68,7 +68,7 @@ def command(
     from es_simhash.cli.jobs.rarity_file import rarity_in
     from es_simhash.documents.files import RejectFile, whole_file
     from es_simhash.groups.options import GroupOptions
-    from es_simhash.quality.evaluation import EvaluationOptions, evaluate
+    from es_simhash.quality.evaluation import EvaluationOptions, evaluation_of
     from es_simhash.quality.labels import read_labels
     from es_simhash.quality.predictions import StoredDocuments
 
@@ -87,7 +87,7 @@ def command(
         options = EvaluationOptions(on_reject=rejects, on_step=lambda step: output.note(f"{step} …"))
         rarity = kept if source.index else rarity_in(rarity_file, settings)
         grouping = GroupOptions(scope=documents.scope, rarity=rarity, **near)
-        evaluation = evaluate(documents, read, settings, grouping, options)
+        evaluation = evaluation_of(documents, read, settings, grouping, options)
         if report_out:
             from es_simhash.cli.reports.html.evaluation import evaluation_page
 

@@ -59,7 +59,7 @@ def command(
     if index and scheme:
         raise click.UsageError("An index has its own scheme. Drop --scheme, or give two texts.")
     if index and rarity_file:
-        raise click.UsageError("An index has its own table of rarity. Drop --rarity, or give two texts.")
+        raise click.UsageError("An index has its own rarity table. Drop --rarity, or give two texts.")
     given = len(files) + len(texts)
     if index is None and given == 1:
         if rarity_file or report_file or any(value is not None for value in criteria.values()):

@@ -9,9 +9,11 @@ import click
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import text_file_option, text_in
 from es_simhash.cli.options.index import (
+    estimate_option,
     fields_option,
-    find_options,
     index_argument,
+    match_options,
+    near_options,
     warn_of_indices_without_fields,
 )
 from es_simhash.cli.options.scope import scope_value_option
@@ -27,7 +29,9 @@ from es_simhash.cli.show.output import Output
 @click.option("--containing", is_flag=True, help="Find the documents that contain the text.")
 @click.option("--contained", is_flag=True, help="Find the documents that the text contains.")
 @click.option("--preview", is_flag=True, help="Search an index without fingerprints, with more_like_this.")
-@find_options
+@near_options
+@estimate_option
+@match_options
 @scope_value_option
 @click.option("--source", multiple=True, metavar="PATH", help="Field of the matches to show; repeatable.")
 @fields_option("With --preview, or of another cluster: text field of documents; repeatable.")
@@ -41,11 +45,11 @@ def command(
     preview: bool,
     scope_values: dict[str, list[str]],
     source: tuple[str, ...],
-    wanted: dict[str, Any],
     fields: tuple[str, ...],
     prefix: str,
     target: Target,
     output: Output,
+    **wanted: Any,
 ) -> None:
     """Find the near-duplicates of a text, or of a document, in INDEX.
 
@@ -62,6 +66,7 @@ def command(
         raise click.UsageError("Give one of --text, --id and --file.")
     if file is not None:
         text = text_in(file)
+    fields = tuple(filter(str.strip, fields))
     if fields and not preview and not is_remote(index):
         raise click.UsageError("An index with fingerprints has its own fields. Drop --field, or add --preview.")
     if containing and contained:

@@ -12,7 +12,7 @@ import click
 from es_simhash._core.environment import GATE_TOKEN
 from es_simhash._core.humanize import counted
 from es_simhash.cli.options.connection import EngineVerb
-from es_simhash.cli.options.index import estimate_option, index_argument, near_options
+from es_simhash.cli.options.index import estimate_option, index_argument, similarity_option
 from es_simhash.cli.options.logins import secret_in
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import FINE
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 
 @click.command(name="gate", cls=EngineVerb)
 @index_argument
-@click.option("--stdin", "by_lines", is_flag=True, help="Answer lines of standard input, each by a line, and end.")
+@click.option("--stdin", "by_lines", is_flag=True, help="Answer lines from standard input, one line each, and exit.")
 @click.option("--write", is_flag=True, help="With --stdin: write the documents, as /add does.")
 @click.option(
     "--mode",
     type=click.Choice(["refuse", "advise", "tag", "divert"]),
     default="refuse",
     show_default=True,
-    help="What becomes of a duplicate that is to be written.",
+    help="What to do with a duplicate.",
 )
-@click.option("--divert-to", metavar="INDEX", help="Where the mode divert writes duplicates.")
+@click.option("--divert-to", metavar="INDEX", help="Index for duplicates in the mode divert.")
 @click.option(
     "--state",
     type=click.Path(file_okay=False),
@@ -52,22 +52,13 @@ if TYPE_CHECKING:
     default=900.0,
     show_default=True,
     metavar="SECONDS",
-    help="How long to remember what was accepted and INDEX does not show.",
+    help="How long to remember accepted documents that INDEX does not show yet.",
 )
-@click.option("--no-sync", is_flag=True, help="Do not wait for the disk: a power failure may lose the last answers.")
-@click.option("--id-field", default="id", show_default=True, metavar="PATH", help="Field with the id, beside _id.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
-@click.option("--port", type=click.IntRange(0, 65535), default=9280, show_default=True, help="0: any that is free.")
+@click.option("--id-field", default="id", show_default=True, metavar="PATH", help="Field with the id, if not _id.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=9280, show_default=True, help="0: any free port.")
 @click.option("--token-file", type=click.Path(exists=True, dir_okay=False), help="File with the token of clients.")
-@click.option(
-    "--max-body",
-    type=click.IntRange(1),
-    default=8 << 20,
-    show_default=True,
-    metavar="BYTES",
-    help="Largest request, or line.",
-)
-@near_options
+@similarity_option
 @estimate_option
 def command(
     index: str,
@@ -77,18 +68,16 @@ def command(
     divert_to: str | None,
     state: str,
     remember: float,
-    no_sync: bool,
     id_field: str,
     host: str,
     port: int,
     token_file: str | None,
-    max_body: int,
     prefix: str,
     target: Target,
     output: Output,
     **found_by: Any,
 ) -> int:
-    """Decide of documents, as they come, whether INDEX has them already, or accepted them just now.
+    """Check incoming documents against INDEX, and against those accepted just before.
 
     Example: es-simhash gate articles --url https://localhost:9200
     """
@@ -99,7 +88,7 @@ def command(
     if write and not by_lines:
         raise click.UsageError("--write is for --stdin. Over HTTP, /add and /bulk write. Leave it out.")
     find = {name: value for name, value in found_by.items() if value is not None and value is not False}
-    options = GateOptions(mode, divert_to, remember, syncs=not no_sync, find=find)  # type: ignore[arg-type]
+    options = GateOptions(mode, divert_to, remember, find=find)  # type: ignore[arg-type]
     with ExitStack() as opened:
         if not by_lines:
             # What it needs is there before anything is written.
@@ -108,7 +97,7 @@ def command(
             metrics = _metrics(index, output)
         engine = opened.enter_context(target.opened(output))
         gate = opened.enter_context(Gate(index, engine, state=Path(state), options=options, prefix=prefix))
-        # What is remembered lives for long, and is in no cycle.
+        # Remembered documents live for long, and are in no cycle.
         opened.enter_context(rarely_collected())
         if gate.set_aside:
             records = counted(gate.set_aside, "record", "records")
@@ -119,12 +108,12 @@ def command(
         if by_lines:
             from es_simhash.cli.jobs.gate_lines import answer_lines
 
-            count = answer_lines(gate, write, id_field, max_body)
+            count = answer_lines(gate, write, id_field)
             output.note(f"{counted(count, 'document was', 'documents were')} answered.")
         else:
             from es_simhash.gate.asgi import application
 
-            made = application(gate, token=token, id_field=id_field, max_body=max_body, metrics=metrics)
+            made = application(gate, token=token, id_field=id_field, metrics=metrics)
             _serve(gate, made, at, output)
     return FINE
 

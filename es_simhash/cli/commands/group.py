@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Mapping
 from contextlib import ExitStack
 from functools import partial
@@ -15,19 +14,19 @@ from es_simhash.cli.options.files import output_file
 from es_simhash.cli.options.group import check_outputs, group_options, groups_file_options, state_option
 from es_simhash.cli.options.index import filter_option, index_argument
 from es_simhash.cli.options.kibana import kibana_url_option
-from es_simhash.cli.options.run import accept_option, max_rate_option, shard_option
+from es_simhash.cli.options.run import accept_option, max_rate_option, part_option
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import after, saying_if_interrupted
-from es_simhash.cli.show.groups import show_groups, were_written
+from es_simhash.cli.show.groups import print_groups, show_groups, were_written
 from es_simhash.cli.show.output import Output
 from es_simhash.cli.show.progress import show_findings
 from es_simhash.live.telemetry.metrics import counts_of
 
 if TYPE_CHECKING:
-    from es_simhash.cli.jobs.groups_output import Format, Link
+    from es_simhash.cli.jobs.groups_output import Link
     from es_simhash.groups.groups import Groups
     from es_simhash.groups.of_index.corpus import IndexCorpus
-    from es_simhash.groups.of_index.writing import GroupsWritten, WriteOptions
+    from es_simhash.groups.of_index.writing import GroupsWritten
     from es_simhash.index import Index
     from es_simhash.live.doctor.finding import Finding
     from es_simhash.scheme.scope import Scope
@@ -36,10 +35,12 @@ if TYPE_CHECKING:
 @click.command(name="group", cls=EngineVerb, more=JOB)
 @index_argument
 @group_options("by id")
-@filter_option("Only documents that this query, as JSON, selects.")
-@click.option("--incremental", is_flag=True, help="Read and compare only what is new since groups were written.")
+@filter_option("Only documents that match this query (JSON).")
+@click.option(
+    "--incremental", is_flag=True, help="Compare only documents added or changed since groups were last written."
+)
 @state_option
-@shard_option("Only read shard I of N into --state, on one of N machines.")
+@part_option("Only read part I of N into --state, so that N machines share the work.")
 @click.option("--write", is_flag=True, help="Store the groups on the documents.")
 @click.option("--singles", is_flag=True, help="With --write: give each document without duplicates its own group.")
 @max_rate_option
@@ -61,7 +62,6 @@ def command(
     incremental: bool,
     shard: tuple[int, int] | None,
     scope: Scope | None,
-    output_format: Format,
     date_field: str | None,
     kibana_url: str | None,
     asked: dict[str, Any],
@@ -77,8 +77,6 @@ def command(
     Example: es-simhash group articles --canonical oldest:published --write
     """
     from es_simhash.groups.canonical import canonical_named
-    from es_simhash.groups.of_index.writing import WriteOptions
-    from es_simhash.groups.options import GroupOptions
     from es_simhash.index import Index
 
     named = {option: named_files[name] for option, name in _FILES.items()}
@@ -86,32 +84,31 @@ def command(
         raise click.UsageError("--singles, --max-rate and --accept are for writing groups. Add --write, or drop them.")
     if write and named["--delete-script"]:
         raise click.UsageError(
-            "--delete-script deletes what is as it was read, and --write changes it. Write first, then make the script."
+            "--write changes the documents, and the script would then delete nothing. Write first, then add the script."
         )
     if shard and (write or any(named[option] for option in ("--output", "--pairs", "--report"))):
         raise click.UsageError(
-            "--shard reads a part of the documents, and makes no groups. Give the other options to the run without "
-            "--shard, when the shards are read."
+            "--part reads a part of the documents, and makes no groups. When all parts are read, run group with the "
+            "other options and without --part."
         )
     if incremental and (named["--delete-script"] or named["--report"]):
         raise click.UsageError(
-            "--delete-script and --report are of all groups, and --incremental reads only those that new documents "
+            "--delete-script and --report need all groups, and --incremental reads only those that new documents "
             "may change. Drop one of them."
         )
-    check_outputs(named, date_field, scope, output_format, output.as_json)
+    check_outputs(named, date_field, scope)
     with target.opened(output) as engine, ExitStack() as stack:
         opened = Index(index, engine, prefix=prefix)
-        options = GroupOptions(
-            canonical=canonical_named(canonical, opened.documents.fields),
-            filter=filter,
-            strip=strip,
-            incremental=incremental,
-            singles=singles if write else None,
-            shard=shard,
-            patience=patience,
-            scope=scope,
-            **asked,
-        )
+        asked |= {
+            "canonical": canonical_named(canonical, opened.documents.fields),
+            "filter": filter,
+            "strip": strip,
+            "incremental": incremental,
+            "singles": singles if write else None,
+            "shard": shard,
+            "patience": patience,
+            "scope": scope,
+        }
         link = _link(opened, kibana_url, target.distribution) if kibana_url else None
         if write:
             show_findings(output, _check(opened, accept))
@@ -124,11 +121,15 @@ def command(
                 output.run.count({"read": done})
                 advance(done)
 
-            groups = stack.enter_context(opened.group(options, on_progress=on_read))
-        how = WriteOptions(singles, max_rate, patience, accept)
+            groups = stack.enter_context(opened.group(on_progress=on_read, **asked))
+        how = {"singles": singles, "max_rate": max_rate, "patience": patience, "accept": accept}
         written = _write(output, opened, groups, how) if write else None
-        _write_files(groups, opened, named, output_format, date_field, link)
+        _write_files(output, groups, opened, named, date_field, link)
         show_groups(output, groups, ids="INDEX/ID" if groups.corpus.has_indices else "ID", written=written)
+        if written:
+            output.next_step("dashboard", index)
+        elif len(groups) and not output.as_json:
+            output.note("To store the groups on the documents, add --write.")
     rejected = written.rejected if written else []
     return after(len(rejected), sum(each.may_pass for each in rejected))
 
@@ -153,7 +154,7 @@ def _check(index: Index, accepted: Collection[str]) -> list[Finding]:
     return run(examine_writing([name for name, entry in found.items() if entry], accepted), index.engine)
 
 
-def _write(output: Output, index: Index, groups: Groups[IndexCorpus], how: WriteOptions) -> GroupsWritten:
+def _write(output: Output, index: Index, groups: Groups[IndexCorpus], how: dict[str, Any]) -> GroupsWritten:
     so_far = 0
 
     def on_progress(done: GroupsWritten) -> None:
@@ -166,7 +167,7 @@ def _write(output: Output, index: Index, groups: Groups[IndexCorpus], how: Write
         saying_if_interrupted(lambda: f"{were_written(so_far)} Run the command again for the rest."),
         output.progress("Writing") as advance,
     ):
-        return index.write_groups(groups, how, on_progress=on_progress)
+        return index.write_groups(groups, on_progress=on_progress, **how)
 
 
 def _link(index: Index, kibana_url: str, distribution: str | None) -> Link:
@@ -185,29 +186,29 @@ def _link(index: Index, kibana_url: str, distribution: str | None) -> Link:
         space=kibana.space,
     )
     if (distribution or index.engine.perform(GetInfo()).distribution) == "embedded":
-        raise click.UsageError("--kibana-url is for groups on a server; no Kibana reads the embedded engine. Drop it.")
+        raise click.UsageError("--kibana-url needs a server: Kibana cannot read the embedded engine. Drop it.")
     return partial(kibana.group, subject)
 
 
 def _write_files(
+    output: Output,
     groups: Groups[IndexCorpus],
     index: Index,
     named: Mapping[str, str | None],
-    output_format: Format,
     date_field: str | None,
     link: Link | None,
 ) -> None:
     from es_simhash.cli.jobs import groups_report
-    from es_simhash.cli.jobs.groups_output import write_deletes, write_groups, write_pairs
+    from es_simhash.cli.jobs.groups_output import format_of, write_deletes, write_pairs
     from es_simhash.documents.files import whole_file
     from es_simhash.scheme.scope import combined
 
     corpus, documents = groups.corpus, index.documents
     with ExitStack() as stack:
         out = {option: stack.enter_context(whole_file(path)) for option, path in named.items() if path}
-        write_groups(groups, output_format, out.get("--output", sys.stdout), link)
+        print_groups(output, groups, named["--output"], out.get("--output"), link)
         if pairs_out := out.get("--pairs"):
-            write_pairs(groups, output_format, pairs_out)
+            write_pairs(groups, format_of(named["--pairs"]), pairs_out)
         if deletes_out := out.get("--delete-script"):
             write_deletes(groups, deletes_out)
         if report_out := out.get("--report"):

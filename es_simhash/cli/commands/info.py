@@ -1,4 +1,4 @@
-"""``es-simhash info``: the contents of an index."""
+"""``es-simhash info``: the contents of an index, or the presets."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import click
 
 from es_simhash._core.humanize import counted
 from es_simhash.cli.options.connection import EngineVerb
-from es_simhash.cli.options.files import output_file
-from es_simhash.cli.options.index import index_argument
+from es_simhash.cli.options.index import optional_index_argument
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.learning import sample
 from es_simhash.cli.show.output import Output
@@ -23,42 +22,55 @@ if TYPE_CHECKING:
 
 
 @click.command(name="info", cls=EngineVerb)
-@index_argument
+@optional_index_argument
 @click.option("--check", is_flag=True, help="First verify the checksums of all files of an embedded index.")
-@output_file("--rarity", "rarity_file", help="Write how rare features are to this file, for dedup and evaluate.")
-def command(index: str, prefix: str, check: bool, rarity_file: str | None, target: Target, output: Output) -> None:
-    """Show what INDEX holds: its scheme, its fields, and how many documents have fingerprints.
+def command(index: str | None, prefix: str, check: bool, target: Target, output: Output) -> None:
+    """Show the text fields of INDEX, and how many of its documents have fingerprints. Without INDEX, list the presets.
 
     Example: es-simhash info articles
     """
+    from es_simhash.cli.show.presets import show_presets
     from es_simhash.index import Index
 
+    if index is None:
+        if check:
+            raise click.UsageError("--check verifies the files of an index. Name the index, or drop it.")
+        show_presets(output)
+        return
     with target.opened(output) as engine:
         opened = Index(index, engine, prefix=prefix)
         checked = _checked(opened) if check else None
         info = opened.info()
         scheme = opened.scheme
-    if rarity_file:
-        _write_rarity(info, scheme, rarity_file)
     output.result(info, {"keys": _keys(scheme), "files": checked})
-    rows = [
+    output.table(["property", index], [*_rows(info, checked), *(_details(info, scheme) if output.is_verbose else [])])
+    output.note(f"Next: es-simhash sync {index}")
+
+
+def _rows(info: Info, checked: FilesChecked | None) -> list[list[str]]:
+    return [
         ["engine", info.engine],
         ["indices", ", ".join(info.indices)],
         *([["without fields", ", ".join(info.without_fields)]] if info.without_fields else []),
-        ["scheme", f"{info.scheme} ({info.preset})"],
-        *([["passages", _passages(scheme.passages)]] if scheme.passages else []),
-        ["source fields", ", ".join(info.fields)],
-        ["fields under", info.prefix],
+        ["preset", info.preset],
+        ["text fields", ", ".join(info.fields)],
         *([["policy", str(info.policy)]] if info.policy.to_json() else []),
         ["documents", f"{info.documents:,}"],
         *([["in no scope", f"{info.unscoped:,}"]] if info.unscoped else []),
         ["with fingerprints", f"{info.fingerprinted:,}"],
-        ["without", f"{info.without:,}"],
-        *([f"status {status}", f"{count:,}"] for status, count in info.statuses.items() if count),
-        *([["rarity", _rarity(info)]] if info.table else []),
+        *([["without", f"{info.without:,}"]] if info.without else []),
+        *([f"status {status}", f"{count:,}"] for status, count in info.statuses.items() if count and status != "ok"),
         *([["files", f"{checked.files:,} as they were written, {checked.bytes:,} bytes"]] if checked else []),
     ]
-    output.table(["property", index], rows)
+
+
+def _details(info: Info, scheme: Scheme) -> list[list[str]]:
+    return [
+        ["scheme", info.scheme],
+        ["fields under", info.prefix],
+        *([["passages", _passages(scheme.passages)]] if scheme.passages else []),
+        *([["rarity", _rarity(info)]] if info.table else []),
+    ]
 
 
 def _keys(scheme: Scheme) -> dict[str, int | None]:
@@ -81,15 +93,6 @@ def _rarity(info: Info) -> str:
     return f"by the table {info.table}, learnt on {info.rarity.day} from {sample(info.rarity)}"
 
 
-def _write_rarity(info: Info, scheme: Scheme, path: str) -> None:
-    from es_simhash.cli.jobs.rarity_file import write_rarity
-    from es_simhash.errors import IndexStateError
-
-    if info.rarity is None:
-        raise IndexStateError("How rare features are was not learnt there yet. Run: es-simhash learn.")
-    write_rarity(path, info.rarity, scheme)
-
-
 def _checked(index: Index) -> FilesChecked:
     """Verify the files of an index."""
     from es_simhash.errors import IndexStateError
@@ -98,7 +101,7 @@ def _checked(index: Index) -> FilesChecked:
     if not checked.damaged:
         return checked
     files = "\n".join(f"  {each.index}/{each.file}: {each.reason}" for each in checked.damaged)
-    remedy = "Delete what is damaged while nobody has the index open: it is complete without."
+    remedy = "Close the index and delete the damaged files: it is complete without them."
     if any(each.is_needed for each in checked.damaged):
         remedy = "Restore the index from a copy, or delete its directory and load the documents again."
     raise IndexStateError(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash._core.harmless import json_text
+from es_simhash._core.humanize import counted
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import json_object_in
 from es_simhash.cli.options.index import index_argument, index_options
@@ -20,6 +21,7 @@ from es_simhash.cli.show.output import Output
 if TYPE_CHECKING:
     from es_simhash.index import Index
     from es_simhash.plans.init import Initialised
+    from es_simhash.scheme.scheme import Scheme
     from es_simhash.scheme.scope import Policy, Scope, WhenGrouped
 
 
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     help="Create the index with the settings and mappings in this JSON file.",
 )
 @policy_options
+@click.option("--template", is_flag=True, help="Print the fields as a component template, and change nothing.")
 @dry_run_option
 def command(
     index: str,
@@ -41,6 +44,7 @@ def command(
     scope: Scope | None,
     no_scope: bool,
     groups: WhenGrouped | None,
+    template: bool,
     dry_run: bool,
     target: Target,
     output: Output,
@@ -52,14 +56,31 @@ def command(
 
     Example: es-simhash init articles --field title --field body
     """
+    from es_simhash.engines.base import run
     from es_simhash.index import Index
+    from es_simhash.plans.text_fields import readable, refuse_absent
 
+    if template:
+        _show_template(output, **known)
+        return
     body = json_object_in(create) if create else None
     unsure = "Nothing was changed." if dry_run else f"{index} may have the fields already. Run the command again."
     with target.opened(output) as engine, saying_if_interrupted(lambda: unsure):
         opened = Index(index, engine, **known)
+        if known["fields"]:
+            run(refuse_absent(run(readable(index), engine), known["fields"]), engine)
         done = opened.init(create=body, dry_run=dry_run, policy=_policy(opened, scope, no_scope, groups))
-    _show(output, done, dry_run)
+    _show(output, index, done, dry_run)
+
+
+def _show_template(output: Output, scheme: Scheme | None, fields: tuple[str, ...] | None, prefix: str) -> None:
+    from es_simhash.scheme.mapping import component_template
+    from es_simhash.scheme.scheme import Scheme
+
+    scheme = scheme or Scheme.preset("default")
+    form = component_template(scheme.mapping(prefix, fields or ()), f"es_simhash, scheme {scheme.name}")
+    output.result(form)
+    output.line(json_text(form, indent=2))
 
 
 def _policy(opened: Index, scope: Scope | None, no_scope: bool, groups: WhenGrouped | None) -> Policy | None:
@@ -77,18 +98,23 @@ def _policy(opened: Index, scope: Scope | None, no_scope: bool, groups: WhenGrou
     return Policy(None if no_scope else scope or policy.scope, groups or policy.groups)
 
 
-def _show(output: Output, done: Initialised, dry_run: bool) -> None:
+def _show(output: Output, index: str, done: Initialised, dry_run: bool) -> None:
     output.result(done, {"dry_run": dry_run})
     would, say = ("would be ", output.line) if dry_run else ("", output.report)
     for name, added in done.added.items():
+        fields = counted(len(added), "field")
         if done.created:
-            say(f"{name}: {would}made, with {', '.join(added)}")
+            say(f"{name}: {would}created, with {fields} for fingerprints")
         elif added:
-            say(f"{name}: {would}given {', '.join(added)}")
+            say(f"{name}: {fields} for fingerprints {would}added")
         elif name in done.bodies:
-            say(f"{name}: has all fields already; its scheme and policy {would}noted anew")
+            say(f"{name}: already has all fields; settings {would}updated")
         else:
-            say(f"{name}: has all fields already")
+            say(f"{name}: already has all fields")
+        if added:
+            output.detail(f"The fields of {name}: {', '.join(added)}.")
+    if not dry_run:
+        output.next_step(*(("load", index, "FILE") if done.created else ("backfill", index)))
     if dry_run:
         for name, body in done.bodies.items():
             output.line(f"PUT {name}" + ("" if done.created else "/_mapping"))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @partial(input_options, metavar="INDEX|FILE...")
 @texts_option
 @scheme_option
-@output_file("--output", "-o", "rarity_file", help="Read files, and write the table to this one.")
+@output_file("--output", "-o", "rarity_file", help="Learn from files, and write the rarity table to this file.")
 def command(
     files: Files,
     fields: tuple[str, ...],
@@ -34,17 +34,17 @@ def command(
     target: Target,
     output: Output,
 ) -> int:
-    """Learn anew how rare features are in INDEX, and note it there: its texts are compared by this table from now on.
+    """Learn which phrases are common in INDEX: they then count less when its texts are compared.
 
     With --output, learn from FILEs (- is standard input), for --rarity of dedup, evaluate and explain. The same texts
-    give the same table. Without any, texts are compared by a built-in table.
+    give the same result. Before the first learning, built-in values are used.
 
     Example: es-simhash learn news.jsonl --field body --output rarity.json
     """
     if rarity_file:
         return _learn_from_files(files, fields, scheme_or_default(scheme), rarity_file, output)
     if fields or scheme:
-        raise click.UsageError("An index has its own scheme and fields. Drop --scheme and --field, or give --output.")
+        raise click.UsageError("An index has its own settings and fields. Drop --scheme and --field, or add --output.")
     if len(files.paths) > 1:
         raise click.UsageError("Name one index; or give --output, the file to write, to learn from files.")
     _learn_in_index(files.paths[0], prefix, target, output)
@@ -90,4 +90,4 @@ def _check_scheme(scheme: Scheme) -> None:
     from es_simhash.scheme.verdict.verifier import is_by_rarity
 
     if not is_by_rarity(scheme, scheme.verification):
-        raise click.UsageError("This scheme does not ask how rare features are, so there is nothing to learn for it.")
+        raise click.UsageError("This scheme compares texts without a rarity table, so learning has no effect.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from es_simhash._core.humanize import counted
+from es_simhash._core.humanize import counted, counted_parts
 from es_simhash._core.stages import stage
 from es_simhash.cli.options.connection import JOB, EngineVerb
 from es_simhash.cli.options.files import Files, input_options
@@ -49,7 +49,7 @@ def command(
 ) -> int:
     """Write the documents of FILEs (- is standard input) to INDEX, with their fingerprints.
 
-    With --field, the index first gets the fields, as by init.
+    With --field, the index first gets the fields, as with init.
 
     Example: es-simhash load articles news.jsonl.gz --field title --field body --id-field url
     """
@@ -87,18 +87,21 @@ def command(
     output.warn(loader.named.warning)
     without_text = loader.named.without_text
     if not dry_run:
-        output.note(f"{_so_far(done, index)} in {monotonic() - started:.1f} s.")
+        output.detail(f"It took {monotonic() - started:.1f} s.")
         show_learnt(output, learnt)
     if loader.ids.replaced:
         again = counted(loader.ids.replaced, "document has", "documents have")
-        became = "the last one counts" if op_type == "index" else "the first one counts"
+        became = "the last one is kept" if op_type == "index" else "the first one is kept"
         output.warn(f"{again} the id of an earlier one in the same file: {became}.")
     if without_text.count:
         output.note(without_text.sentence)
     counts = {"index": index, "written": done, "rejected": rejects.count, "rejects": files.rejects}
     output.result({**counts, "no_text": without_text.count, "learnt": learnt, "dry_run": dry_run})
     say = output.line if dry_run else output.report
-    say(f"{index}: {done:,} {'could be ' if dry_run else ''}written, {rejects.count:,} rejected")
+    written = "can be written" if dry_run else "written"
+    say(f"{index}: {counted_parts({written: done, 'rejected': rejects.count}) or 'no documents'}.")
+    if done and not dry_run:
+        output.next_step("group", index)
     return after(rejects.count, rejects.may_pass)
 
 
@@ -117,7 +120,7 @@ def _reporting_failure(loader: Loader, index: str, refresh: Callable[[], object]
     try:
         with saying_if_interrupted(
             lambda: (
-                f"{_so_far(_saved(loader, refresh), index)}; a few more may have been under way. "
+                f"{_so_far(_saved(loader, refresh), index)}, and possibly a few more. "
                 f"Run the command again for the rest{_until(loader, index)}: documents with the same ids are {again}."
             )
         ):
@@ -127,13 +130,13 @@ def _reporting_failure(loader: Loader, index: str, refresh: Callable[[], object]
     except BaseException as error:
         saved = _saved(loader, refresh, error)
         if loader.written.done:
-            log.write("warning", "warning", f"{_so_far(saved, index)} until then.")
+            log.write("warning", "warning", f"{_so_far(saved, index)} before the error.")
         raise
 
 
 def _until(loader: Loader, index: str) -> str:
     """Say until when; an alias or a data stream that has rolled over knows nothing of the ids in older indices."""
-    return f", before {index} rolls over and would take them a second time" if loader.rolls else ""
+    return f", before {index} rolls over and takes them a second time" if loader.rolls else ""
 
 
 def _saved(loader: Loader, refresh: Callable[[], object], error: BaseException | None = None) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash._core.harmless import json_text
-from es_simhash._core.humanize import counted
+from es_simhash._core.humanize import counted, counted_parts
 from es_simhash.cli.options.connection import JOB, EngineVerb
 from es_simhash.cli.options.index import index_options
 from es_simhash.cli.options.run import run_options
@@ -80,19 +80,16 @@ def command(
 
 def _show_plan(output: Output, survey: ReindexSurvey, dry_run: bool) -> None:
     output.result({"event": "plan"}, survey, {"dry_run": dry_run})
-    made = "which will be made" if survey.create else "which is there"
+    made = "a new index" if survey.create else "an existing index"
     say = output.line if dry_run else output.report
-    say(
-        f"{survey.source}: {survey.due:,} of {survey.documents:,} documents are to be copied to "
-        f"{survey.destination}, {made}"
-    )
+    say(f"{survey.source}: {survey.due:,} of {survey.documents:,} documents to copy to {survey.destination}, {made}")
     if survey.left_out:
         output.note(f"The copy does not get {', '.join(survey.left_out)}. Set them afterwards if it needs them.")
     if dry_run:
         requests = {
             f"PUT /{survey.destination}": survey.create,
             f"PUT /{survey.destination}/_mapping": survey.mapping,
-            f"PUT /{survey.destination}/_settings (until it is complete)": survey.meanwhile,
+            f"PUT /{survey.destination}/_settings (until it is complete)": survey.interim,
             "POST /_aliases (in the end)": {"actions": survey.aliases} if survey.aliases else None,
         }
         for request, body in requests.items():
@@ -108,24 +105,33 @@ def _so_far(written: int) -> str:
 def _show(output: Output, survey: ReindexSurvey, done: Reindexed, rejects: str) -> None:
     progress, verified = done.progress, done.verified
     output.result({"event": "done"}, progress, {"rejects": rejects}, done)
-    output.report(
-        f"{survey.destination}: {progress.written:,} copied, {progress.current:,} were there already, "
-        f"{progress.gone:,} gone meanwhile, {progress.rejected:,} rejected, {progress.unfit:,} without a fingerprint"
-    )
+    counts = {
+        "copied": progress.written,
+        "already copied": progress.current,
+        "deleted during the run": progress.gone,
+        "rejected": progress.rejected,
+        "without a fingerprint": progress.unfit,
+    }
+    output.report(f"{survey.destination}: {counted_parts(counts) or 'no documents'}.")
+    problems = {
+        "missing": verified.missing,
+        "copies of deleted documents": verified.extra,
+        "different": len(verified.different),
+    }
+    found = "".join(f", {count:,} {what}" for what, count in problems.items() if count)
     say = output.report if done.is_verified else output.line
     say(
-        f"{'Verified' if done.is_verified else 'NOT verified'}: {counted(verified.documents, 'document')} and "
-        f"{counted(verified.copies, 'copy', 'copies')}; {verified.missing:,} missing, "
-        f"{verified.extra:,} of documents that are deleted; of {verified.compared:,} that were compared, "
-        f"{len(verified.different):,} are different"
+        f"{'Verified' if done.is_verified else 'NOT verified'}: {counted(verified.documents, 'document')}, "
+        f"{counted(verified.copies, 'copy', 'copies')}, {verified.compared:,} compared{found}."
     )
     for alias in done.aliases:
-        output.report(f"The alias {alias} stands for {survey.destination} now.")
+        output.report(f"The alias {alias} now points to {survey.destination}.")
     if done.late:
         late = counted(done.late, "document")
-        output.warn(f"{late} came into {survey.source} while the alias was moved, listed in {rejects}.")
+        output.warn(f"{late} reached {survey.source} while the alias was moved; {rejects} lists them.")
     show_learnt(output, progress.learnt)
-    output.note(f"{_so_far(progress.written)} in {progress.seconds:,.1f} s. {_next(survey, done)}")
+    output.detail(f"It took {progress.seconds:,.1f} s.")
+    output.note(_next(survey, done))
 
 
 def _next(survey: ReindexSurvey, done: Reindexed) -> str:

@@ -78,7 +78,7 @@ def _show_plan(output: Output, survey: RemovalSurvey, prefix: str, dry_run: bool
 
 def _confirm(index: str, total: int) -> None:
     if not sys.stdin.isatty():
-        raise click.UsageError("There is no terminal to ask for confirmation. Confirm with --yes.")
+        raise click.UsageError("Confirmation needs a terminal. Without one, confirm with --yes.")
     question = f"Remove the fingerprints of {counted(total, 'document')} of {index}?"
     if not click.confirm(question, err=True):
         raise click.UsageError("Nothing was changed.")
@@ -91,13 +91,13 @@ def _so_far(written: int) -> str:
 def _show(output: Output, removed: Removed, prefix: str, rejects: str) -> None:
     progress = removed.progress
     output.result({"event": "done"}, progress, {"rejects": rejects, "left": removed.left})
-    output.report(f"{progress.index}: {progress.written:,} done, {progress.rejected:,} rejected, {removed.left:,} left")
-    output.note(f"{_so_far(progress.written)} in {progress.seconds:,.1f} s.")
+    others = {"rejected": progress.rejected, "left": removed.left}
+    rest = "".join(f", {count:,} {what}" for what, count in others.items() if count)
+    output.report(f"{progress.index}: fingerprints removed from {counted(progress.written, 'document')}{rest}.")
+    output.detail(f"It took {progress.seconds:,.1f} s.")
     warn_of_left_out(output, progress)
     if removed.left:
-        output.note(
-            "Some documents still have the fields, or have them again. Stop their writers, and run the command again."
-        )
+        output.note("Some documents still have fingerprints. Stop their writers, and run the command again.")
     else:
-        output.note(f"The mapping still has the fields of {prefix}, empty: a mapping cannot lose fields.")
+        output.note(f"The mapping keeps the empty fields of {prefix}: a mapping cannot lose fields.")
     output.rejected(progress.rejected, rejects)

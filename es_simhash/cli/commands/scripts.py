@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import re
 from typing import TYPE_CHECKING
 
 import click
 
-from es_simhash._core.harmless import json_text
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.index import index_argument
 from es_simhash.cli.options.target import Target
+from es_simhash.cli.show.dev_tools import request, script_request
 from es_simhash.cli.show.exits import saying_if_interrupted
 from es_simhash.cli.show.output import Output
 
@@ -43,8 +41,8 @@ def command(
 ) -> None:
     """Print or install what the server itself can run: search scripts for INDEX, or its ingest pipeline.
 
-    Search scripts and templates are printed for Dev Tools. A server stores them for all its indices: indices whose
-    fingerprint fields differ need another --name.
+    The output can be pasted into Dev Tools. A server stores search scripts and templates for all its indices:
+    indices whose fingerprint fields differ need another --name.
 
     With --pipeline, the server fingerprints whatever is written to INDEX. It writes the same fields as this program,
     for schemes of runs of characters. Documents it cannot fingerprint get the status "deferred", for backfill.
@@ -66,25 +64,20 @@ def command(
             _remove_pipeline(output, opened)
         elif pipeline:
             _show_pipeline(output, opened.pipeline(install=install, default=default))
+        elif remove:
+            _remove(output, opened, name)
+        elif install:
+            _show_installed(output, opened.scripts(name), opened.install_scripts(name))
         else:
-            _scripts(output, opened, name, install, remove)
-
-
-def _scripts(output: Output, index: Index, name: str | None, install: bool, remove: bool) -> None:
-    if remove:
-        _remove(output, index, name)
-    elif install:
-        _show_installed(output, index.scripts(name), index.install_scripts(name))
-    else:
-        for each in index.scripts(name):
-            _show_json(output, each, None)
-            output.line(_in_dev_tools(each))
+            for each in opened.scripts(name):
+                output.result(each, {"state": None})
+                output.line(script_request(each))
 
 
 def _show_installed(output: Output, scripts: list[StoredScript], done: InstalledScripts) -> None:
     for each in scripts:
         state = "installed" if each.name in done.names else "left out"
-        _show_json(output, each, state)
+        output.result(each, {"state": state})
         output.report(f"{each.name}: {state}")
     if done.left_out:
         output.note("This server has no search templates (Mustache is a module): send it the searches themselves.")
@@ -97,23 +90,10 @@ def _remove(output: Output, index: Index, name: str | None) -> None:
     documents, removed = index.documents, index.remove_scripts(name)
     for each in stored_scripts(documents.scheme, documents.prefix, name):
         if each.name in removed:
-            _show_json(output, each, "removed")
+            output.result(each, {"state": "removed"})
             output.report(f"{each.name}: removed")
     if not removed:
         output.note("The server had none of these scripts.")
-
-
-def _show_json(output: Output, each: StoredScript, state: str | None) -> None:
-    output.result(each, {"state": state})
-
-
-def _in_dev_tools(each: StoredScript) -> str:
-    """Return the request in the form of Dev Tools, with its source between triple quotes."""
-    parameters = ", ".join([*each.parameters, *(f"[{name}]" for name in each.optional)])
-    script = each.body["script"]
-    lang, source = json.dumps(script["lang"]), script["source"].strip("\n")
-    body = f'{{\n  "script": {{\n    "lang": {lang},\n    "source": """\n{source}\n"""\n  }}\n}}'
-    return f"# {each.use}; parameters: {parameters}\nPUT {each.path.removeprefix('/')}\n{body}\n"
 
 
 def _remove_pipeline(output: Output, index: Index) -> None:
@@ -123,22 +103,18 @@ def _remove_pipeline(output: Output, index: Index) -> None:
 
 
 def _show_pipeline(output: Output, done: IngestPipeline) -> None:
+    from es_simhash.plans.install_pipeline import path_of_pipeline
+
     body = None if done.installed else done.body
     output.result({"pipeline": done.name, "installed": done.installed, "default_of": done.default_of, "request": body})
     if done.installed:
         output.report(f"{done.name}: installed{_default_of(done.default_of)}")
         if not done.default_of:
-            output.note(f"No document passes through it yet: write with ?pipeline={done.name}, or add --default.")
+            output.note(f"Documents do not pass through it yet: write with ?pipeline={done.name}, or add --default.")
     else:
-        output.line(_indented(done.body))
-        output.note(f"For PUT _ingest/pipeline/{done.name}. Nothing was changed; --install stores it.")
+        output.line(request("PUT", path_of_pipeline(done.name), done.body))
+        output.note("Paste this into Dev Tools, or store it with --install. Nothing was changed.")
 
 
 def _default_of(indices: list[str]) -> str:
     return f", default of {', '.join(indices)}" if indices else ""
-
-
-def _indented(body: object) -> str:
-    """Return indented JSON with each list of numbers on one line."""
-    text = json_text(body, indent=2)
-    return re.sub(r"\[[-\d,\s]+\]", lambda numbers: " ".join(numbers[0].split()), text)

@@ -9,9 +9,8 @@ import click
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import json_object, text_file_option, text_in
 from es_simhash.cli.options.index import (
-    estimate_option,
     index_argument,
-    near_options,
+    similarity_option,
     warn_of_indices_without_fields,
 )
 from es_simhash.cli.options.target import Target
@@ -24,8 +23,7 @@ from es_simhash.cli.show.output import Output
 @text_file_option
 @click.option("--distinct", is_flag=True, help="Leave out hits that are near-duplicates of a hit before.")
 @click.option("--by-groups", is_flag=True, help="Leave out hits of a group that a hit before is in; see group --write.")
-@near_options
-@estimate_option
+@similarity_option
 @click.option("--size", type=click.IntRange(1), metavar="N", help="Number of hits.  [default: of the request, or 10]")
 @click.option("--source", multiple=True, metavar="PATH", help="Field of the hits to show; repeatable.")
 def command(
@@ -54,7 +52,8 @@ def command(
         if file is not None:
             body = json_object(text_in(file), "--file", '{"query": {"match_all": {}}}')
         else:
-            body = {"query": _query(query or "", opened)}
+            # People do not read what a fingerprint is made of.
+            body = {"query": _query(query or "", opened), "_source": {"excludes": [prefix]}}
         if size is not None:
             body["size"] = size
         if source:
@@ -62,8 +61,6 @@ def command(
         page = opened.search(body, **wanted)
         warn_of_indices_without_fields(output, opened)
     output.show(page)
-    if page.cursor:
-        output.note(f"Next page: --cursor {page.cursor}")
 
 
 def _query(given: str, index: Any) -> dict[str, Any]:

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 @click.option(
     "--labels",
     type=click.Path(exists=True, dir_okay=False),
-    help="Choose the minimum similarity that best separates the labels in this file (see: es-simhash evaluate --help).",
+    help="Choose the threshold that best separates the labels in this file (see: es-simhash evaluate --help).",
 )
 @click.option(
     "--similarity", type=SIMILARITY, metavar="S|LEVEL", help="Minimum similarity (see --histogram), or a level."
@@ -54,22 +54,20 @@ if TYPE_CHECKING:
 @scope_options
 @output_file("--output", "-o", "scheme_file", help="Write the scheme to this file.")
 def command(source: Source, target: Target, output: Output, histogram: bool, **given: Any) -> int:
-    """Make a scheme for the texts of FILEs, or of an index.
+    """Choose settings (a scheme) for the texts of FILEs, or of an index.
 
-    Define near-duplicates by --similarity, or by --labels, which choose it. All else is as --scheme or the index says,
-    or as the preset that suits the length of the texts.
+    Define near-duplicates by --similarity, or by --labels, which choose it. Other settings come from --scheme or the
+    index, or else from the preset that suits the length of the texts.
 
-    With --histogram, look at the examples from the top: the threshold lies where the first pairs are no duplicates to
-    you. Rare features weigh more. Pairs out of scope count for nothing. Nothing is written to an index.
+    With --histogram, read the examples from the top: your threshold is where the first pairs are no longer duplicates.
+    Pairs out of scope do not count. Nothing is written to an index.
 
     Example: es-simhash tune news.jsonl --labels clusters.jsonl --output scheme.json
     """
     from es_simhash.documents.files import RejectFile
 
     if [histogram, given["labels"] is not None, given["similarity"] is not None].count(True) != 1:
-        raise click.UsageError(
-            "Say what near-duplicates are: by --labels, or by --similarity; one of both. --histogram stands alone."
-        )
+        raise click.UsageError("Define near-duplicates by --labels or by --similarity. Use --histogram without them.")
     with RejectFile(source.files.rejects) as rejects:
         if histogram:
             read = _read(source, target, output, rejects, given["sample"], given["scope"])
@@ -118,16 +116,18 @@ def _tune(
         if read:
             stored = stack.enter_context(StoredDocuments(scope=scope))
             base = _read_all(source, target, output, rejects, stored)
-            tuned = tune_by_labels(stored, read, base, on_step, rejects)
+            tuned = tune_by_labels(stored, read, base=base, on_step=on_step, on_reject=rejects)
         else:
             base, sampled = _read(source, target, output, rejects, sample, scope)
-            tuned = tune_by_similarity([text for _, text in sampled.documents], similarity or 0.0, base)
+            tuned = tune_by_similarity([text for _, text in sampled.documents], similarity=similarity or 0.0, base=base)
         if scheme_out:
             scheme_out.write(to_file(tuned.scheme))
     output.result(tuned, {"out": scheme_file})
     show_tuned(output, tuned)
-    use = f"Use it: es-simhash init INDEX --field FIELD --scheme {scheme_file}"
-    output.note(use if scheme_file else "Write the scheme by --output FILE.")
+    if scheme_file:
+        output.next_step("init", "INDEX", "--field", "FIELD", "--scheme", scheme_file)
+    else:
+        output.note("Store these settings with --output FILE.")
 
 
 def _read(

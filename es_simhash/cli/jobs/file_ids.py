@@ -21,7 +21,7 @@ FORMS = ("ID", "FILE:ID", "FILE:LINE:ID")
 class FileIds:
     """What the ids of documents are written as: one of ``FORMS``, the same for all documents of a run.
 
-    Meanwhile they are known by their keys (see `FileDocument`).
+    Until they are written, they are known by their keys (see `FileDocument`).
     """
 
     def __init__(self, paths: Sequence[str]) -> None:
@@ -91,7 +91,7 @@ class DistinctIds:
 
     @property
     def note(self) -> str:
-        """What is said of ids that occur again, after another sentence; nothing if none does."""
+        """A sentence about ids that occur again, to follow another one; empty if none does."""
         if not self._later:
             return ""
         written, id_ = next(iter(self._later.items()))

@@ -50,7 +50,7 @@ class NamedFields:
         if self._texts or self._others:
             document = found.document
             self._has_some = self._has_some or self._sought.is_in(document)
-            self._texts = [path for path in self._texts if not sets_value_at(document, path)]
+            self._texts = [path for path in self._texts if not (path and sets_value_at(document, path))]
             self._others = {path for path in self._others if not sets_value_at(document, path)}
             if len(self._names) < _NAMES:
                 self._names |= dict.fromkeys(document)
@@ -98,11 +98,12 @@ def read_texts(
 
     What the patterns of ``strip`` match is removed from the text.
     """
+    there = list(filter(None, fields))  # an empty name is one that no document has
     for each in found:
         if named:
             named.check(each)
         try:
-            text = each.text_of(fields)
+            text = each.text_of(there)
         except DocumentError as error:
             on_reject(each.rejected(f"Document {each.id!r} {error.problem}"))
             continue

@@ -10,6 +10,7 @@ from types import FrameType
 from typing import IO
 
 from es_simhash.errors import InputError
+from es_simhash.gate import limits
 from es_simhash.gate.bodies import Lines, RefusedError
 from es_simhash.gate.gate import Gate
 from es_simhash.gate.requests import answers_as_json, asked_of, line_of, parsed
@@ -55,11 +56,11 @@ class _Stopping:
             raise _StoppedError
 
 
-def answer_lines(gate: Gate, writes: bool, id_field: str, most: int) -> int:
-    """Answer lines of at most ``most`` bytes as they come, all that wait together; return how many there were."""
+def answer_lines(gate: Gate, writes: bool, id_field: str) -> int:
+    """Answer lines as they come, all that wait together; return how many there were."""
     count, stopping = 0, _Stopping()
     with stopping.asked_by_signals():
-        for lines in _lines(sys.stdin.buffer, stopping, most):
+        for lines in _lines(sys.stdin.buffer, stopping):
             asked = [asked_of(parsed(line), writes, id_field) for line in lines]
             answers = gate.answer(asked)
             sys.stdout.buffer.write(b"".join(map(line_of, answers_as_json(asked, answers, gate.name))))
@@ -68,8 +69,8 @@ def answer_lines(gate: Gate, writes: bool, id_field: str, most: int) -> int:
     return count
 
 
-def _lines(stream: IO[bytes], stopping: _Stopping, most: int) -> Iterator[list[bytes]]:
-    lines = Lines(most)
+def _lines(stream: IO[bytes], stopping: _Stopping) -> Iterator[list[bytes]]:
+    lines = Lines(limits.BODY)
     try:
         while part := stopping.read(stream):
             yield from lines.of(part)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import csv
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import PurePath
 from typing import IO, Any, Literal, TypeAlias
 
+from es_simhash._core.harmless import json_text
 from es_simhash._core.rows import json_record, write_csv
 from es_simhash._core.stages import counted_each
 from es_simhash.documents.files import FileDocument
@@ -61,16 +64,50 @@ def _measures(pairs: Pairs) -> Iterator[dict[str, Any]]:
         yield {**near, "standard_error": None if error is None or near["is_exact"] else round(error, 4)}
 
 
-def write_canonical(groups: Groups[Corpus], found: Iterable[tuple[FileDocument, str]], out: IO[str]) -> None:
-    """Write the documents without their duplicates, as JSON lines that ``load`` takes.
+def format_of(path: str | None) -> Format:
+    """Return the format of a file of groups or pairs, by its name.
+
+    >>> format_of("groups.csv"), format_of("groups.jsonl"), format_of(None)
+    ('csv', 'jsonl', 'jsonl')
+    """
+    return "csv" if delimiter_of(path) == "," else "jsonl"
+
+
+def delimiter_of(path: str | None) -> str | None:
+    """Return what separates the cells of a table that is named so; None for all other names."""
+    return _DELIMITERS.get(PurePath(path or "").suffix.lower())
+
+
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+
+
+def write_canonical(
+    groups: Groups[Corpus],
+    found: Iterable[tuple[FileDocument, str]],
+    out: IO[str],
+    columns: Sequence[str] = (),
+    delimiter: str | None = None,
+) -> None:
+    """Write the documents without their duplicates: as JSON lines that ``load`` takes, or as a table with ``columns``.
 
     A line has the document's routing, and its ``_id`` where the document does not hold its id itself.
     """
     stay = groups.is_canonical
     again = counted_each("Writing documents", zip(found, stay.tolist(), strict=True), len(stay))
-    for (each, _), is_canonical in again:
-        if is_canonical:
-            out.write(each.written() + "\n")
+    kept = (each for (each, _), is_canonical in again if is_canonical)
+    if delimiter is None:
+        out.writelines(f"{each.written()}\n" for each in kept)
+        return
+    table = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+    table.writerow(columns)
+    table.writerows(_cells(each, columns) for each in kept)
+
+
+def _cells(each: FileDocument, columns: Sequence[str]) -> list[str]:
+    """Return the values of a document as they were read: values other than texts as JSON."""
+    values: dict[str, Any] = {"_id": each.id, "_routing": each.routing, **each.document}
+    found = (values.get(name) for name in columns)
+    return [value if isinstance(value, str) else "" if value is None else json_text(value) for value in found]
 
 
 def write_deletes(groups: Groups[IndexCorpus], out: IO[str]) -> int:

@@ -12,7 +12,8 @@ import click
 from es_simhash._core.environment import PATIENCE
 from es_simhash._core.stages import counts_shown
 from es_simhash._version import __version__
-from es_simhash.cli.options.metrics import published
+from es_simhash.cli.options.headings import write_options
+from es_simhash.cli.options.metrics import listening, published
 from es_simhash.cli.options.profiles import DISTRIBUTIONS
 from es_simhash.cli.options.setting_origins import Given
 from es_simhash.cli.options.target import target_of
@@ -21,38 +22,29 @@ from es_simhash.cli.show.output import Output
 from es_simhash.live.telemetry import spans
 from es_simhash.live.telemetry.run import Run
 
-
-class CommonOption(click.Option):
-    """An option that ``es-simhash --help`` lists, and the help of each verb does not."""
-
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Keep it out of the help of verbs."""
-        return None if isinstance(ctx.command, Verb) else super().get_help_record(ctx)
-
-
 _FILE = click.Path(exists=True, dir_okay=False)
 CONNECTION = (
     click.Option(
         ["--url"],
         metavar="URL|DIR",
-        help="URL of the server, or directory of an embedded index.",
+        help="URL of the server, or directory of an embedded index.  [default: ES_SIMHASH_URL, or .es-simhash]",
     ),
     click.Option(["--profile"], metavar="NAME", help="Settings in config.toml (or set ES_SIMHASH_PROFILE)."),
-    CommonOption(["--cloud-id"], metavar="ID", help="A deployment in Elastic Cloud, instead of a URL."),
-    CommonOption(
+    click.Option(["--cloud-id"], metavar="ID", help="A deployment in Elastic Cloud, instead of a URL."),
+    click.Option(
         ["--user"],
         metavar="NAME",
         help="User to log in as; the password is asked for, or read from a file or ES_SIMHASH_PASSWORD.",
     ),
-    CommonOption(["--password-file"], type=_FILE, help="A file with the password."),
-    CommonOption(["--api-key"], metavar="KEY", help="Log in with this API key (or set ES_SIMHASH_API_KEY)."),
-    CommonOption(["--api-key-file"], type=_FILE, help="A file with the API key."),
-    CommonOption(
+    click.Option(["--password-file"], type=_FILE, help="A file with the password."),
+    click.Option(["--api-key"], metavar="KEY", help="Log in with this API key (or set ES_SIMHASH_API_KEY)."),
+    click.Option(["--api-key-file"], type=_FILE, help="A file with the API key."),
+    click.Option(
         ["--aws-sigv4"], metavar="REGION", help="Sign requests for this region of AWS, with boto3's credentials."
     ),
-    CommonOption(["--ca-certs"], type=_FILE, help="Certificate authorities to trust, as a PEM file."),
-    CommonOption(["--insecure"], is_flag=True, help="Accept any certificate: nothing is secret then."),
-    CommonOption(
+    click.Option(["--ca-certs"], type=_FILE, help="Certificate authorities to trust, as a PEM file."),
+    click.Option(["--insecure"], is_flag=True, help="Accept any certificate: nothing is secret then."),
+    click.Option(
         ["--distribution"], type=click.Choice(DISTRIBUTIONS), help="Distribution of a server that does not report it."
     ),
 )
@@ -60,7 +52,7 @@ INDEX = (
     click.Option(["--prefix"], metavar="NAME", help="Object that holds the fingerprint fields.  [default: dedup]"),
 )
 WAITING = (
-    CommonOption(
+    click.Option(
         ["--patience"],
         type=float,
         metavar="SECONDS",
@@ -68,13 +60,13 @@ WAITING = (
     ),
 )
 METRICS = (
-    CommonOption(
+    click.Option(
         ["--metrics-port"],
-        type=click.IntRange(0, 65535),
-        metavar="PORT",
-        help="Show Prometheus metrics of a long job on this port of this machine while it runs.",
+        type=listening,
+        metavar="[HOST:]PORT",
+        help="Show Prometheus metrics of a long job on this port while it runs.  [default HOST: 127.0.0.1]",
     ),
-    CommonOption(
+    click.Option(
         ["--metrics-file"],
         type=click.Path(dir_okay=False, writable=True),
         help="Write Prometheus metrics of a long job to this file, as for the textfile collector.",
@@ -85,6 +77,7 @@ JOB = (*WAITING, *METRICS)
 OUTPUT = (
     click.Option(["--json", "as_json"], is_flag=True, help="Print JSON, one object per line."),
     click.Option(["--quiet", "-q"], is_flag=True, help="Print only results and errors."),
+    click.Option(["--verbose", "-v", "is_verbose"], is_flag=True, help="Also print details that only experts need."),
     click.Option(
         ["--log-format"],
         type=click.Choice(log.FORMATS),
@@ -111,12 +104,18 @@ class Verb(click.Command):
         own = super().get_params(ctx)
         return [*self.params, *self.taken, *own[len(self.params) :]]
 
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Say where the other shared options are listed."""
-        if CONNECTION[0] in self.taken:
-            formatter.write_paragraph()
-            with formatter.indentation():
-                formatter.write_text("es-simhash --help lists all connection options, and those of long jobs.")
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read its arguments; answer an option that is not known with the one that is written most like it."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            near = next(iter(error.possibilities or ()), None)
+            remedy = f"Did you mean {near}?" if near else f"es-simhash {self.name} --help lists its options."
+            raise click.UsageError(f"No such option: {error.option_name}. {remedy}", ctx) from None
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the options under their headings."""
+        write_options(ctx, formatter, self.get_params(ctx))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run it with the objects that the shared options describe."""
@@ -125,7 +124,8 @@ class Verb(click.Command):
         after = {name: ctx.params.pop(name) for name in given if name in ctx.params}
         given |= {name: value for name, value in after.items() if value is not None and value is not False}
         format: log.Format = given.pop("log_format") or "text"
-        output = Output(bool(given.pop("as_json")), bool(given.pop("quiet")), Run(str(self.name)))
+        as_json, quiet, is_verbose = (bool(given.pop(name)) for name in ("as_json", "quiet", "is_verbose"))
+        output = Output(as_json, quiet, is_verbose, Run(str(self.name)))
         with log.written(format, output.run.id):
             return self._observed(ctx, output, Given.of(given, lambda name: f"--{name.replace('_', '-')}"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -62,7 +62,7 @@ def input_options(command: Command, *, required: bool = True, metavar: str = "FI
 
 @dataclass
 class Files:
-    """Files to read, and how many bytes of them have been read."""
+    """Files to read, how many bytes of them have been read, and the columns of the tables among them."""
 
     paths: tuple[str, ...]
     format: str | None
@@ -70,6 +70,7 @@ class Files:
     encoding: str
     rejects: str
     bytes_read: int = 0
+    columns: dict[str, None] = field(default_factory=dict)
 
     @contextmanager
     def opened(self, output: Output, doing: str) -> Iterator[tuple[Iterator[FileDocument], RejectFile, Advance]]:
@@ -77,7 +78,7 @@ class Files:
         from es_simhash.documents.files import RejectFile, total_bytes
 
         if not Path(self.rejects).absolute().parent.is_dir():
-            raise click.UsageError(f"--rejects names a file in a directory that is not there: {self.rejects}. Make it.")
+            raise click.UsageError(f"The directory of the file {self.rejects} (--rejects) does not exist. Create it.")
         with RejectFile(self.rejects) as rejects, output.progress(doing, total_bytes(self.paths)) as advance:
             found = self.read(rejects)
             yield (
@@ -98,6 +99,7 @@ class Files:
             encoding=self.encoding,
             on_reject=on_reject,
             on_progress=self._on_progress,
+            columns=self.columns,
         )
 
     def _on_progress(self, bytes_read: int) -> None:
@@ -108,7 +110,7 @@ rarity_option = click.option(
     "--rarity",
     "rarity_file",
     type=click.Path(exists=True, dir_okay=False),
-    help="File with the table of rarity to compare texts by (see learn).  [default: a built-in one]",
+    help="File with a rarity table (see learn).  [default: a built-in one]",
 )
 
 text_file_option = click.option(

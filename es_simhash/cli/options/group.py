@@ -11,7 +11,7 @@ import click
 
 from es_simhash._core.environment import MEMORY
 from es_simhash.cli.options.files import output_file
-from es_simhash.cli.options.index import estimate_option, near_options
+from es_simhash.cli.options.index import KEPT, estimate_option, near_options
 from es_simhash.cli.options.scope import scope_options_by_date
 from es_simhash.scheme.scope import Scope
 
@@ -38,25 +38,31 @@ class Size(click.ParamType):  # type: ignore[type-arg] # generic only since clic
 SIZE = Size()
 
 
+def canonical_option(first: str, *, is_kept: bool = False) -> Callable[[Command], Command]:
+    """Add the order of documents in a group, by its name; ``first`` says what comes first by default.
+
+    If it ``is_kept``, it is that of the last run unless it is given.
+    """
+    orders = f"first ({first}), longest, oldest:FIELD, newest:FIELD, order:FIELD=A,B,C."
+    return click.option(
+        "--canonical",
+        default=None if is_kept else "first",
+        show_default=not is_kept,
+        metavar="ORDER",
+        help=f"Canonical documents: {orders}{KEPT if is_kept else ''}",
+    )
+
+
 def group_options(first: str) -> Callable[[Command], Command]:
     """Add the options that define a group; ``first`` says what comes first by default.
 
     The command gets them as ``asked``, the keywords of `GroupOptions`, but for the order by its name, ``canonical``.
     """
-    names = ("distance", "similarity", "numbers", "estimate", "max_bucket", "memory", "state")
+    names = ("distance", "similarity", "numbers", "estimate", "memory", "state")
     options = (
-        click.option(
-            "--canonical",
-            default="first",
-            show_default=True,
-            metavar="ORDER",
-            help=f"Canonical documents: first ({first}), longest, oldest:FIELD, newest:FIELD, order:FIELD=A,B,C.",
-        ),
+        canonical_option(first),
         estimate_option,
         click.option("--strip", multiple=True, metavar="REGEX", help="Remove matches from texts; repeatable."),
-        click.option(
-            "--max-bucket", type=click.IntRange(2), metavar="N", help="Compare at most N documents with the same key."
-        ),
         click.option(
             "--memory",
             type=SIZE,
@@ -86,15 +92,8 @@ state_option = click.option(
 def groups_file_options(command: Command) -> Command:
     """Add the scope, and the files that groups are written to."""
     options = (
-        output_file("--output", "-o", "groups_file", help="Write the groups to this file."),
-        click.option(
-            "--output-format",
-            type=click.Choice(["jsonl", "csv"]),
-            default="jsonl",
-            show_default=True,
-            help="Format of the groups and the pairs.",
-        ),
-        output_file("--pairs", "pairs_file", help="Write the pairs that link documents to this file."),
+        output_file("--output", "-o", "groups_file", help="Write the groups to this file; as CSV if it is named so."),
+        output_file("--pairs", "pairs_file", help="Write the pairs that link documents to this file; or as CSV."),
         output_file("--report", "report_file", help="Write an HTML report to this file."),
         click.option(
             "--date", "date_field", metavar="FIELD", help="With --window or --report: the field with a document's date."
@@ -106,11 +105,7 @@ def groups_file_options(command: Command) -> Command:
     return command
 
 
-def check_outputs(
-    named: Mapping[str, str | None], date_field: str | None, scope: Scope | None, output_format: str, as_json: bool
-) -> None:
-    """Refuse options for groups that contradict each other; ``named`` has the files by their options."""
+def check_outputs(named: Mapping[str, str | None], date_field: str | None, scope: Scope | None) -> None:
+    """Refuse a date that nothing asks for; ``named`` has the files by their options."""
     if date_field and not named["--report"] and not (scope and scope.date):
         raise click.UsageError("--date is for the report or a window. Add --report or --window, or drop it.")
-    if as_json and output_format == "csv" and not named["--output"]:
-        raise click.UsageError("--json prints the groups as JSON. Name a file for the CSV with --output, or drop one.")

@@ -27,7 +27,14 @@ def index_argument(command: Command) -> Command:
     return click.argument("index", callback=_named)(command)
 
 
-def _named(_context: click.Context, _parameter: click.Parameter, name: str) -> str:
+def optional_index_argument(command: Command) -> Command:
+    """Add the argument INDEX, which may be left out."""
+    return click.argument("index", required=False, callback=_named)(command)
+
+
+def _named(_context: click.Context, _parameter: click.Parameter, name: str | None) -> str | None:
+    if name is None:
+        return None
     if not name.strip():
         raise click.BadParameter("It is empty. Give the name of an index.")
     if not _is_text(name):
@@ -45,7 +52,7 @@ def _is_text(name: str) -> bool:
 
 
 scheme_option = click.option(
-    "--scheme", metavar="PRESET|FILE", help="A preset (see: es-simhash schemes), or a file with a scheme's JSON."
+    "--scheme", metavar="PRESET|FILE", help="A preset (see: es-simhash info), or a file with a scheme's JSON."
 )
 
 
@@ -63,6 +70,8 @@ def index_options(command: Command) -> Command:
 
     @wraps(command)
     def with_known(fields: tuple[str, ...], prefix: str, scheme: str | None, **given: Any) -> Any:
+        # An empty value, as of a variable of a shell, is like an option that was left out.
+        fields = tuple(filter(str.strip, fields))
         known = {"scheme": scheme_named(scheme), "fields": fields or None, "prefix": prefix}
         return command(known=known, **given)
 
@@ -83,7 +92,8 @@ class Similarity(click.ParamType):  # type: ignore[type-arg] # generic only sinc
         try:
             return float(value)
         except ValueError:
-            self.fail(f"{value!r} is no similarity. Give a number up to 1, or one of: {', '.join(NAMES)}.", param, ctx)
+            known = ", ".join(NAMES)
+            self.fail(f"{value!r} is not a similarity. Give a number up to 1, or one of: {known}.", param, ctx)
 
 
 SIMILARITY = Similarity()
@@ -91,17 +101,27 @@ SIMILARITY = Similarity()
 estimate_option = click.option("--estimate", is_flag=True, help="Decide by fingerprints alone; read no texts.")
 
 
+# The help of options that an index keeps.
+KEPT = "  [default: as in the last run]"
+
+
+def _similarity_option(more: str = "") -> Callable[[Command], Command]:
+    text = f"Minimum: up to 1, or copies (about 0.85), near (0.63), versions (0.5).{more}"
+    return click.option("--similarity", type=SIMILARITY, metavar="S|LEVEL", help=text)
+
+
+similarity_option, kept_similarity_option = _similarity_option(), _similarity_option(KEPT)
+
+
 def near_options(command: Command) -> Command:
     """Add what makes documents near-duplicates: ``distance``, ``similarity`` and ``numbers``."""
     options = (
+        similarity_option,
         click.option(
             "--distance",
             type=click.IntRange(0),
             metavar="BITS",
             help="Maximum number of different bits; with --similarity, either is enough.",
-        ),
-        click.option(
-            "--similarity", type=SIMILARITY, metavar="S|LEVEL", help="Minimum: up to 1, or copies, near, versions."
         ),
         click.option(
             "--numbers",
@@ -124,25 +144,12 @@ def _query(_context: click.Context, _parameter: click.Parameter, text: str | Non
     return None if text is None else json_object(text, "--filter", '{"term": {"lang": "en"}}')
 
 
-def find_options(command: Command) -> Command:
-    """Add how near-duplicates are found; the command gets the keywords of `Index.find` as ``wanted``."""
-    names = ("distance", "similarity", "numbers", "size", "estimate", "filter")
-
-    @wraps(command)
-    def with_wanted(**given: Any) -> Any:
-        wanted = {name: given.pop(name) for name in names}
-        return command(wanted=wanted, **given)
-
-    options = (
-        estimate_option,
-        filter_option("Only matches that this query, as JSON, selects."),
-        click.option(
-            "--size", type=click.IntRange(1), default=10, show_default=True, metavar="N", help="Number of matches."
-        ),
+def match_options(command: Command) -> Command:
+    """Add which matches are shown, as keywords of `Index.find`: ``filter`` and ``size``."""
+    size = click.option(
+        "--size", type=click.IntRange(1), default=10, show_default=True, metavar="N", help="Number of matches."
     )
-    for option in reversed(options):
-        option(with_wanted)
-    return near_options(with_wanted)  # type: ignore[return-value]
+    return filter_option("Only matches that fit this query (JSON).")(size(command))
 
 
 def scheme_named(name: str | None) -> Scheme | None:

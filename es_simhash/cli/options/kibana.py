@@ -1,4 +1,4 @@
-"""Kibana, or OpenSearch Dashboards, as a second server beside the target of a command."""
+"""Kibana, or OpenSearch Dashboards, as a second server next to the target of a command."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import click
 from es_simhash._core.urls import credentials
 from es_simhash.cli.options.places import Server
 from es_simhash.cli.options.setting_origins import URL_PASSWORD, URL_USER, Given
-from es_simhash.cli.options.target import Target, target_beside, target_of
+from es_simhash.cli.options.target import Target, target_of, target_with
 
 if TYPE_CHECKING:
     from es_simhash.cli.reports.dashboards.kibana import Kibana
@@ -52,34 +52,31 @@ kibana_url_option = click.option(
 
 
 def kibana_options(command: Command) -> Command:
-    """Add the options of Kibana; the command gets ``target`` and ``kibana``, or None, and the ``space``."""
+    """Add the options of Kibana; the command gets ``target`` and ``kibana``, or None."""
 
-    @click.option(KIBANA_URL, metavar="URL", help="URL of Kibana or OpenSearch Dashboards, or of any of its pages.")
-    @click.option("--space", metavar="SPACE", help="Kibana space for the saved objects.")
-    @click.option("--tenant", metavar="TENANT", help="OpenSearch Dashboards tenant to import into.")
+    @click.option(
+        KIBANA_URL,
+        metavar="URL",
+        help="URL of Kibana or OpenSearch Dashboards, or of any page in the space or tenant.",
+    )
     @wraps(command)
-    def with_kibana(
-        connection: Given, kibana_url: str | None, space: str | None, tenant: str | None, **given: Any
-    ) -> Any:
-        kibana = None
+    def with_kibana(connection: Given, kibana_url: str | None, **given: Any) -> Any:
+        target: Target | None
         if kibana_url is None:
-            if tenant:
-                raise click.UsageError(f"--tenant is for --import. Add that and {KIBANA_URL}, or drop it.")
-            target: Target | None = target_of(connection, os.environ)
+            target, kibana = target_of(connection, os.environ), None
         else:
-            target, kibana = _beside(kibana_url, space, tenant, connection)
-            space = kibana.kibana.space
-        return command(target=target, kibana=kibana, space=space, **given)
+            target, kibana = _with_kibana(kibana_url, connection)
+        return command(target=target, kibana=kibana, **given)
 
     return with_kibana  # type: ignore[return-value]
 
 
-def _beside(url: str, space: str | None, tenant: str | None, connection: Given) -> tuple[Target | None, KibanaTarget]:
+def _with_kibana(url: str, connection: Given) -> tuple[Target | None, KibanaTarget]:
     from es_simhash.cli.reports.dashboards.kibana import Kibana
 
-    kibana = Kibana.at(url, space, tenant)
+    kibana = Kibana.at(url)
     user, password = credentials(url) or (None, None)
     login = {URL_USER: user, URL_PASSWORD: password or None}
     known = {name: value for name, value in login.items() if value is not None}
-    target, server = target_beside(Server(kibana.address, known), KIBANA_URL, connection, os.environ)
+    target, server = target_with(Server(kibana.address, known), KIBANA_URL, connection, os.environ)
     return target, KibanaTarget(kibana, server)

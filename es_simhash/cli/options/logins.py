@@ -104,7 +104,7 @@ def _by_signatures(region: str, address: str) -> Options:
         ) from None
     if credentials is None:
         raise click.UsageError(
-            "There are no AWS credentials where boto3 looks for them. "
+            "boto3 finds no AWS credentials. "
             "Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or run: aws configure"
         )
     return {"http_auth": Urllib3AWSV4SignerAuth(credentials, region, aws_service(address))}
@@ -126,7 +126,7 @@ def _password(user: str, address: str, *origins: Given) -> str:
                 return str(origin.values[kind])
     if not sys.stdin.isatty():
         raise click.UsageError(
-            f"There is no password for {user}, and no terminal to ask for it. "
+            f"The password of {user} is missing, and without a terminal nobody can be asked for it. "
             "Set ES_SIMHASH_PASSWORD, or name a file that holds it with --password-file."
         )
     return str(click.prompt(f"Password for {user} at {address}", hide_input=True, err=True))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING
+
+import click
 
 from es_simhash.cli.show.output import Output
 
@@ -14,8 +17,19 @@ if TYPE_CHECKING:
     from es_simhash.live.telemetry.metrics import MetricsFile
 
 
+def listening(value: str) -> tuple[str, int]:
+    """Read a port, of this machine alone unless an address stands before it: 9464, 0.0.0.0:9464 or [::]:9464."""
+    from ipaddress import ip_address
+
+    host, _, port = value.rpartition(":")
+    with suppress(ValueError):
+        if re.fullmatch("[0-9]{1,5}", port) and int(port) <= 65535:
+            return str(ip_address(host.strip("[]") or "127.0.0.1")), int(port)
+    raise click.BadParameter(f"{value!r} is not a port. Write, say, 9464, or 0.0.0.0:9464 for other machines.")
+
+
 @contextmanager
-def published(output: Output, index: str, port: int | None, path: str | None) -> Iterator[None]:
+def published(output: Output, index: str, port: tuple[str, int] | None, path: str | None) -> Iterator[None]:
     """Publish the metrics of a run at a port and in a file, if they are named."""
     if port is None and path is None:
         yield
@@ -29,7 +43,7 @@ def published(output: Output, index: str, port: int | None, path: str | None) ->
     run.publish(metrics)
     with ExitStack() as stack:
         if port is not None:
-            output.note(f"Metrics are on {stack.enter_context(on_port(metrics, port))}.")
+            output.note(f"Metrics are on {stack.enter_context(on_port(metrics, *port))}.")
         if path is not None:
             file = MetricsFile(metrics, path)
             file.keep(SUCCEEDED)

@@ -84,7 +84,7 @@ def _read(path: Path) -> tuple[str, bool]:
             return file.read(), os.name == "nt" or not mode & 0o077
     except FileNotFoundError:
         raise click.UsageError(
-            f"There are no profiles: {path} is not there. Write it, with a table [profiles.NAME], "
+            f"No profiles: {path} does not exist. Write it, with a table [profiles.NAME], "
             f"or name another file in {CONFIG}."
         ) from None
     except UnicodeDecodeError:

@@ -41,11 +41,23 @@ def scope_options_by_date(command: Command) -> Command:
 
 def _with_fields(command: Command) -> Command:
     options = (
-        click.option("--within", multiple=True, metavar="PATH", help="Only documents equal in this field; repeatable."),
         click.option(
-            "--across", multiple=True, metavar="PATH", help="Only documents that differ in this field; repeatable."
+            "--within",
+            multiple=True,
+            metavar="PATH",
+            help="Compare only documents with the same value in this field; repeatable.",
         ),
-        click.option("--window", metavar="LENGTH", help="Only documents at most this far apart, 72h or 3d, by --date."),
+        click.option(
+            "--across",
+            multiple=True,
+            metavar="PATH",
+            help="Compare only documents with different values in this field; repeatable.",
+        ),
+        click.option(
+            "--window",
+            metavar="LENGTH",
+            help="Compare only documents at most this far apart, such as 72h or 3d, by --date.",
+        ),
     )
     for option in reversed(options):
         option(command)
@@ -77,7 +89,7 @@ def _values(_context: click.Context, _parameter: click.Parameter, given: tuple[s
 def policy_options(command: Command) -> Command:
     """Add what an index demands of every command: its scope, no scope, and when groups are made."""
     options = (
-        click.option("--no-scope", is_flag=True, help="Lift the scope that the index has; its documents stay."),
+        click.option("--no-scope", is_flag=True, help="Remove the scope of the index; its documents stay."),
         click.option("--groups", type=click.Choice(["batch", "online"]), help="When groups are made."),
     )
     for option in reversed(options):

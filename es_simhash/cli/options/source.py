@@ -50,7 +50,7 @@ def source_options(command: Command) -> Command:
 
     options = (
         click.option("--index", metavar="INDEX", help="Read the documents of this index, instead of files."),
-        filter_option("With --index: only documents that this query, as JSON, selects."),
+        filter_option("With --index: only documents that match this query (JSON)."),
         texts_option,
         scheme_option,
     )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from es_simhash.engines.base import Engine
 
 DEFAULT_DIRECTORY = ".es-simhash"
+_DEFAULT = "the default"
 
 _PLACES = ("url", "cloud_id")
 _TLS = ("ca_certs", "insecure")
@@ -66,9 +67,16 @@ class Target:
     def opened(self, output: Output) -> Iterator[Engine]:
         """Announce the engine, connect to it, and close it afterwards."""
         self.announce(output)
+        from es_simhash.errors import MissingError
+
         engine = output.run.engine(self.connect(output.run.id), self.place)
         try:
             yield engine
+        except MissingError as error:
+            if self.source != _DEFAULT or "no document" in str(error):
+                raise
+            remedy = f"No server is named, so the embedded engine in {self.place} was asked: name yours with --url."
+            raise MissingError(f"{error} {remedy}") from error
         finally:
             engine.close()
 
@@ -78,7 +86,7 @@ def target_of(options: Given, variables: Mapping[str, str]) -> Target:
     origins = [*_deliberate(options, variables), _environment(variables)]
     named = next((origin for origin in origins if origin.one_of(_PLACES, "targets")), None)
     if named is None:
-        return _embedded(DEFAULT_DIRECTORY, "the default", origins)
+        return _embedded(DEFAULT_DIRECTORY, _DEFAULT, origins)
     if "cloud_id" in named.values:
         server, source = deployment(named.values["cloud_id"]), named.name("cloud_id")
     elif is_server(named.values["url"]):
@@ -93,10 +101,10 @@ def target_of(options: Given, variables: Mapping[str, str]) -> Target:
     return Target(server.address, source, distribution, login, _tls(server.address, origins))
 
 
-def target_beside(
+def target_with(
     server: Server, source: str, options: Given, variables: Mapping[str, str]
 ) -> tuple[Target | None, Target]:
-    """Return the target, or None, and another server beside it.
+    """Return the target, or None, and another server used with it.
 
     Both use the same login and certificates, except for a login in a URL.
     """

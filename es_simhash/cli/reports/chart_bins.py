@@ -103,7 +103,7 @@ class PairCounts:
             self._distances += np.bincount(pairs["distance"], minlength=len(self._distances))
 
     def similarities(self, near: str, valley: float | None) -> Iterator[Chart]:
-        """Yield the chart if any pair has a similarity; ``near`` and the ``valley`` are said beside it.
+        """Yield the chart if any pair has a similarity; its text has ``near`` and the ``valley``.
 
         Pairs of similarity 1 are too many for its scale, and those below all bins too few for its range.
         """
@@ -111,13 +111,13 @@ class PairCounts:
         pairs = self._below + self._equal + drawn
         if not pairs:
             return
-        said = [f"{counted(pairs, 'pair')}, {self._origin(pairs)}. Near means {near}."]
+        said = [f"{counted(pairs, 'pair')}, {self._origin(pairs)}. Near-duplicates have {near}."]
         if self._equal:
-            said.append(f"{self._equal:,} at exactly 1 are not drawn: equal texts, or the same features.")
+            said.append(f"{self._equal:,} at exactly 1 are not drawn: their texts are equal in all that counts.")
         if self._below:
-            said.append(f"{self._below:,} below {edges[0]:g} are not drawn: they are near by their distance.")
+            said.append(f"{self._below:,} below {edges[0]:g} are not drawn: only their fingerprints are similar.")
         if valley is not None:
-            said.append(f"Your texts part at {valley:g}: few pairs that share a key are about as similar.")
+            said.append(f"Few pairs are about {valley:g} similar, so {valley:g} is a natural threshold here.")
         digits = max(len(f"{edge:g}") for edge in edges[:-1]) - 2
         names = [*(f"{edge:.{digits}f}" for edge in edges[:-1]), "1"]
         counts = zip(pairwise(names), self._counts.tolist(), strict=True)
@@ -135,15 +135,15 @@ class PairCounts:
             Bar(_range(least, least + width - 1), int(self._distances[least : least + width].sum()))
             for least in range(0, last + 1, width)
         )
-        said = f"The number of differing bits of their SimHashes, of {bits}."
+        said = f"The number of bits in which their fingerprints differ, of {bits}."
         yield Chart("Distance of pairs", said, ("bits that differ", "pairs"), tuple(bars))
 
     def _origin(self, pairs: int) -> str:
         """Describe how the similarities were computed."""
         if self._exact == pairs:
-            return "by their texts"
-        estimated = "as their fingerprints estimate"
-        return f"{self._exact:,} by their texts, the others {estimated}" if self._exact else estimated
+            return "measured on their texts"
+        estimated = "estimated from their fingerprints"
+        return f"{self._exact:,} measured on their texts, the others {estimated}" if self._exact else estimated
 
 
 class Dates:

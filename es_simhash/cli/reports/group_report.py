@@ -121,8 +121,10 @@ def report_of(
 
 def _charts(setup: Setup, counts: Counts, sizes: Sizes, pairs: PairCounts, dates: Dates) -> Iterator[Chart]:
     yield from sizes.chart()
-    yield from pairs.similarities(near(setup.criteria, setup.scheme), counts.valley)
-    if simhash := setup.scheme.simhash:
+    natural = counts.valley if setup.options.similarity is None else None  # who named a threshold needs no other
+    yield from pairs.similarities(near(setup.criteria, setup.scheme), natural)
+    simhash = setup.scheme.simhash
+    if simhash and setup.criteria.distance is not None:
         yield from pairs.distances(simhash.bits)
     yield from dates.chart(setup.date_field or "date")
 
@@ -154,7 +156,7 @@ def near(criteria: Criteria, settings: Settings) -> str:
     asked = numbers_phrase(criteria.verification)
     said = [f"a similarity of at least {criteria.similarity:g}{asked}"] if criteria.similarity is not None else []
     if criteria.distance is not None and simhash:
-        said.append(f"a distance of up to {criteria.distance} of {simhash.bits} bits")
+        said.append(f"fingerprints that differ in up to {criteria.distance} of {simhash.bits} bits")
     return ", or ".join(said)
 
 
@@ -176,4 +178,4 @@ def _texts(setup: Setup, members: Iterable[Member], fetch: Fetch) -> Mapping[Key
 def numbers_phrase(verification: Verification | None) -> str:
     """Return which share of numbers texts must have in common, to end a phrase; empty if it is none."""
     least = verification.numbers if verification else 0
-    return f", numbers alike by at least {least:g}" if least else ""
+    return f" and at least {least:g} of their numbers in common" if least else ""

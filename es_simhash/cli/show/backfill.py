@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from es_simhash._core.humanize import counted, lasting, rounded
+from es_simhash._core.humanize import counted, counted_parts, lasting, rounded
 from es_simhash.cli.show.learning import show_learnt
 from es_simhash.cli.show.output import Output
 from es_simhash.cli.show.progress import show_findings, show_parts, showing_progress, warn_of_left_out
@@ -37,13 +37,14 @@ class BackfillOutput:
             show_parts(self.output, survey.parts)
         if trial:
             self.output.line(
-                f"All takes about {lasting(trial.seconds)} at {rounded(trial.documents_per_second)} documents/s, as "
-                f"{counted(trial.documents, 'document')} were read and fingerprinted; writing comes on top."
+                f"Reading and fingerprinting takes about {lasting(trial.seconds)}, at "
+                f"{rounded(trial.documents_per_second)} documents/s, measured on "
+                f"{counted(trial.documents, 'document')}. Writing takes additional time."
             )
         before = self.totals_file.before
         if before.written:
             self.output.note(
-                f"Run {before.runs}: {counted(before.written, 'document was', 'documents were')} written before, "
+                f"Run {before.runs}: {counted(before.written, 'document')} fingerprinted earlier, "
                 f"in {before.seconds:,.0f} s."
             )
 
@@ -60,26 +61,23 @@ class BackfillOutput:
 
     def so_far(self, progress: Progress) -> str:
         """Return what was done, as a sentence without a full stop."""
-        return f"Fingerprints were given to {counted(progress.written, 'document')} of {progress.index}"
+        return f"{counted(progress.written, 'document')} of {progress.index} fingerprinted"
 
     def end(self, progress: Progress, rejects: str) -> None:
         """Print the result; keep the totals unless everything is done."""
         totals = self.totals_file.totals(progress)
         self.output.result({"event": "done"}, progress, {"rejects": rejects, "all_runs": totals})
-        self.output.report(
-            f"{progress.index}: {progress.written:,} written, {progress.current:,} up to date, {progress.gone:,} gone "
-            f"meanwhile, {progress.rejected:,} rejected; {progress.conflicts:,} conflicts with others' changes"
-        )
-        self.output.note(f"{self.so_far(progress)} in {progress.seconds:,.1f} s.")
+        self.output.report(f"{progress.index}: {_summary(progress)}.")
+        self.output.detail(f"It took {progress.seconds:,.1f} s.")
         if progress.resent:
             resent = counted(progress.resent, "document was", "documents were")
-            self.output.note(f"{resent} written by requests whose replies were lost; sent again, they changed nothing.")
+            self.output.detail(f"{resent} sent twice, because a reply was lost; the second request changed nothing.")
         show_learnt(self.output, progress.learnt)
         warn_of_left_out(self.output, progress)
         if progress.unsettled:
             self.output.warn(
-                f"Texts keep changing: {counted(progress.unsettled, 'change')} came after the last pass. "
-                "Run it again when the writers have stopped, or have them write fingerprints as well."
+                f"Texts keep changing: {counted(progress.unsettled, 'change')} came after the last pass. Run the "
+                "command again when the writers have stopped, or let them write fingerprints."
             )
         if progress.rejected or progress.left_out or progress.unsettled:
             self.totals_file.write(progress)
@@ -87,6 +85,19 @@ class BackfillOutput:
             self.totals_file.remove()
 
 
+def _summary(progress: Progress) -> str:
+    """Describe what became of the documents; what did not happen is left out."""
+    counts = {
+        "fingerprinted": progress.written,
+        "already up to date": progress.current,
+        "deleted during the run": progress.gone,
+        "rejected": progress.rejected,
+        "written again after concurrent changes": progress.conflicts,
+    }
+    return counted_parts(counts) or "all documents have fingerprints"
+
+
 def _more(progress: Progress) -> str:
-    """Return the throughput and the conflicts of a run under way."""
-    return f", {progress.megabytes_per_second:.1f} MB/s, {progress.conflicts:,} conflicts"
+    """Return the throughput of a run under way, and how many writes met concurrent changes."""
+    conflicts = f", {counted(progress.conflicts, 'conflict')}" if progress.conflicts else ""
+    return f", {progress.megabytes_per_second:.1f} MB/s{conflicts}"

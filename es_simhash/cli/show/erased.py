@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from es_simhash._core.humanize import counted
+from es_simhash._core.humanize import counted, counted_parts
 from es_simhash._core.rows import json_record
 from es_simhash.cli.show.output import Output
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from es_simhash.live.erase.copies import Copies, Erased
 
 _SHOWN = 60
-_COLUMNS = ["index", "id", "kind", "similarity", "containment", "fingerprint", "text"]
+_COLUMNS = ["index", "id", "kind", "similarity", "contained", "fingerprint", "text"]
 
 
 def show_copies(output: Output, copies: Copies) -> None:
@@ -25,7 +25,7 @@ def show_copies(output: Output, copies: Copies) -> None:
         ]
         output.table(_COLUMNS, rows)
     else:
-        output.line("No copies: there is nothing to erase.")
+        output.line("No copies to erase.")
     _warn_of_missed(output, copies.incomplete)
 
 
@@ -52,27 +52,31 @@ def show_erased(output: Output, erased: Erased, report_file: str | None) -> None
     """Print what was deleted and what was left."""
     output.result({"event": "done"}, erased)
     left = [each for each in erased.left if each.reason != "dropped"]
-    output.report(
-        f"{erased.index}: {len(erased.deleted):,} deleted, {len(left):,} left, "
-        f"{len(erased.left) - len(left):,} kept, {erased.gone:,} gone already"
-    )
+    counts = {
+        "deleted": len(erased.deleted),
+        "not deleted": len(left),
+        "kept at your request": len(erased.left) - len(left),
+        "already gone": erased.gone,
+    }
+    output.report(f"{erased.index}: {counted_parts(counts) or 'no documents'}.")
     for deleted in erased.deleted:
         if deleted.appeared:
-            output.note(f"Appeared or changed meanwhile, and deleted: {deleted.copy.id!r} in {deleted.copy.index}.")
+            output.note(f"Also deleted, added or changed during the run: {deleted.copy.id!r} in {deleted.copy.index}.")
     for each in left:
         detail = f" ({each.detail})" if each.detail else ""
-        output.warn(f"Left: {each.copy.id!r} in {each.copy.index}: {each.reason}{detail}.")
+        output.warn(f"Not deleted: {each.copy.id!r} in {each.copy.index}: {each.reason}{detail}.")
     if left:
-        output.warn("Copies may be left. Look at them, stop their writers, and run the command again.")
+        output.warn("Some copies may remain. Check them, stop their writers, and run the command again.")
     _warn_of_missed(output, erased.incomplete)
     if report_file is not None:
         output.note(f"{report_file} has the report on {counted(erased.rounds, 'round')}.")
     if erased.deleted:
         output.note(
-            "Their texts stay in the index's files until segments are merged, and in snapshots: see the how-to."
+            "The index's files keep the deleted texts until segments are merged, and snapshots keep them, too. "
+            "docs/how-to/erase.md shows how to remove them."
         )
 
 
 def _warn_of_missed(output: Output, incomplete: list[str] | tuple[str, ...]) -> None:
     for where in incomplete:
-        output.warn(f"Copies may have been missed: {where}.")
+        output.warn(f"Some copies may not have been found: {where}.")

@@ -80,18 +80,18 @@ def evaluation_notes(evaluation: Evaluation) -> Iterator[str]:
     """Yield what limits an evaluation: what keys can find, and what was not compared or not counted."""
     ceiling, truth, counts = evaluation.ceiling, evaluation.truth, evaluation.counts
     if ceiling.candidates is not None:
-        yield f"The keys of the scheme find {ceiling.candidates:.2%} of the pairs that are similar enough."
+        yield f"Searches can find {ceiling.candidates:.2%} of the pairs that are similar enough."
     if ceiling.true_candidates is not None:
-        yield f"They find {ceiling.true_candidates:.2%} of the duplicates."
+        yield f"Searches can find {ceiling.true_candidates:.2%} of the labelled duplicates."
     if ceiling.standard_error:
         yield (
-            "There are too many texts to compare all pairs exactly: their Jaccard similarities are estimates, with a "
+            "Too many texts for an exact comparison of all pairs: their Jaccard similarities are estimates, with a "
             f"standard error of at most {ceiling.standard_error:.3f}."
         )
     if evaluation.judged.not_labelled:
-        yield f"Found, but unlabelled and not counted: {counted(evaluation.judged.not_labelled, 'pair')}."
+        yield f"Unlabelled pairs were found, and not counted: {evaluation.judged.not_labelled:,}."
     if evaluation.out_of_scope:
-        yield f"Out of scope, and so missed: {counted(evaluation.out_of_scope, 'pair')} of the duplicates."
+        yield f"{counted(evaluation.out_of_scope, 'pair')} of the duplicates were missed because of the scope."
     yield from counts.notes
     for problem, names in (
         ("ids in the labels have no document", truth.unknown),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from es_simhash._core.harmless import printable
+from es_simhash._core.harmless import json_text, printable
 from es_simhash.cli.show import log
 
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ INTERRUPTED = 130
 MEANINGS = {
     FINE: "fine",
     SOME_FAILED: "some items failed",
-    USAGE: "wrong usage, or nothing to work on",
-    LATER: "may pass by itself: run it again later",
-    REFUSED: "refused: somebody has to act",
+    USAGE: "wrong usage or input",
+    LATER: "a temporary problem: run it again later",
+    REFUSED: "refused: a person must act",
     INTERRUPTED: "interrupted",
 }
 
@@ -48,25 +48,30 @@ def saying_if_interrupted(done: Callable[[], str]) -> Iterator[None]:
         raise Interrupted(done()) from None
 
 
-def code_of(error: BaseException, *, debug: bool) -> int:
+def code_of(error: BaseException, *, debug: bool, as_json: bool = False) -> int:
     """Print an exception on standard error, and return its exit code."""
     code, message = described(error)
-    if isinstance(error, click.exceptions.Exit):
+    if not message:
         return code
-    if code == INTERRUPTED:
-        log.write("error", "interrupted", message)
-        return code
-    more: dict[str, str] = {}
-    if debug and log.is_json():
-        more["traceback"] = "".join(traceback.format_exception(error))
-    elif debug:
-        log.print_stderr(printable("".join(traceback.format_exception(error)).rstrip()))
-    if isinstance(error, click.ClickException) and not log.is_json():
-        error.show()
-    elif message:
-        message = message if log.is_json() else f"Error: {message}"
-        log.write("error", "error", message, error_type=type(error).__name__, **more)
+    trace = {"traceback": "".join(traceback.format_exception(error))} if debug and code != INTERRUPTED else {}
+    if log.is_json():
+        event: log.Event = "interrupted" if code == INTERRUPTED else "error"
+        known = {} if code == INTERRUPTED else {"error_type": type(error).__name__}
+        log.write("error", event, message, **known, **trace)
+    elif as_json:
+        log.print_stderr(json_text({"error": message, "code": code, **trace}))
+    else:
+        _show(error, code, message, *trace.values())
     return code
+
+
+def _show(error: BaseException, code: int, message: str, *traces: str) -> None:
+    for trace in traces:
+        log.print_stderr(printable(trace.rstrip()))
+    if isinstance(error, click.ClickException):
+        error.show()
+    else:
+        log.write("error", "error", message if code == INTERRUPTED else f"Error: {message}")
 
 
 def described(error: BaseException) -> tuple[int, str]:
@@ -88,7 +93,7 @@ def described(error: BaseException) -> tuple[int, str]:
         case OSError():
             known = USAGE, f"{error.filename or 'The system'}: {error.strerror}. {_remedy(error)}"
         case _:
-            known = SOME_FAILED, f"{type(error).__name__}: {error}. This should not happen; --debug shows where."
+            known = SOME_FAILED, f"{type(error).__name__}: {error}. This is a bug. Run it with --debug, and report it."
     return known
 
 

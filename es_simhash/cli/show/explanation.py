@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from es_simhash.plans.explain.text_differences import TextPart, TextRow
     from es_simhash.plans.explain.verdict import Evidence
 
-# Equal characters kept beside a change, features shown of each kind, and width of a line of bits.
+# Equal characters kept around a change, features shown of each kind, and width of a line of bits.
 _AROUND = 40
 _FEATURES = 6
 _WIDTH = 72

@@ -20,7 +20,7 @@ def forms_sentences(forms: Sequence[str], criteria: Criteria) -> str:
         return ""
     look = "1 group looks like a form: its" if len(forms) == 1 else f"{len(forms):,} groups look like forms: their"
     examples = ", ".join(map(repr, forms[:_EXAMPLES]))
-    said = f"{look} documents differ in the same places. Look at one before you delete: {examples}."
+    said = f"{look} documents differ in the same places. Check one before you delete duplicates: {examples}."
     if criteria.verification and criteria.verification.numbers:
         return said
-    return f"{said} --numbers 0.5 keeps documents apart whose numbers differ."
+    return f"{said} With --numbers 0.5, documents with different numbers are not duplicates."

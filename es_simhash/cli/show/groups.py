@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import IO, TYPE_CHECKING
 
 from es_simhash._core.humanize import counted
 from es_simhash._core.json_codec import Json
@@ -12,14 +14,15 @@ from es_simhash.cli.show.form_detection import forms_sentences
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
+    from es_simhash.cli.jobs.groups_output import Link
     from es_simhash.documents.sources import WithoutText
     from es_simhash.groups.corpus import Corpus
     from es_simhash.groups.groups import Counts, Groups
     from es_simhash.groups.of_index.writing import GroupsWritten
-    from es_simhash.scheme.query import Criteria
 
 _REASONS = 10
 _KEYS = 3
+_LARGEST = 20
 
 
 def show_groups(
@@ -36,18 +39,20 @@ def show_groups(
     for index, reason in corpus.unread.items():
         output.warn(f"Left out: the index {index!r} {reason}.")
     if corpus.options.shard:
-        output.note(f"{counted(counts.documents, 'document')} read. When the shards are read, group without --shard.")
+        output.note(f"{counted(counts.documents, 'document')} read. When all parts are read, group without --part.")
     else:
-        output.note(_summary(counts) if counts.documents else "There are no documents to group.")
-        _show_decisive(output, groups.criteria, table)
+        output.note(_summary(counts))
+        _show_details(output, groups, table)
     if without_text and without_text.count:
         output.note(f"{without_text.sentence} They are in no group.")
     for note in replace(counts, empty=0).notes if without_text else counts.notes:
         output.note(note)
     hot = _hot_keys(groups)
     for key in hot[:_KEYS]:
-        output.note(f"{key['documents']:,} documents share {key['key']} of document {key['id']!r}.")
-    show_valley(output, counts.valley)
+        output.note(f"{key['documents']:,} documents share text with {key['id']!r}: often a footer, or a template.")
+        output.detail(f"They share {key['key']}.")
+    if corpus.options.similarity is None:
+        show_valley(output, counts.valley)
     if said := forms_sentences(groups.forms, groups.criteria):
         output.note(said)
     if written:
@@ -55,6 +60,26 @@ def show_groups(
     numbers = {"decided_by": groups.criteria.decided_by, "table": table, "ids": ids, "forms": groups.forms}
     known = {"hot_keys": hot, "unread": corpus.unread, "written": written}
     output.result({"summary": {**as_json(counts), **numbers, **known}})
+
+
+def print_groups(
+    output: Output, groups: Groups[Corpus], path: str | None, file: IO[str] | None, link: Link | None = None
+) -> None:
+    """Write the groups to a file or to standard output; on a terminal, print a table of the largest ones."""
+    from es_simhash.cli.jobs.groups_output import format_of, write_groups
+
+    if file or output.as_json or not sys.stdout.isatty():
+        write_groups(groups, format_of(path), file or sys.stdout, link)
+    else:
+        _print_largest(output, groups)
+
+
+def _print_largest(output: Output, groups: Groups[Corpus]) -> None:
+    shown = groups.shown()
+    output.table(shown.columns, list(islice(shown.rows, _LARGEST)))
+    more = len(groups) - _LARGEST
+    if more > 0:
+        output.note(f"and {counted(more, 'group')} more: --output FILE writes all of them.")
 
 
 def _hot_keys(groups: Groups[Corpus]) -> list[Json]:
@@ -66,11 +91,11 @@ def _hot_keys(groups: Groups[Corpus]) -> list[Json]:
 
 
 def show_valley(output: Output, valley: float | None) -> None:
-    """Print where the similarities of texts have a valley, if they have one, and what to do about it."""
+    """Print a natural threshold, at a valley of the similarities, if the texts have one."""
     if valley is not None:
         output.note(
-            f"Your texts part at {valley:g}: many pairs are less similar, many more, and few as similar. "
-            f"To part them there: --similarity {valley:g}"
+            f"Few pairs are about {valley:g} similar, so {valley:g} is a natural threshold here. "
+            f"To use it: --similarity {valley:g}"
         )
 
 
@@ -82,25 +107,25 @@ def were_written(documents: int) -> str:
 def _show_written(output: Output, written: GroupsWritten) -> None:
     output.note(were_written(written.written))
     if written.lost:
-        output.note(f"{written.lost:,} were changed or deleted meanwhile, and are in no group.")
+        output.note(f"{written.lost:,} were changed or deleted in the meantime, and are in no group.")
     for rejected in written.rejected[:_REASONS]:
         output.warn(rejected.reason)
 
 
-def _show_decisive(output: Output, criteria: Criteria, table: str | None) -> None:
-    """Say what decided: fingerprints, or texts by a table of rarity."""
-    if criteria.is_estimate:
-        output.note("Fingerprints alone decided: similarities are estimates.")
+def _show_details(output: Output, groups: Groups[Corpus], table: str | None) -> None:
+    """Show which pairs were found, and what decided: fingerprints, or texts weighted by a table of rarity."""
+    counts = groups.counts
+    output.detail(f"{counted(counts.identical, 'pair')} of equal texts, {counts.near:,} of similar texts.")
+    if groups.criteria.is_estimate:
+        output.note("Similarities are estimates, based on fingerprints alone.")
     elif table:
-        output.note(f"Texts were compared by the table of rarity {table}.")
+        output.detail(f"The rarity table {table} weights the texts.")
 
 
 def _summary(counts: Counts) -> str:
-    found = ", ".join(
-        [
-            counted(counts.documents, "document"),
-            counted(counts.groups, "group"),
-            counted(counts.duplicates, "duplicate"),
-        ]
-    )
-    return f"{found} ({counted(counts.identical, 'pair')} of equal texts, {counts.near:,} of similar ones)."
+    if not counts.documents:
+        return "No documents to group."
+    found = counted(counts.documents, "document")
+    if not counts.groups:
+        return f"{found}, no near-duplicates."
+    return f"{found}, {counted(counts.groups, 'group')}, {counted(counts.duplicates, 'duplicate')}."

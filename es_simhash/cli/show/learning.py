@@ -20,8 +20,7 @@ def sample(learnt: LearntRarity) -> str:
 def show_learnt(output: Output, learnt: Learnt, path: str | None = None) -> None:
     """Say what was learnt, or why it could not be; a file at the ``path`` keeps it, or else the index."""
     if isinstance(learnt, Exception):
-        output.note(f"How rare features are could not be kept, so the built-in table stays: {learnt}")
+        output.note(f"The common phrases of these texts could not be stored, so built-in ones are used: {learnt}")
     elif learnt is not None:
-        table = f"the table {learnt.table}"
-        kept = f"{path} keeps {table}" if path else f"similarities go by {table} from now on"
-        output.note(f"Learnt from {sample(learnt)} how rare features are; {kept}.")
+        output.note(f"Learnt from {sample(learnt)} which phrases are common: they count less in comparisons.")
+        output.detail(f"The rarity table {learnt.table} is in {path or 'the mapping'}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -36,11 +37,12 @@ class Advance(Protocol):
 class Output:
     """The output of a command: results on standard output, for pipes; notes and progress on standard error.
 
-    Its ``run`` has what operators see of it.
+    With ``is_verbose`` it also shows what only experts read. Its ``run`` has what operators see of it.
     """
 
     as_json: bool = False
     quiet: bool = False
+    is_verbose: bool = False
     run: Run = field(default_factory=Run, compare=False)
     _bars: list[Progress] = field(default_factory=list, repr=False, compare=False)
 
@@ -50,16 +52,17 @@ class Output:
             print(json_record(*values), end="", flush=True)
 
     def show(self, result: Result) -> None:
-        """Print a result: as JSON, or else its table or heading; and its notes."""
+        """Print a result: as JSON, or else its table or heading; and its notes. Details need --verbose."""
         self.result(result)
         shown = result.shown()
+        shown = shown if self.is_verbose else shown.for_everyone()
         rows = list(shown.rows)
         if rows:
             self.table(shown.columns, rows)
             self.note(f"{shown.heading}.")
         else:
             self.line(f"{shown.heading}.")
-        for note in shown.notes:
+        for note in (*shown.notes, *shown.details):
             self.note(note)
 
     def line(self, text: str = "") -> None:
@@ -99,9 +102,19 @@ class Output:
             self.note(f"{count:,} rejected; {path} has the reasons.", event="rejected", rejected=count, path=path)
 
     def note(self, text: str, event: log.Event = "note", **fields: Any) -> None:
-        """Print a remark beside the results, unless --quiet; a log for programs also gets the fields."""
+        """Print a remark about the results, unless --quiet; a log for programs also gets the fields."""
         if not self.quiet:
             log.write("info", event, text, **fields)
+
+    def detail(self, text: str, **fields: Any) -> None:
+        """Print a remark that only experts need, with --verbose; a log for programs always gets it."""
+        if self.is_verbose or log.is_json():
+            self.note(text, **fields)
+
+    def next_step(self, *command: str) -> None:
+        """Print the command that a user probably needs next; programs need no advice."""
+        if not (self.as_json or log.is_json()):
+            self.note(f"Next: es-simhash {shlex.join(command)}")
 
     def stage(self, name: str, seconds: float) -> None:
         """Log that a stage is over, for programs; stages of single pages are too many."""

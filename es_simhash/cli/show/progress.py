@@ -19,7 +19,7 @@ _SECONDS_BETWEEN_EVENTS = 1.0
 
 
 def show_findings(output: Output, findings: Iterable[Finding]) -> None:
-    """Print the doctor's findings beside the results of a command: no "ok", and with --quiet only stops."""
+    """Print the doctor's findings, except "ok", and with --quiet only stops."""
     for finding in findings:
         text = f"{finding.level.capitalize()} ({finding.code}): {finding.message} {finding.remedy}"
         if finding.level == "stop":
@@ -37,7 +37,7 @@ def show_parts(output: Output, parts: Sequence[Part]) -> None:
 def warn_of_left_out(output: Output, progress: Progress) -> None:
     """Warn of indices that were left out."""
     if progress.left_out:
-        output.warn(f"Left out: {', '.join(progress.left_out)}. The reasons are above.")
+        output.warn(f"Indices left out: {', '.join(progress.left_out)}. See the reasons above.")
 
 
 @contextmanager

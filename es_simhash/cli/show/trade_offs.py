@@ -19,7 +19,7 @@ class TradeOffs:
     """The recall and the cost of a scheme.
 
     All SimHashes within ``distance`` bits are found, and of the pairs of each Jaccard similarity the share ``recall``.
-    Pairs below ``similarity``, the default minimum, are compared in vain. Each document has ``keys`` keys in the index,
+    Pairs below ``similarity``, the default minimum, need no comparison. Each document has ``keys`` keys in the index,
     as many as a query looks up, and ``json_bytes`` bytes of fields.
     """
 

@@ -21,7 +21,7 @@ def show_histogram(output: Output, found: Histogram) -> None:
     rows = [[_name(level), level.pairs, "█" * -(-_BAR * level.pairs // max(most, 1))] for level in found.levels]
     output.table(["similarity", "pairs", "histogram"], rows, f"Pairs of {found.documents:,} documents")
     if found.threshold is not None:
-        output.line(f"The scheme's threshold is {found.threshold:g}: {found.near:,} of these pairs reach it.")
+        output.line(f"The threshold is {found.threshold:g}: {found.near:,} of these pairs reach it.")
     show_valley(output, found.valley)
     for level in found.levels:
         _show_examples(output, level)

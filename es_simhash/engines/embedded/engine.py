@@ -75,7 +75,7 @@ class EmbeddedEngine:
 
     Documents can be read by id at once; searches see them after a refresh, or earlier where many were written. From
     then on they are on disk: a killed process loses only what was not refreshed. One process at a time writes to an
-    index, from its first write until it closes the engine; meanwhile others can read, as can all threads.
+    index, from its first write until it closes the engine; in the meantime others can read, as can all threads.
 
     Settings of a new index have no effect, nor has ``routing``, since there is one shard. Everything else that the
     engine does not support is an error.
@@ -131,7 +131,8 @@ class EmbeddedEngine:
             try:
                 result: Result = self._performers[type(operation)](operation)
             except UnicodeEncodeError as error:
-                raise InputError(f"{error.object!r:.80} is no Unicode text: {error.reason}. Decode it again.") from None
+                problem = f"{error.object!r:.80} is not Unicode text: {error.reason}"
+                raise InputError(f"{problem}. Decode it again.") from None
             except RecursionError:
                 raise InputError("The request is nested too deeply. Flatten it.") from None
             except BaseException as error:
@@ -235,7 +236,7 @@ class EmbeddedEngine:
             if index := self._catalog.find(name):
                 return index
             if action.op_type == "delete":
-                return ActionResult(action.id or "", 404, f"There is no index {name!r}. Check the name.")
+                return ActionResult(action.id or "", 404, f"The index {name!r} does not exist. Check the name.")
             return self._catalog.create(name, {})
         except InputError as error:
             return ActionResult(action.id or "", 400, str(error))
@@ -303,7 +304,7 @@ class Catalog:
 
     def _missing(self, name: str) -> MissingError:
         return MissingError(
-            f"There is no index {name!r} in {str(self._directory)!r}. Create it, or check the name and the directory."
+            f"The index {name!r} does not exist in {str(self._directory)!r}. Create it, or check name and directory."
         )
 
     def all(self, names: str) -> list[EmbeddedIndex]:
@@ -416,9 +417,7 @@ def _mappings(name: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _exists(name: str) -> IndexStateError:
-    return IndexStateError(
-        f"There is already an index {name!r}. Add to its mapping, choose another name, or delete it."
-    )
+    return IndexStateError(f"The index {name!r} already exists. Add to its mapping, choose another name, or delete it.")
 
 
 # With one shard, any routing leads to it; with one writer, there are no conflicts to retry.
@@ -444,7 +443,7 @@ def carry_out(action: Action, index: EmbeddedIndex) -> ActionResult:
 
 def _check(action: Action) -> None:
     if action.op_type not in _DO:
-        raise RejectedError(400, f"There is no action {action.op_type!r}. Choose from: {', '.join(_DO)}.")
+        raise RejectedError(400, f"Unknown action {action.op_type!r}. Choose from: {', '.join(_DO)}.")
     if action.metadata and (unknown := sorted(set(action.metadata) - set(_METADATA))):
         raise RejectedError(400, f"{', '.join(unknown)}: not supported by the embedded engine. Leave it out.")
     # Without effect, but what no server takes is not taken here.
@@ -455,7 +454,7 @@ def _check(action: Action) -> None:
         )
     if action.id is None:
         if action.op_type in ("update", "delete"):
-            raise RejectedError(400, f"There is no id to {action.op_type}. Give the id of the document.")
+            raise RejectedError(400, f"The action {action.op_type} needs an id. Give the id of the document.")
         return
     if not 0 < _length(action.id) <= MOST_ID_BYTES:
         raise RejectedError(
@@ -493,7 +492,7 @@ def _index(index: EmbeddedIndex, action: Action, id_: str) -> int:
 
 def _create(index: EmbeddedIndex, action: Action, id_: str) -> int:
     if action.id is not None and index.store.exists(id_):
-        raise RejectedError(409, f"There is already a document {id_!r}. Choose another id, or index it to replace it.")
+        raise RejectedError(409, f"The document {id_!r} already exists. Choose another id, or index it to replace it.")
     index.put(id_, _document(action.body), replaces=False)
     return 201
 
@@ -510,7 +509,7 @@ def _update(index: EmbeddedIndex, action: Action, id_: str) -> int:
     if present is None:
         upsert = part if body.get("doc_as_upsert") else body.get("upsert")
         if upsert is None:
-            raise RejectedError(404, f"There is no document {id_!r} to update. Index it, or give an upsert.")
+            raise RejectedError(404, f"The document {id_!r} to update does not exist. Index it, or give an upsert.")
         index.put(id_, _document(upsert), replaces=False)
         return 201
     changed = updated(present, part)
@@ -521,7 +520,7 @@ def _update(index: EmbeddedIndex, action: Action, id_: str) -> int:
 
 def _delete(index: EmbeddedIndex, action: Action, id_: str) -> int:
     if not index.store.exists(id_):
-        raise RejectedError(404, f"There is no document {id_!r} to delete. Check the id.")
+        raise RejectedError(404, f"The document {id_!r} to delete does not exist. Check the id.")
     index.delete(id_)
     return 200
 
@@ -615,7 +614,7 @@ class SearchRequest:
             )
         query = body.get("query", {"match_all": {}})
         if "post_filter" in body:
-            # There is nothing beside the hits that it would leave alone.
+            # A reply without hits would have nothing else.
             query = {"bool": {"must": [query], "filter": [body["post_filter"]]}}
         return cls(
             query,

@@ -123,7 +123,7 @@ class Writer:
 def encoded(operation: Operation[Any], body: Json | list[Json] | None, writer: Writer) -> bytes | None:
     """Encode the body of a request, each line as the client's own serializer does.
 
-    What is not valid JSON or UTF-8 is refused here: a client would send half of a surrogate pair as broken UTF-8.
+    Invalid JSON or UTF-8 is refused here: a client would send half of a surrogate pair as broken UTF-8.
     """
     if body is None:
         return None

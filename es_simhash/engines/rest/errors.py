@@ -31,6 +31,12 @@ _LONGEST_REASON = 1_000
 _LONGEST_EXCERPT = 200
 # A connection that ended while it was made, as where the other side stops; TLS itself is not at fault.
 _ENDED = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
+# OpenSSL's codes for a certificate of another host name, or of another IP address.
+_OTHER_NAMES = (62, 64)
+# What urllib3, which compares the names itself, says of them.
+_OTHER_NAME = "doesn't match"
+# What OpenSSL says of an answer that is no TLS, such as "HTTP/1.1 400".
+_NO_TLS = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG")
 # What a cluster says while a node of it is away and others take over its shards. The request may have been carried out.
 _NODE_AWAY = (
     "node_(not_connected|disconnected|closed)_exception|connect_transport_exception|receive_timeout_transport"
@@ -97,11 +103,11 @@ REMEDIES = (
         "A data stream takes new documents by op_type create (load --create-only); change or delete others in the "
         "backing index that holds them (_index).",
     ),
-    Remedy("resource_already_exists", IndexStateError, "Use the index that is there, or choose another name."),
+    Remedy("resource_already_exists", IndexStateError, "Use the existing index, or choose another name."),
     Remedy(
         "invalid_index_name", InputError, "Choose a lower-case name without the characters that the engine refuses."
     ),
-    Remedy("auto_create_index", MissingError, "Create the index first: this engine makes none by itself."),
+    Remedy("auto_create_index", MissingError, "Create the index first: this engine does not create it."),
     Remedy("index_not_found", MissingError, "Check the name, or create the index first."),
     Remedy("document_missing", MissingError, "Write the whole document, or leave it out."),
     Remedy(
@@ -149,11 +155,14 @@ REMEDIES = (
         AccessError,
         "Use a login that sees whole documents: one without restrictions of documents or fields.",
     ),
-    Remedy(r"^401\b", AccessError, "Check user and password, or the API key."),
+    Remedy(
+        "plain HTTP request was sent to HTTPS|HTTP request to an HTTPS", UntrustedError, "Use https:// in the address."
+    ),
+    Remedy(r"^401\b", AccessError, "Check user and password, or the API key (--user, --api-key-file)."),
     Remedy(
         r"^403\b|security_exception",
         AccessError,
-        "Have the privilege granted, or use credentials that have it.",
+        "Have {privilege} granted, or use a login that has it: docs/how-to/security.md lists what each command needs.",
     ),
     Remedy(
         r"^413\b|content_too_long",
@@ -180,15 +189,15 @@ REMEDIES = (
     Remedy(
         r"^50[24]\b",
         UnansweredError,
-        "A proxy before the engine waited for it in vain: look at the logs of both, and try again.",
+        "A proxy in front of the engine timed out: check the logs of both, and try again.",
     ),
     Remedy(
         r"^503\b",
         UnavailableError,
-        "The engine, or a proxy before it, is not ready: look at their logs, and try again.",
+        "The engine, or a proxy in front of it, is not ready: look at their logs, and try again.",
     ),
-    Remedy(r"^50[01]\b", EngineError, "Look at the engine's log, or that of the proxy before it, and try again."),
-    Remedy("is not JSON of the engine", EngineError, "Look at the proxy before the engine, or correct the address."),
+    Remedy(r"^50[01]\b", EngineError, "Look at the engine's log, or that of the proxy in front of it, and try again."),
+    Remedy("is not JSON of the engine", EngineError, "Check the proxy in front of the engine, or correct the address."),
     Remedy("", EngineError, "Correct what the engine names, then try again."),
 )
 
@@ -198,10 +207,26 @@ def error_of(what: str, index: str, status: int, body: Any) -> EngineError | Inp
     error = _error_in(body)
     reason = _excerpt(status, body) if error is None else reason_of(error)
     remedy = _remedy(f"{status} {reason}")
-    found = remedy.error(f"{what} failed: {reason.rstrip('.')}. {remedy.advice.format(index=_index_in(body) or index)}")
+    named = {"index": _index_in(body) or index, "privilege": _privilege(reason)}
+    found = remedy.error(f"{what} failed: {reason.rstrip('.')}. {remedy.advice.format(**named)}")
     if isinstance(found, EngineError):
         found.is_of_request = status == HTTPStatus.BAD_REQUEST
     return found
+
+
+def _privilege(reason: str) -> str:
+    """Return the least privilege that a server names in its refusal."""
+    for pattern, named in _PRIVILEGES.items():
+        if found := re.search(pattern, reason):
+            return named.format(*found.groups())
+    return "the privilege"
+
+
+# How Elasticsearch, from the least privilege on, and OpenSearch say what was missing.
+_PRIVILEGES = {
+    r"granted by the (index|cluster) privileges \[([^],]+)": "the {0} privilege {1}",
+    r"no permissions for \[([^],]+)": "the action {0}",
+}
 
 
 def _error_in(body: Any) -> Any:
@@ -226,10 +251,10 @@ def refusal(item: Json) -> str | None:
         if item["status"] < HTTPStatus.MULTIPLE_CHOICES:
             return None
         if item["status"] == HTTPStatus.NOT_FOUND:
-            return "not_found: there is no document with this id."
+            return "not_found: no document has this id."
         return f"the engine answers {item['status']}, and gives no reason. Look at its log."
     reason = reason_of(item["error"])
-    advice = _remedy(f"{item['status']} {reason}").advice.format(index=item["_index"])
+    advice = _remedy(f"{item['status']} {reason}").advice.format(index=item["_index"], privilege=_privilege(reason))
     return f"{reason.rstrip('.')}. {advice}"
 
 
@@ -279,21 +304,42 @@ def timed_out(address: str, option: str) -> UnreachableError:
 def no_connection(address: str, error: BaseException) -> UnreachableError:
     """Return the error for a connection that fails or cannot be trusted."""
     cause = next((cause for cause in _chain(error) if isinstance(cause, OSError)), error)
-    if any(isinstance(cause, ssl.SSLError) and not isinstance(cause, _ENDED) for cause in _chain(error)):
-        return UntrustedError(
-            f"The TLS connection to {address} failed: {cause}. Give the client the certificate of the authority "
-            "that signed the engine's (its option ca_certs), or correct the address (also http or https)."
-        )
+    if refused := next(filter(_is_of_tls, _chain(error)), None):
+        return UntrustedError(f"The TLS connection to {address} failed: {refused}. {_remedy_of_tls(refused)}")
     return UnreachableError(
         f"Nothing answers at {address}: {cause}. Start the engine, or correct the address (also http or https)."
     )
+
+
+def _is_of_tls(error: BaseException) -> bool:
+    is_of_ssl = isinstance(error, ssl.SSLError) and not isinstance(error, _ENDED)
+    return is_of_ssl or _OTHER_NAME in str(error)
+
+
+def _remedy_of_tls(error: BaseException) -> str:
+    """Return what to do where the other side has another certificate than expected, or speaks no TLS at all."""
+    if _OTHER_NAME in str(error) or getattr(error, "verify_code", None) in _OTHER_NAMES:
+        return "Use a name in the address that the certificate is for."
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return (
+            "Name the certificate of the authority that signed the engine's, as a PEM file: --ca-certs FILE (in Python "
+            "ca_certs). Elasticsearch has it in config/certs/http_ca.crt."
+        )
+    if getattr(error, "reason", None) in _NO_TLS:
+        return "The server answers without TLS: use http:// in the address."
+    return "Check the address, also whether it is http:// or https://."
+
+
+def needs_tls(address: str) -> UntrustedError:
+    """Return the error for a server that was asked without TLS, and answers only with it."""
+    return UntrustedError(f"{address} answers only by TLS. Use https:// in the address.")
 
 
 def unreadable(address: str, reason: str) -> EngineError:
     """Return the error for a reply that the client cannot read."""
     return EngineError(
         f"{address} sent a reply that is not the engine's: {_shortened(reason, _LONGEST_EXCERPT)}. "
-        "Look at the proxy before the engine, or correct the address."
+        "Check the proxy in front of the engine, or correct the address."
     )
 
 

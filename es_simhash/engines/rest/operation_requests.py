@@ -86,7 +86,7 @@ def conversation(operation: Operation[Result]) -> Conversation[Result]:
             except (KeyError, IndexError, TypeError, AttributeError) as error:
                 raise EngineError(
                     f"{doing(operation)} failed: the reply has another form than the engine's ({error}). "
-                    "Look at the proxy before the engine, or correct the address."
+                    "Check the proxy in front of the engine, or correct the address."
                 ) from error
     except StopIteration as end:
         result: Result = end.value

@@ -88,9 +88,7 @@ def engine_info() -> Conversation[EngineInfo]:
         case {"version": {"number": str(number)} as version}:
             numbers = re.findall(r"\d+", number.partition("-")[0])
             return EngineInfo(typed(version.get("distribution", "elasticsearch"), str), tuple(map(int, numbers)))
-    raise EngineError(
-        "The server does not say which engine it is. Name it: distribution='elasticsearch' or 'opensearch'."
-    )
+    raise EngineError("The server does not identify itself. Name it: distribution='elasticsearch' or 'opensearch'.")
 
 
 # What they are about need not be there.
@@ -111,12 +109,12 @@ def checked(operation: Operation[Any], reply: Reply) -> Json:
     """Return the body of a reply; raise if it reports an error or is not a JSON object."""
     if reply.status < 300 and isinstance(reply.body, dict):
         return reply.body
-    if isinstance(operation, _MAY_LACK) and reply.status == HTTPStatus.NOT_FOUND and _is_no_error(reply.body):
+    if isinstance(operation, _MAY_LACK) and reply.status == HTTPStatus.NOT_FOUND and _is_expected(reply.body):
         return dict(reply.body)
     raise error_in(operation, reply.status, reply.body)
 
 
-def _is_no_error(body: Any) -> bool:
+def _is_expected(body: Any) -> bool:
     return isinstance(body, dict) and "error" not in body
 
 
@@ -162,7 +160,7 @@ _DOING: Mapping[type[Operation[Any]], str] = {
 def path_of(index: str, *endpoint: str) -> str:
     """Return the path of an index's endpoint; raise for names that the server would take for all indices."""
     if index in ("", ".", ".."):
-        raise InputError(f"{index!r} is no index. Name an index, alias or pattern.")
+        raise InputError(f"{index!r} is not the name of an index. Name an index, alias or pattern.")
     try:
         return "/".join(["", quote(index, safe="*,"), *endpoint])
     except UnicodeEncodeError:

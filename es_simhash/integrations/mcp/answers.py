@@ -142,7 +142,7 @@ class Sampled(Answer):
 
 
 class Added(Answer):
-    """What was written."""
+    """The documents written."""
 
     written: int
     rejected: list[Refused]

@@ -2,7 +2,7 @@
 
 The query language of the servers reaches further: a ``terms`` query takes its values from any index that the login may
 read, ``more_like_this`` its texts, ``geo_shape`` its shapes, and scripts, templates and models run what they are given.
-So a filter is copied piece by piece from what is known here. What is not known is refused, wherever it stands, also
+So a filter is copied piece by piece from what is known here. Anything unknown is refused, wherever it stands, also
 what servers will learn later.
 
 Dates may be relative to now (``now-7d``): a server computes them from its clock. ``wildcard``, ``regexp``, ``fuzzy``

@@ -18,7 +18,6 @@ from es_simhash.engines.base import run
 from es_simhash.errors import EsSimhashError, InputError
 from es_simhash.groups import groups as results
 from es_simhash.groups.of_index.corpus import IndexCorpus
-from es_simhash.groups.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.integrations.mcp.answers import (
     Added,
@@ -169,7 +168,7 @@ class Tools:
         """
         with (
             self._alone(),
-            self._index.group(GroupOptions(similarity=similarity, numbers=numbers, filter=literal(filter))) as grouped,
+            self._index.group(similarity=similarity, numbers=numbers, filter=literal(filter)) as grouped,
         ):
             source = self._shown_fields(fields)
             counts = grouped.counts

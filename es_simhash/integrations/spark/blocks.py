@@ -64,7 +64,7 @@ class Blocks:
     """Some blocks: the ``codes`` of pairs with what came with them, what is counted, and the rows of documents."""
 
     codes: Numbers
-    beside: Bytes
+    extra: Bytes
     counts: Numbers
     _known: Numbers
     _rows: Bytes
@@ -74,10 +74,10 @@ class Blocks:
         """Yield whole blocks, given the widths of rows."""
         for table in whole(batches, "block"):
             kinds = table["kind"].to_numpy()
-            codes, beside = _unpacked(table, kinds == PAIRS, pair_width)
+            codes, extra = _unpacked(table, kinds == PAIRS, pair_width)
             known, rows = _unpacked(table, kinds == DOCUMENTS, width)
             order = np.argsort(known)
-            yield cls(codes, beside, _unpacked(table, kinds == COUNTS, 0)[0], known[order], rows[order])
+            yield cls(codes, extra, _unpacked(table, kinds == COUNTS, 0)[0], known[order], rows[order])
 
     def rows_of(self, positions: Integers) -> Bytes:
         """Return the rows of documents."""

@@ -44,7 +44,7 @@ RowsOfTables: TypeAlias = Callable[[Any], Iterator[Rows]]
 def candidates(documents: DataFrame, count: int, kept: CondensedColumns, criteria: Criteria, total: int) -> DataFrame:
     """Return the pairs of these, about ``count``, documents in `blocks`, those of the second documents.
 
-    A pair comes once for each key that is shared. What is left out is counted.
+    A pair comes once for each key that is shared. Left-out pairs are counted.
     """
     minhash, distance = kept.settings.minhash, criteria.distance
     places = fingerprint_store.value_tables(minhash, criteria) if minhash and criteria.similarity is not None else []

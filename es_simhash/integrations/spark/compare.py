@@ -111,7 +111,7 @@ class Comparison:
             for start in range(0, len(blocks.codes), _AT_ONCE):
                 part = slice(start, start + _AT_ONCE)
                 first, second = positions(blocks.codes[part])
-                found = self._measured(blocks.rows_of(first), blocks.beside[part])
+                found = self._measured(blocks.rows_of(first), blocks.extra[part])
                 stay = self._may_count(found)
                 others += len(stay) - int(stay.sum())
                 yield _rows(first[stay], second[stay], {name: each[stay] for name, each in found.items()}, 0, 0)

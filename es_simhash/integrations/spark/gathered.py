@@ -36,7 +36,7 @@ _OK = STATUSES.index("ok")
 
 @dataclass(frozen=True)
 class Gathering:
-    """How gathered documents are compared: by their fingerprints, or by their texts if a verifier is there."""
+    """How gathered documents are compared: by their fingerprints, or text by text if a verifier is there."""
 
     kept: CondensedColumns
     criteria: Criteria

@@ -136,7 +136,7 @@ def find(
 
 @dataclass(frozen=True)
 class _Compared:
-    """How many ``candidates`` may count and were ``verified`` by texts, how many ``others`` there are, and more."""
+    """How many ``candidates`` may count and were ``verified`` as texts, how many ``others`` there are, and more."""
 
     candidates: int
     verified: int
@@ -241,9 +241,9 @@ def _with_copies(numbered: DataFrame, scope: Scope | None) -> DataFrame:
 def _equal(documents: DataFrame, kept: CondensedColumns) -> DataFrame:
     """Return the pairs of equal texts in scope."""
     assert kept.scope
-    beside = with_both(equal_texts(documents, kept), documents, ["content", SCOPE])
+    paired = with_both(equal_texts(documents, kept), documents, ["content", SCOPE])
     same = sf.col("`first content`") == sf.col("`second content`")
-    return materialized(beside.filter(same & are_in_scope(kept.scope)).select("first", "second"))
+    return materialized(paired.filter(same & are_in_scope(kept.scope)).select("first", "second"))
 
 
 def _groups(members: DataFrame, standing: int, more: Sequence[str] = ()) -> DataFrame:

@@ -46,7 +46,7 @@ class Target:
     def of(cls, options: Mapping[str, str]) -> Target:
         """Read the options of a data source."""
         if unknown := sorted({name.lower() for name in options} - {*_OPTIONS, "path"}):
-            raise InputError(f"There is no option {unknown[0]!r}. Choose from: {', '.join(_OPTIONS)}.")
+            raise InputError(f"Unknown option {unknown[0]!r}. Choose from: {', '.join(_OPTIONS)}.")
         for name in _REQUIRED:
             if not options.get(name):
                 raise InputError(f"The option {name!r} is missing. Name the index, and the URL of its server.")
@@ -149,7 +149,7 @@ class IndexReader(DataSourceReader):
                 columns.append(pa.array([_value(own, hit, each.name) for hit in hits], type=each.type))
             except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
                 raise DocumentError(
-                    f"The values of {each.name!r} are no {each.type}: {error}. Name another type in the schema."
+                    f"The values of {each.name!r} are not of type {each.type}: {error}. Name another type."
                 ) from error
         return pa.RecordBatch.from_arrays(columns, schema=schema)
 

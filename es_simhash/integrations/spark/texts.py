@@ -75,7 +75,7 @@ class Texts:
         """Add the texts to rows of documents, several times where rows have one id and one text."""
         places = place_columns(self.frame)
         named = self.frame.select(*places, text_column(self.frame, self.documents.fields).alias(TEXT))
-        # As a condition beside the join, the hash is computed only of the texts that are wanted.
+        # As a condition next to the join, the hash is computed only of the texts that are wanted.
         is_same = sf.startswith(sf.unhex(sf.sha2(sf.col(TEXT), 256)), sf.col("content"))
         return named.join(wanted, places).filter(is_same)
 

@@ -16,7 +16,7 @@ from es_simhash.scheme.own_fields import DEFERRED
 
 @dataclass(frozen=True)
 class BackfillOptions(UpdateOptions):
-    """The options of a backfill, beside those of `UpdateOptions`.
+    """The options of a backfill, in addition to those of `UpdateOptions`.
 
     ``filter``, a query, restricts the documents; ``since`` restricts them to those whose date in a field is not before
     a moment: ``("published", "2026-11-01")``. ``refresh_stale`` also reads documents that have a fingerprint, and
@@ -25,6 +25,9 @@ class BackfillOptions(UpdateOptions):
     In the end a run over everything learns how rare features are, if that was never done.
 
     ``without_refresh`` and ``without_replicas`` change these settings of the index, and set them back in the end.
+
+    >>> index.backfill(refresh_stale=True, since=("published", "2026-11-02")).current
+    2
     """
 
     filter: Json | None = None

@@ -15,7 +15,7 @@ from es_simhash.live.sweep.temporary_settings import change, set_back
 from es_simhash.plans.operation_retry import retry, retry_each
 from es_simhash.plans.operations import Count, GetMappings, Plan, Refresh
 
-# The most passes over an index for documents left out or changed meanwhile; the rest is for the next run. One of
+# The most passes over an index for documents left out or changed in the meantime; the rest is for the next run. One of
 # several machines cannot distinguish the changes of the other machines from those of strangers.
 _MOST, _MOST_SHARED = 5, 1
 
@@ -49,6 +49,7 @@ def _begun_and_ended(part: Part, documents: Documents, options: BackfillOptions,
         yield from retry_each(begin(index, documents, part.changes), options.patience)
     ends = options.is_alone and not (before and options.filters)
     yield from _watched(part, watch, ends, documents, options)
+    progress.seen[index] = watch.seen
 
 
 def _unwatched(part: Part, documents: Documents, options: BackfillOptions, progress: Progress) -> Plan[None]:
@@ -63,7 +64,7 @@ def _unwatched(part: Part, documents: Documents, options: BackfillOptions, progr
 
 
 def _watched(part: Part, watch: Watch, ends: bool, documents: Documents, options: BackfillOptions) -> Plan[None]:
-    """Backfill one index, and read again what others change meanwhile, until they change nothing more.
+    """Backfill one index, and read again what others change in the meantime, until they change nothing more.
 
     If the run ``ends`` what was begun, its note is removed. If others still write after the last look, a note stays, so
     that the next run knows where to start.

@@ -26,7 +26,7 @@ class Backfill:
     """One run over an index, or over the indices behind a name.
 
     Indices without our fields are left out, unless the caller ``brings_fields`` to them before it runs. Settings that
-    are changed meanwhile are set back; if the engine is then away (``is_set_back`` is false), the next run does that
+    are changed for the run are set back; if the engine is then away (``is_set_back`` is false), the next run does that
     first. Another thread can end the run by ``stop``.
     """
 

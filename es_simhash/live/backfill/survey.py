@@ -74,7 +74,7 @@ def _count(
         try:
             part = yield from part_of(name, query)
             if known[name] is None and not brings_fields:
-                raise no_fields(name, documents.prefix)
+                raise no_fields(name, documents.prefix, there)
             parts.append(replace(part, is_begun=begun(there, documents) is not None))
         except (IndexStateError, AccessError, MappingError) as error:
             unreadable[name] = error
@@ -100,7 +100,7 @@ def _examine(
     reported = {finding.index for finding in found if finding.level == "stop"}
     others = [of_error(_code_of(error), error, name) for name, error in unreadable.items() if name not in reported]
     # What cannot even be counted cannot be accepted.
-    return [*accepting(found, options.accept - set(map(_code_of, unreadable.values()))), *others]
+    return [*accepting(found, set(options.accept) - set(map(_code_of, unreadable.values()))), *others]
 
 
 def _code_of(error: EngineError) -> str:
@@ -129,9 +129,14 @@ def begun(mapping: Json, documents: Documents) -> Begun | None:
     return Begun(**found) if found and found["scheme"] == documents.scheme.id else None
 
 
-def begin(index: str, documents: Documents, changes: list[int]) -> Plan[None]:
-    """Note that all changes up to these were seen, and no later ones, if the login may change the mapping."""
-    beginning = Begun(documents.scheme.id, changes, (yield from fingerprints(index, documents)))
+def begin(index: str, documents: Documents, changes: list[int], made: int | None = None) -> Plan[None]:
+    """Note that all changes up to these were seen, and no later ones, if the login may change the mapping.
+
+    There were as many fingerprints then as were ``made``; without it, as there are now.
+    """
+    beginning = Begun(
+        documents.scheme.id, changes, (yield from fingerprints(index, documents)) if made is None else made
+    )
     yield from note_where_allowed(index, _name(documents), asdict(beginning))
 
 

@@ -23,7 +23,7 @@ _MUCH = 10
 _BY_FEATURES = Verification.of_fingerprints(0.55, weights="rarity")
 _FORMER = (_BY_FEATURES, replace(_BY_FEATURES, similarity=0.45, numbers=0.5), replace(_BY_FEATURES, similarity=0.4))
 # Similarities change a little with the table, and so may verdicts near the minimum.
-_REMEDY = "Run: es-simhash learn {}. Then: es-simhash explain, for what it has changed of a pair."
+_REMEDY = "Run: es-simhash learn {}. Then es-simhash explain shows how it changed a pair."
 
 
 def check_rule(facts: Facts, documents: Documents) -> Iterator[Finding]:
@@ -37,8 +37,8 @@ def check_rule(facts: Facts, documents: Documents) -> Iterator[Finding]:
             yield Finding(
                 "rule",
                 "warning",
-                f"The index {there.name!r} notes a rule by which other documents decided, too. Its texts are compared "
-                "by the rule of now, which depends on the pair alone: more copies are found, and groups change.",
+                f"The index {there.name!r} was made with an earlier rule, by which other documents counted, too. The "
+                "current rule depends on the two texts alone: it finds more copies, and groups change.",
                 f"Adopt it: es-simhash init {there.name}{fields}{prefix}; then es-simhash learn {there.name}{prefix}, "
                 "and group again. The fingerprints stay, and no backfill is needed.",
                 there.name,
@@ -50,9 +50,9 @@ def check_rule(facts: Facts, documents: Documents) -> Iterator[Finding]:
             yield Finding(
                 "rule",
                 "note",
-                f"Texts of the index {there.name!r} are compared by an earlier rule, which misses more revisions and "
-                "takes more templates for copies.",
-                f"Adopt the rule of now: es-simhash init {there.name} --scheme {preset}{fields}{prefix}. "
+                f"The index {there.name!r} compares texts by an earlier rule, which misses more revisions and "
+                "mistakes more templates for copies.",
+                f"Adopt the current rule: es-simhash init {there.name} --scheme {preset}{fields}{prefix}. "
                 "The fingerprints stay.",
                 there.name,
             )
@@ -73,18 +73,17 @@ def check_rarity(facts: Facts, documents: Documents) -> Iterator[Finding]:
     learnt, now = noted_rarity(mappings, documents), sum(there.fingerprinted for there in facts.indices)
     remedy = _REMEDY.format(",".join(sorted(mappings)))
     for name in with_outdated_rarity(mappings, documents):
-        message = f"The table of rarity in the index {name!r} is of other features than are compared now, and not used."
+        message = f"What the index {name!r} learnt about common phrases was for other settings, and is not used."
         yield Finding("rarity", "warning", message, _REMEDY.format(name), name)
     if learnt is None:
         if now >= SAMPLE:
-            message = f"How rare features are was never learnt from the {now:,} documents with fingerprints, so texts"
-            yield Finding("rarity", "note", f"{message} are compared by the built-in table.", remedy)
+            message = f"The index has not learnt which phrases are common in its {now:,} documents: built-in values"
+            yield Finding("rarity", "note", f"{message} are used.", remedy)
         return
     then = learnt.among or learnt.rarity.documents
-    learnt_from = f"learnt on {learnt.day} from {learnt.rarity.documents:,} of {then:,} documents"
-    message = f"Texts are compared by the table of rarity {learnt.rarity.id}, {learnt_from}"
+    message = f"Common phrases were learnt on {learnt.day} from {learnt.rarity.documents:,} of {then:,} documents"
     if now > _MUCH * then:
-        yield Finding("rarity", "note", f"{message}, which are {now:,} by now.", remedy)
+        yield Finding("rarity", "note", f"{message}; the index now has {now:,}.", remedy)
     else:
         yield Finding("rarity", "ok", f"{message}.")
 
@@ -95,7 +94,7 @@ def check_scripts(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             "scripts",
             "note",
-            "The server refuses scripts, so searches within some bits (--distance) fetch candidates farther away, too.",
+            "The server refuses scripts, so searches by --distance fetch more documents than necessary.",
             "If such searches are slow, allow scripts: see script.allowed_types, script.allowed_contexts and "
             "search.allow_expensive_queries.",
         )

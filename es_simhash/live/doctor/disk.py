@@ -89,7 +89,7 @@ def check_disks(facts: Facts, scheme: Scheme) -> Iterator[Finding]:
             "disk-unknown",
             "note",
             "This login cannot see how much room there is on the nodes' disks.",
-            f"See that there {room}.",
+            f"Check that there {room}.",
         )
 
 

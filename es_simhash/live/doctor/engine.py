@@ -21,8 +21,8 @@ def check_engine(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             "engine",
             "note",
-            f"This is said to be {_TITLES.get(distribution, distribution)}; its version is not known.",
-            f"See that it is one that is known to work: {_known_to_work()}.",
+            f"You named the engine {_TITLES.get(distribution, distribution)}; its version is unknown.",
+            f"Check that its version is known to work: {_known_to_work()}.",
         )
     elif facts.engine.version[0] in tested:
         yield Finding("engine", "ok", f"This is {title}.")
@@ -44,8 +44,8 @@ def check_names(name: str, facts: Facts) -> Iterator[Finding]:
             "indices",
             "note",
             f"{name!r} has data streams ({_listed(streams)}): documents are updated in the indices behind them.",
-            "Fields of indices that are made later come from the stream's template: give it those of "
-            "`es-simhash schemes --mapping default --template`.",
+            "Fields of indices that are made later come from the stream's template: give it those that "
+            "`es-simhash init INDEX --field FIELD --template` prints.",
         )
     if concrete != [name]:
         what = "the index" if len(concrete) == 1 else f"{len(concrete)} indices:"

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
+from es_simhash._core.humanize import counted
 from es_simhash._core.json_codec import Json, is_false
+from es_simhash._core.rows import Result, Shown
 from es_simhash.errors import EngineError, IndexStateError, InputError
 from es_simhash.live.doctor.facts import Due, IndexFacts, index_facts
 from es_simhash.plans.operations import Plan
 
 # From harmless to what prevents a backfill.
 Level: TypeAlias = Literal["ok", "note", "warning", "stop"]
+_LEVELS: tuple[Level, ...] = get_args(Level)
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ CODES = {
     "text-fields": Code("whether documents have text in the source fields", ("ok", "warning", "stop"), True),
     "derived-field": Code("a source field is an alias, a multi-field or computed: no document has it", ("stop",)),
     "pipeline": Code("the index has an ingest pipeline", ("note",)),
-    "changes-unknown": Code("changes that others make meanwhile cannot be noticed", ("warning",), True),
+    "changes-unknown": Code("changes by others during the run cannot be noticed", ("warning",), True),
     "disk": Code("the room that the fields and the rewritten documents take", ("ok", "warning", "stop"), True),
     "disk-unknown": Code("how much room there is cannot be seen", ("note",)),
     "privileges": Code("what the login may do with the index", ("ok", "stop"), True),
@@ -74,6 +77,32 @@ class Finding:
     index: str | None = None
 
 
+class Findings(list[Finding], Result):
+    """The findings of the doctor; a notebook shows the most urgent ones first.
+
+    >>> Findings([Finding("closed", "stop", "The index 'news' is closed.", "Open it.", "news")])
+    Findings(1 problem stops a backfill)
+    """
+
+    JSON = ("findings",)
+    __repr__ = Result.__repr__
+
+    @property
+    def findings(self) -> list[Finding]:
+        """The findings as a plain list."""
+        return list(self)
+
+    def shown(self) -> Shown:
+        """Return the findings that need a person, the most urgent first, and in a note the passed checks."""
+        urgent = sorted((each for each in self if each.level != "ok"), key=lambda each: -_LEVELS.index(each.level))
+        stops = sum(each.level == "stop" for each in urgent)
+        heading = f"{counted(stops, 'problem stops', 'problems stop')} a backfill" if stops else "A backfill can begin"
+        fine = [each.code for each in self if each.level == "ok"]
+        rows = [(each.level, each.code, each.message, each.remedy) for each in urgent]
+        columns = ("level", "subject", "what was found", "what to do")
+        return Shown(heading, columns, rows, len(rows), [f"Passed: {', '.join(fine)}."] if fine else [])
+
+
 def of_error(code: str, error: EngineError, index: str) -> Finding:
     """Make a finding of an exception, whose last sentence is its remedy."""
     message, _, remedy = str(error).rpartition(". ")
@@ -92,7 +121,7 @@ def refusal(index: str, findings: Iterable[Finding]) -> IndexStateError:
     reasons = " ".join(f"{stop.code}: {stop.message} {stop.remedy}" for stop in stops)
     acceptable = sorted({stop.code for stop in stops if CODES[stop.code].may_be_accepted})
     accept = "".join(f" --accept {code}" for code in acceptable)
-    end = f"Do so, or accept it:{accept}." if acceptable else "Do so, then begin again."
+    end = f"Do this, or accept it:{accept}." if acceptable else "Do this, then run the command again."
     return IndexStateError(f"{index!r} cannot be updated. {reasons} {end}")
 
 

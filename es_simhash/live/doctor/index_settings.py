@@ -47,9 +47,9 @@ def check_speed(there: IndexFacts) -> Iterator[Finding]:
     refreshes = there.settings.get("index.refresh_interval", "1s")
     options = []
     if replicas != "0":
-        options.append(f"--no-replicas (it has {replicas}; meanwhile there is one copy only)")
+        options.append(f"--no-replicas (it has {replicas}; during the run there is a single copy)")
     if not refreshes.startswith("-"):
-        options.append(f"--no-refresh (it refreshes each {refreshes}; meanwhile searches see nothing new)")
+        options.append(f"--no-refresh (it refreshes every {refreshes}; during the run searches see nothing new)")
     if options:
         yield Finding(
             "speed",

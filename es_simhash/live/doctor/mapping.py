@@ -9,7 +9,7 @@ from es_simhash.documents.documents import Documents
 from es_simhash.errors import EngineError, SchemeMismatchError
 from es_simhash.live.doctor.facts import Facts, IndexFacts
 from es_simhash.live.doctor.finding import Finding, of_error
-from es_simhash.plans.text_fields import derived_errors, field_at, no_text
+from es_simhash.plans.text_fields import derived_errors, field_at, no_text, texts_there
 from es_simhash.scheme import notes
 from es_simhash.scheme.mapping import number_of_fields
 
@@ -123,7 +123,7 @@ def _nested(mapping: Json, prefix: str = "") -> Iterator[str]:
 def check_texts(facts: Facts, documents: Documents) -> Iterator[Finding]:
     """Check whether documents have text in the source fields."""
     found = [finding for there in facts.indices for finding in _texts_of(there, documents)]
-    found += [_misspelt(path) for path in documents.fields if _is_misspelt(facts, documents, path)]
+    found += [_misspelt(facts, path) for path in documents.fields if _is_misspelt(facts, documents, path)]
     yield from found or [Finding("text-fields", "ok", f"The texts are in {', '.join(documents.fields)}.")]
 
 
@@ -132,7 +132,7 @@ def _texts_of(there: IndexFacts, documents: Documents) -> Iterator[Finding]:
         yield of_error("derived-field", error, there.name)
     if _has_none(there, documents) and not there.derived:
         message = f"{no_text(there.name, documents.fields)}, so all would be marked as empty."
-        remedy = "Check how the fields are written in the documents, or leave the index out."
+        remedy = texts_there({there.name: there.mapping}, documents.fields)
         yield Finding("text-fields", "stop", message, remedy, there.name)
     for path in documents.fields:
         if "properties" in field_at(there.mapping, path):
@@ -152,6 +152,7 @@ def _is_misspelt(facts: Facts, documents: Documents, path: str) -> bool:
     return is_nowhere and is_one_of_several and not any(path in there.derived for there in filled)
 
 
-def _misspelt(path: str) -> Finding:
+def _misspelt(facts: Facts, path: str) -> Finding:
     message = f"No mapping has the source field {path!r}, nor has any document text in it."
-    return Finding("text-fields", "warning", message, "Check how it is written in the documents.")
+    remedy = texts_there({there.name: there.mapping for there in facts.indices}, [path])
+    return Finding("text-fields", "warning", message, remedy)

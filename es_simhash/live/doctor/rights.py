@@ -30,7 +30,7 @@ def check_rights(facts: Facts) -> Iterator[Finding]:
             "privileges-unknown",
             "note",
             "This engine does not show what a login may do with an index.",
-            "See that it may read, write (also bulk requests), refresh, and change the mapping.",
+            "Check that it may read, write (also bulk requests), refresh, and change the mapping.",
         )
     yield from _refused(facts.refused_updates)
     if facts.rights is None:

@@ -35,8 +35,8 @@ def check_noise(there: IndexFacts) -> Iterator[Finding]:
         yield Finding(
             "misread",
             "warning",
-            f"In {misread:.0%} of the texts of the index {there.name!r} many words have a digit within, as misread "
-            "scans do. By default copies are missed where one character in ten is wrong.",
+            f"In {misread:.0%} of the texts of the index {there.name!r}, many words contain a digit, as in misread "
+            "scans. By default, copies with one wrong character in ten are missed.",
             "Search with --similarity versions, or correct the texts.",
             there.name,
         )
@@ -45,9 +45,9 @@ def check_noise(there: IndexFacts) -> Iterator[Finding]:
         yield Finding(
             "boilerplate",
             "warning",
-            f"{shared:.0%} of a typical text of the index {there.name!r} stands in most others, too. Verdicts leave "
-            "that out, but searches compare nearly all documents.",
-            "Cut it with --strip REGEX.",
+            f"{shared:.0%} of a typical text of the index {there.name!r} is in most others, too. It does not count, "
+            "but searches must compare nearly all documents.",
+            "Remove it with --strip REGEX.",
             there.name,
         )
     simplified = _share(there.texts, lambda text: _has(text, _SIMPLIFIED, _TRADITIONAL))
@@ -56,8 +56,8 @@ def check_noise(there: IndexFacts) -> Iterator[Finding]:
         yield Finding(
             "two-scripts",
             "warning",
-            f"Of the texts of the index {there.name!r} {simplified:.0%} are in simplified and {traditional:.0%} in "
-            "traditional Chinese characters. No copy in the other characters is found.",
+            f"In the index {there.name!r}, {simplified:.0%} of the texts are in simplified and {traditional:.0%} in "
+            "traditional Chinese characters. Copies in the other characters are not found.",
             "Convert the texts to one of them, for example with OpenCC.",
             there.name,
         )

@@ -10,6 +10,7 @@ from unicodedata import normalize
 
 import numpy as np
 
+from es_simhash._core.arguments import check_types
 from es_simhash._core.environment import PATIENCE
 from es_simhash._core.humanize import counted
 from es_simhash._core.json_codec import Json, parse_json
@@ -366,7 +367,7 @@ class Tenants:
 
 
 # Why a document is left: the reviewer dropped it; it appeared after the review, or changed, and nobody has confirmed
-# its text; it has changed, and is no copy any more; the engine refused to delete it; others write copies faster than
+# its text; it has changed, and is not a copy any more; the engine refused to delete it; others write copies faster than
 # these can be deleted.
 Reason: TypeAlias = Literal["dropped", "appeared", "changed", "no copy now", "refused", "too many rounds"]
 
@@ -433,7 +434,7 @@ class Erased(Result):
             yield f"Copies of {source.name}, SHA-256 {source.sha256}"
         yield f"{counted(len(self.deleted), 'document')} deleted, {len(self.left)} left, {self.gone} gone before"
         for deleted in self.deleted:
-            when = f"round {deleted.round}, {deleted.time}{', appeared meanwhile' if deleted.appeared else ''}"
+            when = f"round {deleted.round}, {deleted.time}{', appeared during the run' if deleted.appeared else ''}"
             yield f"  deleted  {_line(deleted.copy)}, {when}"
         for left in self.left:
             detail = f": {left.detail}" if left.detail else ""
@@ -456,8 +457,11 @@ class EraseOptions:
     - ``containment``: the minimum share of one text's words in passages that the other has.
     - ``keep_original``: the documents whose ids are given stay; only their copies are erased.
     - ``scope_values``: the values of texts that are given in the fields that the index keeps apart.
-    - ``scan``: compare every document of the index, beside those that searches find.
+    - ``scan``: compare every document of the index, not only those that searches find.
     - ``patience``: seconds to wait for an engine that is away or overloaded.
+
+    >>> [copy.id for copy in index.copies(["1"], similarity=0.5, keep_original=True)]
+    ['2']
     """
 
     JSON = ("similarity", "containment", "keep_original", "scan")
@@ -470,7 +474,8 @@ class EraseOptions:
     patience: float = PATIENCE
 
     def __post_init__(self) -> None:
+        check_types(self)
         for name in ("similarity", "containment"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+            if not 0 < value <= 1:
                 raise InputError(f"The {name} of a copy cannot be {value!r}. Choose a share above 0, up to 1.")

@@ -9,7 +9,7 @@ from es_simhash._core.json_codec import Json
 from es_simhash.plans.operation_retry import attempt
 from es_simhash.plans.operations import GetInfo, GetResource, Plan
 
-# Where Elasticsearch and OpenSearch's security plugin say who is logged in, and by which name.
+# The APIs in which Elasticsearch and OpenSearch's security plugin name the user.
 _ASKED = {
     "elasticsearch": ("/_security/_authenticate", "username"),
     "opensearch": ("/_plugins/_security/authinfo", "user_name"),

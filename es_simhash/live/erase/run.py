@@ -49,7 +49,7 @@ def _find_copies(
 def erase(
     index: str, behind: IndicesBehind, copies: Copies, everything: bool, on_progress: OnProgress[Erased] | None = None
 ) -> Plan[Erased]:
-    """Delete copies as they were reviewed; with ``everything``, also those that appear or change meanwhile."""
+    """Delete copies as they were reviewed; with ``everything``, also those that appear or change in the meantime."""
     if copies.index != index:
         raise InputError(f"These copies were found in {copies.index!r}, not in {index!r}. Erase them there.")
     by = yield from login()

@@ -40,7 +40,7 @@ def read_sources(
             own = [hit for hit in hits if hit["_id"] == id_]
             if not own:
                 raise MissingError(
-                    f"There is no document {id_!r} in the index {index!r}. If it is deleted already, give its text."
+                    f"The index {index!r} has no document {id_!r}. If it is deleted already, give its text."
                 )
             sources += [_source_of(documents, hit) for hit in own]
     for source in sources:

@@ -36,7 +36,7 @@ def left_out(settings: Json) -> list[str]:
     return sorted(name for name in settings if _OF_THE_INDEX_ALONE.fullmatch(name))
 
 
-def meanwhile(settings: Json, fast: bool) -> Json:
+def interim(settings: Json, fast: bool) -> Json:
     """Return the settings during the run: no pipelines, and with ``fast`` no refreshes and no replicas."""
     pipelines = {name: _NO_PIPELINE for name in _PIPELINES if settings.get(name, _NO_PIPELINE) != _NO_PIPELINE}
     return pipelines | ({"index.refresh_interval": "-1", "index.number_of_replicas": "0"} if fast else {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from es_simhash.errors import InputError
@@ -10,14 +11,17 @@ from es_simhash.live.sweep.options import RunOptions
 
 @dataclass(frozen=True)
 class ReindexOptions(RunOptions):
-    """The options of a reindexing, beside those of `RunOptions`.
+    """The options of a reindexing, in addition to those of `RunOptions`.
 
     In the end, each of ``aliases`` is moved from the source to the destination, or created. ``fast`` turns refreshes
     and replicas of the destination off during the run. ``into_existing`` allows a destination that exists and is empty.
     ``sample`` documents are compared in the end.
+
+    >>> index.reindex("articles-2", sample=10).progress.written
+    3
     """
 
-    aliases: tuple[str, ...] = ()
+    aliases: Sequence[str] = ()
     fast: bool = False
     into_existing: bool = False
     sample: int = 1000

@@ -25,7 +25,7 @@ from es_simhash.plans.operation_retry import retry, retry_each
 from es_simhash.plans.operations import Count, DeleteIndex, GetAliases, GetMappings, Plan, Refresh, UpdateAliases
 from es_simhash.scheme.mapping import merge
 
-# The most passes over the source for documents changed meanwhile, and the most comparisons with the copy.
+# The most passes over the source for documents changed in the meantime, and the most comparisons with the copy.
 _MOST_PASSES, _MOST_LOOKS = 5, 3
 
 
@@ -82,7 +82,7 @@ def reindex(survey: ReindexSurvey, options: ReindexOptions, progress: Progress, 
     with stage("learn"):
         progress.learnt = yield from learn_once(destination, survey.copying.documents, now(), patience)
     if options.aliases:
-        # Read again: the definitions of aliases may have changed meanwhile.
+        # Read again: the definitions of aliases may have changed in the meantime.
         yield UpdateAliases((yield from alias_changes(source, destination, options.aliases)))
         done.aliases = list(options.aliases)
         done.late = yield from _report_late(survey, changes, patience, on_reject)
@@ -104,8 +104,8 @@ def _begin(survey: ReindexSurvey) -> Plan[None]:
     documents = survey.copying.documents
     if survey.learnt and noted_rarity((yield GetMappings(destination)), documents) is None:
         yield from note_rarity(destination, documents, survey.learnt)
-    if survey.meanwhile and not are_changed((yield GetMappings(destination))[destination]):
-        yield from change(destination, survey.meanwhile)
+    if survey.interim and not are_changed((yield GetMappings(destination))[destination]):
+        yield from change(destination, survey.interim)
 
 
 def _make(survey: ReindexSurvey, options: ReindexOptions) -> Plan[bool]:

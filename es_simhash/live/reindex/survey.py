@@ -16,7 +16,7 @@ from es_simhash.live.reindex.options import ReindexOptions
 from es_simhash.live.sweep.reading import DocumentRef, changed_after
 from es_simhash.live.sweep.writing import Prepared, Update, read_again
 from es_simhash.plans.init import new_index, with_properties
-from es_simhash.plans.open_index import noted, noted_rarity
+from es_simhash.plans.open_index import grouping_noted, groups_note, noted, noted_rarity
 from es_simhash.plans.operations import Action, Count, GetAliases, GetInfo, GetMappings, GetSettings, Plan, Refresh
 from es_simhash.plans.text_fields import (
     REMEDY,
@@ -26,6 +26,7 @@ from es_simhash.plans.text_fields import (
     has_these_fields,
     no_text,
     refuse_foreign,
+    texts_there,
 )
 from es_simhash.scheme import mapping, notes
 from es_simhash.scheme.scope import Policy
@@ -40,12 +41,12 @@ class ReindexSurvey:
     """The survey: of ``documents`` documents in the source, ``due`` must be copied to the destination.
 
     The destination is created with ``create``, or it exists, and gets ``mapping``, as ``wanted``. ``since`` has,
-    for each shard of the source, the changes up to which it was copied before. ``meanwhile`` has the settings during
+    for each shard of the source, the changes up to which it was copied before. ``interim`` has the settings during
     the run. ``left_out`` names settings that the copy does not get. ``aliases`` has the actions on aliases. ``learnt``
     is how rare features are in the source.
     """
 
-    JSON = ("source", "destination", "documents", "due", "create", "mapping", "meanwhile", "left_out", "aliases")
+    JSON = ("source", "destination", "documents", "due", "create", "mapping", "interim", "left_out", "aliases")
 
     source: str
     destination: str
@@ -57,7 +58,7 @@ class ReindexSurvey:
     mapping: Json | None
     wanted: Json
     since: list[int] | None
-    meanwhile: Json
+    interim: Json
     left_out: list[str]
     aliases: list[Json]
     learnt: LearntRarity | None
@@ -81,7 +82,9 @@ def survey(
     if copy is None:
         yield from check_rights_in_new(destination)
         mappings = _without_ours(there, documents.prefix)
-        mappings = with_properties(mappings, {"properties": notes.change(mappings, ORIGIN, origin)})
+        # The copy is grouped as its source was.
+        for note, value in ((ORIGIN, origin), (groups_note(documents), grouping_noted(there, documents))):
+            mappings = with_properties(mappings, {"properties": notes.change(mappings, note, value) if value else {}})
         create = new_index(name, wanted, {"settings": copied_settings.copied(present), "mappings": mappings})
         of_copy = create["settings"]
     else:
@@ -104,7 +107,7 @@ def survey(
         change,
         wanted,
         since,
-        copied_settings.meanwhile(of_copy, options.fast),
+        copied_settings.interim(of_copy, options.fast),
         copied_settings.left_out(present) if create else [],
         aliases,
         noted_rarity({name: there}, documents),
@@ -118,7 +121,7 @@ def _check_texts(source: str, there: Json, documents: Documents, count: int) -> 
         return
     missing = yield from fields_in_no_document(source, documents.fields)
     if len(missing) == len(documents.fields):
-        raise MappingError(f"{no_text(source, missing)}. Check how the fields are written in the documents.")
+        raise MappingError(f"{no_text(source, missing)}. {texts_there({source: there}, missing)}")
 
 
 def due_query(since: list[int] | None) -> Json:
@@ -185,7 +188,7 @@ def check_copy(
 def _check_made_by_others(destination: str, options: ReindexOptions) -> Plan[None]:
     if not options.into_existing:
         raise IndexStateError(
-            f"There is an index {destination!r} already, and it is no copy of this one. Choose another name, or, if it "
+            f"The index {destination!r} already exists, and is not a copy of this one. Choose another name, or, if it "
             "is empty and was made for this, allow it with into_existing (--into-existing)."
         )
     yield Refresh(destination)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
+from es_simhash._core.arguments import check_types
 from es_simhash._core.environment import PATIENCE
 from es_simhash.errors import InputError
 from es_simhash.live.doctor.finding import check_accepted
@@ -23,6 +25,7 @@ class RunOptions:
     patience: float = PATIENCE
 
     def __post_init__(self) -> None:
+        check_types(self)
         if self.parallel < 1:
             raise InputError(f"An index cannot be read in {self.parallel} slices. Choose 1 or more.")
         if self.max_rate is not None and self.max_rate <= 0:
@@ -50,17 +53,20 @@ def check_shard(shard: tuple[int, int]) -> None:
     """Raise an `InputError` unless there is this shard: its number from 0, and their count."""
     number, count = shard
     if not 0 <= number < count:
-        raise InputError(f"There is no shard {number + 1} of {count}. Choose one from 1 to {max(1, count)}.")
+        raise InputError(f"Part {number + 1} of {count} does not exist. Choose one from 1 to {max(1, count)}.")
 
 
 @dataclass(frozen=True)
 class UpdateOptions(RunOptions):
-    """The options of jobs that update documents, beside those of `RunOptions`.
+    """The options of jobs that update documents, in addition to those of `RunOptions`.
 
     ``accept`` has the codes of findings that do not stop the job (see `es_simhash.live.doctor.finding`).
+
+    >>> index.remove_fields(parallel=2).progress.written
+    3
     """
 
-    accept: frozenset[str] = frozenset()
+    accept: Collection[str] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()

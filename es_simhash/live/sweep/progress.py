@@ -24,7 +24,8 @@ class Progress:
     requests whose replies were lost, as turned out when these were sent again. The indices ``left_out`` were not
     touched.
     ``unfit`` copies were written without a fingerprint. If others kept changing texts, ``unsettled`` counts their
-    changes after the last look. ``learnt`` is how rare features are, if the job has learnt that, or why it could not.
+    changes after the last look; ``seen`` has, by index, the changes of its shards until then. ``learnt`` is how rare
+    features are, if the job has learnt that, or why it could not.
     """
 
     JSON = ("*", "done", "seconds", "seconds_left", "documents_per_second", "megabytes_per_second")
@@ -43,6 +44,7 @@ class Progress:
     characters: int = field(default=0, repr=False)
     left_out: Sequence[str] = ()
     learnt: LearntRarity | EngineError | None = None
+    seen: dict[str, list[int]] = field(default_factory=dict, repr=False)
     started: float = field(default_factory=time.monotonic, repr=False)
 
     @classmethod

@@ -85,7 +85,7 @@ class Reading:
                 if self._losses > self._most_losses:
                     raise
                 self._reader = self._common = self._after = None
-                # The documents done meanwhile need not be found again.
+                # The documents done in the meantime need not be found again.
                 yield from retry(Refresh(self._index), self._patience)
             except TooLargeError as error:
                 if self._size == 1:

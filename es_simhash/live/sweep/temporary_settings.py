@@ -1,6 +1,6 @@
 """Settings of an index that are changed while a job runs.
 
-The mapping's ``_meta`` keeps the former values meanwhile, so that a run that is killed cannot lose them: the next run,
+The mapping's ``_meta`` keeps the former values, so that a run that is killed cannot lose them: the next run,
 on any machine, restores them first.
 """
 

@@ -1,4 +1,4 @@
-"""Writing updates to a live index; documents that others have changed meanwhile are read again."""
+"""Writing updates to a live index; documents that others have changed in the meantime are read again."""
 
 from __future__ import annotations
 

@@ -117,14 +117,12 @@ Outcome: TypeAlias = Literal["read", "written", "current", "gone", "lost", "dele
 DOCUMENTS = Metric(
     "es_simhash_documents_total",
     "counter",
-    "Documents that are done, by what became of them.",
+    "Documents processed, by outcome.",
     ("outcome",),
 )
-REMAINING = Metric("es_simhash_documents_remaining", "gauge", "Documents that are still to do.")
-CONFLICTS = Metric("es_simhash_conflicts_total", "counter", "Writes that met changes of others, and were made again.")
-REFUSALS = Metric(
-    "es_simhash_refusals_total", "counter", "Writes that an overloaded engine refused, and that were sent again."
-)
+REMAINING = Metric("es_simhash_documents_remaining", "gauge", "Documents remaining.")
+CONFLICTS = Metric("es_simhash_conflicts_total", "counter", "Writes repeated after conflicts with other writers.")
+REFUSALS = Metric("es_simhash_refusals_total", "counter", "Writes repeated after an overloaded engine refused them.")
 CHARACTERS = Metric("es_simhash_text_characters_total", "counter", "Characters of the texts that were fingerprinted.")
 STAGE_SECONDS = Metric(
     "es_simhash_stage_seconds_total",
@@ -135,13 +133,13 @@ STAGE_SECONDS = Metric(
 OPERATION_SECONDS = Metric(
     "es_simhash_engine_operation_duration_seconds",
     "histogram",
-    "Time that the engine took for an operation.",
+    "Time of the engine for an operation.",
     ("operation",),
 )
 OPERATION_ERRORS = Metric(
     "es_simhash_engine_operation_errors_total",
     "counter",
-    "Operations that failed, by the kind of the error; UnavailableError and UnreachableError are tried again.",
+    "Failed operations, by error; UnavailableError and UnreachableError are tried again.",
     ("operation", "error_type"),
 )
 INFO = Metric(
@@ -185,28 +183,29 @@ def metric_of(count: str) -> tuple[Metric, dict[str, str]]:
     return (_OTHERS[count], {}) if count in _OTHERS else (DOCUMENTS, {"outcome": count})
 
 
-_LOOPBACK = "127.0.0.1"
 _SECONDS_BETWEEN_FILES = 15.0
 
 
 @contextmanager
-def on_port(metrics: Metrics, port: int) -> Iterator[str]:
-    """Answer Prometheus on a port of this machine within the block; yield the URL. Port 0 takes a free one."""
+def on_port(metrics: Metrics, host: str, port: int) -> Iterator[str]:
+    """Answer Prometheus at an address of this machine within the block; yield the URL. Port 0 takes a free one."""
     from prometheus_client import start_http_server
 
     try:
-        server, _ = start_http_server(port, addr=_LOOPBACK, registry=_registry(metrics))
+        server, _ = start_http_server(port, addr=host, registry=_registry(metrics))
     except OSError as error:
-        raise InputError(f"Metrics cannot be shown on port {port}: {error.strerror}. Choose another port.") from None
+        raise InputError(
+            f"Metrics cannot be shown on port {port} of {host}: {error.strerror}. Choose another port or address."
+        ) from None
     try:
-        yield f"http://{_LOOPBACK}:{server.server_port}/metrics"
+        yield f"http://{f'[{host}]' if ':' in host else host}:{server.server_port}/metrics"
     finally:
         server.shutdown()
         server.server_close()
 
 
 class MetricsFile:
-    """A file of metrics that is always whole: it is written beside its path, and renamed."""
+    """A file of metrics that is always whole: it is written next to its path, and renamed."""
 
     def __init__(self, metrics: Metrics, path: str) -> None:
         self._metrics, self._path = metrics, path
@@ -216,7 +215,7 @@ class MetricsFile:
         """Take a gauge's value over from the file that is there, of a run before this one."""
         from prometheus_client.parser import text_string_to_metric_families
 
-        # No file, or one that is no file of metrics, has nothing to keep.
+        # No file, or one that is not a file of metrics, has nothing to keep.
         with suppress(OSError, ValueError), open(self._path, encoding="utf-8") as file:
             for family in text_string_to_metric_families(file.read()):
                 for sample in family.samples:

@@ -12,6 +12,7 @@ from functools import partial
 from hashlib import sha256
 from typing import Any, cast, overload
 
+from es_simhash._core.arguments import check_types
 from es_simhash._core.humanize import counted
 from es_simhash._core.json_codec import Json, json_length
 from es_simhash._core.notebook import listed
@@ -26,7 +27,7 @@ from es_simhash.plans.operations import OpenReader, Plan, Reader, Search
 from es_simhash.plans.reply_size import ReplySize
 from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.scheme.folding import Apart, Folding, FoldingRule, GroupRule, Name
-from es_simhash.scheme.rerank import Match, text_of
+from es_simhash.scheme.rerank import Match, source_columns
 
 # How many hits of the engine's list are read at once.
 WINDOW = 100
@@ -37,7 +38,7 @@ _SEED_BITS = 31
 
 @dataclass(frozen=True)
 class SearchOptions(MatchOptions):
-    """How hits are folded, beside what a near-duplicate is (`MatchOptions`): the keywords of `Index.search`.
+    """How hits are folded, in addition to `MatchOptions`: the keywords of `Index.search`.
 
     - ``distinct``: fold each hit under the first one shown that is its near-duplicate; with a ``scope``, only under
       others in scope with it. Texts decide where ``_source`` brings them with the hits.
@@ -47,6 +48,9 @@ class SearchOptions(MatchOptions):
     - ``paged``: make a ``cursor`` for the next page; the engine then keeps this moment of the index for five minutes
       after each page. Without it, a page that one request does not fill is read from an index that may change.
     - ``cursor``: the one that the page before came with.
+
+    >>> len(index.search({"query": {"match": {"body": "storm"}}}, distinct=True, window=50))
+    1
     """
 
     distinct: bool = False
@@ -57,6 +61,7 @@ class SearchOptions(MatchOptions):
     cursor: str | None = None
 
     def __post_init__(self) -> None:
+        check_types(self)
         if not 1 <= self.window <= MOST_CANDIDATES:
             raise InputError(
                 f"{self.window} hits cannot be read at once. Choose a window from 1 to {MOST_CANDIDATES:,}."
@@ -81,13 +86,18 @@ class SearchOptions(MatchOptions):
 
 @dataclass(frozen=True)
 class DistinctHit:
-    """A hit as the engine returned it, and the near-duplicates after it in the engine's list for which it stands."""
+    """A hit as the engine returned it, and the near-duplicates after it in the engine's list for which it stands.
+
+    >>> [shown] = index.search({"query": {"match": {"body": "storm"}}}, distinct=True)
+    >>> shown.hit["_id"], [match.id for match in shown.similar]
+    ('1', ['2'])
+    """
 
     hit: Json
     similar: tuple[Match, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DistinctPage(Sequence[DistinctHit], Result):
     """The distinct hits of a page, in the order of the engine.
 
@@ -96,6 +106,10 @@ class DistinctPage(Sequence[DistinctHit], Result):
     does: the ``k`` of a vector search, the ``rank_window_size`` of a retriever, 10,000 hits. ``apart`` counts the hits
     that could not be compared with others, by the reason; they are shown. ``reply`` is that of the engine, without the
     hits. ``cursor`` leads to the next page.
+
+    >>> page = index.search({"query": {"match": {"body": "storm"}}}, distinct=True)
+    >>> len(page), page.read, page.at_end
+    (1, 2, True)
     """
 
     hits: tuple[DistinctHit, ...]
@@ -124,13 +138,15 @@ class DistinctPage(Sequence[DistinctHit], Result):
 
     def shown(self) -> Shown:
         """Return the hits, how many others each stands for, and what keeps them from being all, for people."""
-        heading = f"{counted(len(self), 'distinct hit')} of {self.read:,} read"
-        columns = ["index", "id", "score", "similar", "source"]
-        return Shown(heading, columns, map(_shown_row, self), len(self), tuple(self._notes()))
+        heading = f"{counted(len(self), 'hit')} without near-duplicates, of {self.read:,} read"
+        fields, sources = source_columns(shown.hit.get("_source") for shown in self)
+        rows = ([*_shown_row(shown), *source] for shown, source in zip(self, sources, strict=True))
+        columns = ["index", "id", "score", "similar", *fields]
+        return Shown(heading, columns, rows, len(self), tuple(self._notes()))
 
     def _notes(self) -> Iterator[str]:
         if self.limit is not None:
-            yield f"No more can be read: {self.limit}."
+            yield f"The list ends here: {self.limit}."
         elif not self.at_end:
             yield "There are more hits, and a hit may stand for more documents."
         if self.apart:
@@ -140,7 +156,7 @@ class DistinctPage(Sequence[DistinctHit], Result):
 def _shown_row(shown: DistinctHit) -> list[str | float | None]:
     hit, others = shown.hit, shown.similar
     similar = f"+{len(others)}: {listed([match.id for match in others])}" if others else ""
-    return [hit["_index"], hit["_id"], hit.get("_score"), similar, text_of(hit.get("_source"))]
+    return [hit["_index"], hit["_id"], hit.get("_score"), similar]
 
 
 def search_page(terms: SearchTerms, asked: SearchBody, request: SearchOptions) -> Plan[DistinctPage]:
@@ -202,13 +218,13 @@ def _page(terms: SearchTerms, asked: SearchBody, request: SearchOptions) -> Plan
 def _check_pages(asked: SearchBody) -> None:
     """Raise where a page cannot lead to another."""
     if asked.end.at_once:
-        raise InputError(f"What {asked.end.reason} finds is no list with further pages. Ask for one page.")
+        raise InputError(f"The results of {asked.end.reason} have a single page. Ask for one page.")
     if not asked.size:
         raise InputError("A page of 0 hits leads to no other. Choose a size from 1, or leave out the cursor.")
 
 
 def _rule(terms: SearchTerms, asked: SearchBody, request: SearchOptions) -> FoldingRule | GroupRule | None:
-    """Return when a hit is folded: by texts, if they decide and come with the hits."""
+    """Return when a hit is folded: by comparing texts, if they decide and come with the hits."""
     if request.by_groups:
         return GroupRule(terms.documents.prefix)
     if not request.distinct:

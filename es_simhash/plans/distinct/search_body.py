@@ -16,7 +16,7 @@ from es_simhash.plans.find_options import MOST_CANDIDATES
 from es_simhash.scheme.mapping import CANONICAL, GROUP
 from es_simhash.scheme.query import compared_fields, name_list
 
-# What a request asks for beside hits: the first reply has it.
+# Parts of a request other than hits: the first reply has them.
 _ONCE = ("aggs", "aggregations", "suggest", "track_total_hits", "profile")
 # What it asks of each hit: hits that are read again are only compared.
 _OF_HITS = ("highlight", "explain", "fields", "docvalue_fields", "stored_fields", "script_fields", "version")
@@ -29,7 +29,7 @@ _NO_SOURCE = "_none_"
 
 @dataclass(frozen=True)
 class SearchBody:
-    """A search request; hits come as it asks, with our fields beside, and the texts if they are ``with_texts``.
+    """A search request; hits come as it asks, with our fields added, and the texts if they are ``with_texts``.
 
     For hits that are folded ``by_groups``, our fields are their group and canonical document. A ``window`` is how many
     hits are read at once. ``scope_paths`` are the fields that a scope reads. What the request asks of chance goes by
@@ -58,7 +58,7 @@ class SearchBody:
             raise InputError(
                 f"Hits without their source cannot be compared. Give '_source': false, not {_NO_SOURCE!r}."
             )
-        # Raise for what is no source filter.
+        # Raise for what is not a source filter.
         _ = self.asked_source
 
     @property
@@ -87,7 +87,7 @@ class SearchBody:
 
     @property
     def end(self) -> ListEnd:
-        """Where its list of hits ends, at the latest."""
+        """The last possible end of its list of hits."""
         return self._bounded[1]
 
     @property

@@ -87,7 +87,7 @@ class Explanation(Result):
             return None
         similarity = f"the similarity was {self.before.similarity:.3f}"
         verdict = "the same" if self.before.are_duplicates == self.verdict.are_duplicates else "another"
-        return f"By table {self.before.table}, before the index learnt anew, {similarity}, and the verdict {verdict}."
+        return f"By table {self.before.table}, before the index last learnt, {similarity}, and the verdict {verdict}."
 
     def shown(self) -> Shown:
         """Return the verdict, how near the two documents are, and what differs in their texts, for people."""
@@ -250,7 +250,7 @@ def _compared(index: str, documents: Documents, reply: Json, hits: Sequence[Json
 def _only(index: str, id_: str, hits: Sequence[Json]) -> Json:
     """Return the one hit of an id."""
     if not hits:
-        raise MissingError(f"There is no document {id_!r} in the index {index!r}. Check the id.")
+        raise MissingError(f"The index {index!r} has no document {id_!r}. Check the id.")
     if len(hits) > 1:
         raise IndexStateError(
             f"There are several documents {id_!r} in {index!r}, with different routing or in different indices. "

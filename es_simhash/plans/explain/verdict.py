@@ -37,7 +37,7 @@ Code: TypeAlias = Literal[
 ]
 CODES: tuple[Code, ...] = get_args(Code)
 
-# What is wrong with the fields, the worst first, and the remedy.
+# Problems of the fields, the worst first, and the remedy.
 _FAULTS: dict[State, tuple[str, str]] = {
     "missing": ("no fingerprint", "Run: es-simhash backfill."),
     "deferred": ("a fingerprint still to be made, since the text changed", "Run: es-simhash backfill."),
@@ -99,8 +99,8 @@ class Evidence:
     @property
     def decisive(self) -> float | None:
         """The similarity that decides."""
-        by_texts = self.similarity.verified is not None and self.is_plausible
-        return self.similarity.verified if by_texts else self.similarity.estimate
+        by_text = self.similarity.verified is not None and self.is_plausible
+        return self.similarity.verified if by_text else self.similarity.estimate
 
     @property
     def is_met(self) -> bool:
@@ -191,11 +191,11 @@ def _by_bands(evidence: Evidence) -> Iterator[str]:
     if not evidence.is_candidate:
         many = "one does" if keys.needed == 1 else f"{keys.needed} do, as it takes,"
         chance = f"where at the exact similarity {similarity.signed:.2f} {many} with a probability of {keys.chance}"
-        though = f", though {_by_texts(evidence)}" if evidence.is_met and similarity.verified is not None else ""
+        though = f", though {_by_text(evidence)}" if evidence.is_met and similarity.verified is not None else ""
         yield f"{agree}, {chance}{though}"
         return
     if similarity.verified is not None and evidence.is_plausible:
-        yield f"{_by_texts(evidence)}{_by_numbers(evidence)}; {agree}"
+        yield f"{_by_text(evidence)}{_by_numbers(evidence)}; {agree}"
         return
     estimated = with_error(similarity.estimate, similarity.standard_error, 2)
     found = f"similarity {estimated} (exactly {similarity.signed:.2f})"
@@ -205,12 +205,12 @@ def _by_bands(evidence: Evidence) -> Iterator[str]:
     yield f"{agree}, and the {found} {than} {similarity.threshold}"
 
 
-def _by_texts(evidence: Evidence) -> str:
+def _by_text(evidence: Evidence) -> str:
     """Say what decided, and what differs: "0.91 ≥ 0.63 by table builtin-2: 2 of 160 words differ"."""
     found, threshold = evidence.similarity.verified, evidence.similarity.threshold
     assert found is not None
     assert threshold is not None
-    # Where they agree in two digits, more are shown.
+    # If they agree in two digits, more are shown.
     digits = next(digits for digits in (2, 4, 17) if f"{found:.{digits}f}" != f"{threshold:.{digits}f}" or digits == 17)
     sign = "≥" if found >= threshold else "<"
     by = f" by table {evidence.table}" if evidence.table else ""
@@ -275,7 +275,7 @@ class ScopeField:
 
     @property
     def demanded(self) -> str:
-        """What is demanded of the values, in words."""
+        """The condition on the values, in words."""
         words = {"within": "the same", "across": "different", "window": f"at most {self.window} apart"}
         return words[self.demand]
 

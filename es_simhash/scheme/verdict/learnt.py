@@ -56,8 +56,8 @@ class LearntRarity:
         if not is_of(form, scheme):
             known = form.get("scheme") if isinstance(form, dict) else None
             raise SchemeMismatchError(
-                f"This is not what was learnt of the rarity of features for the scheme {scheme.id}, but for {known}. "
-                "Choose that scheme, or learn it anew in another place."
+                f"This rarity table is for the scheme {known}, not for {scheme.id}. "
+                "Choose that scheme, or learn it again in another place."
             )
         before = form.get("previous")
         previous = cls.from_json(before, scheme) if is_of(before, scheme) else None

@@ -34,7 +34,7 @@ def similarity_of(given: float | Level, measure: Measure | Literal["containment"
     if not isinstance(given, str):
         return check_similarity(given)
     if given not in NAMES:
-        raise SchemeError(f"There is no level {given!r}. Choose from: {', '.join(NAMES)}, or a similarity.")
+        raise SchemeError(f"Unknown level {given!r}. Choose from: {', '.join(NAMES)}, or a similarity.")
     return LEVELS[measure][given]
 
 

@@ -171,9 +171,7 @@ class Rarity:
             if not is_sound or np.any(np.diff(keys[order]) <= 0) or keys.max(initial=0) >> KEY_BITS:
                 raise ValueError
         except (KeyError, TypeError, ValueError, binascii.Error):
-            raise FormatError(
-                "This is not a table of rarity, or a damaged one. Learn it again: es-simhash learn."
-            ) from None
+            raise FormatError("Not a rarity table, or a damaged one. Learn it again: es-simhash learn.") from None
         return cls(documents, keys[order].astype(np.uint32), levels[order], form.get("id"))
 
 

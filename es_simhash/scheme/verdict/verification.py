@@ -36,14 +36,22 @@ class Verification:
 
     @classmethod
     def at(cls, level: Level) -> Verification:
-        """Return the rule at a level: ``copies``, ``near`` or ``versions``."""
+        """Return the rule at a level: ``copies``, ``near`` or ``versions``.
+
+        >>> Verification.at("versions").similarity
+        0.5
+        """
         return cls(similarity_of(level, "balanced"))
 
     @classmethod
     def of_fingerprints(
         cls, similarity: float, measure: Measure = "jaccard", weights: VerificationWeights = "scheme"
     ) -> Verification:
-        """Compare the features of the fingerprints and nothing else, as signatures estimate it."""
+        """Compare the features of the fingerprints and nothing else, as signatures estimate it.
+
+        >>> Verification.of_fingerprints(0.8).features
+        'scheme'
+        """
         return cls(similarity, measure, weights, features="scheme")
 
     def __post_init__(self) -> None:
@@ -54,7 +62,7 @@ class Verification:
             ("kind of features to verify by", self.features, get_args(VerificationFeatures)),
         ):
             if value not in choices:
-                raise SchemeError(f"There is no {name} {value!r}. Choose from: {', '.join(choices)}.")
+                raise SchemeError(f"Unknown {name} {value!r}. Choose from: {', '.join(choices)}.")
         share = self.numbers
         if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
             raise SchemeError(f"The share of numbers cannot be {share!r}. Choose one from 0, which is none, to 1.")

@@ -227,7 +227,7 @@ def hash_function(name: str) -> HashFunction:
     try:
         return HASH_FUNCTIONS[name]
     except (KeyError, TypeError):
-        raise SchemeError(f"There is no hash function {name!r}. Choose from: {', '.join(HASH_FUNCTIONS)}.") from None
+        raise SchemeError(f"Unknown hash function {name!r}. Choose from: {', '.join(HASH_FUNCTIONS)}.") from None
 
 
 def custom_hash(name: str, function: TokenHash, bits: int = 64) -> HashFunction:

@@ -113,7 +113,7 @@ class Chinese:
         check_n(self.n)
         object.__setattr__(self, "stop_words", check_stop_words(self.stop_words))
         if self.backend not in get_args(Backend):
-            raise SchemeError(f"There is no backend {self.backend!r} for Chinese words. Choose jieba or rjieba.")
+            raise SchemeError(f"Unknown backend {self.backend!r} for Chinese words. Choose jieba or rjieba.")
 
     def cut(self, batch: TextBatch) -> Cut:
         """Return every run of n words, joined by spaces."""
@@ -132,7 +132,7 @@ class Keywords:
     def __post_init__(self) -> None:
         check_n(self.top, "top")
         if self.method not in get_args(Method):
-            raise SchemeError(f"There is no keyword method {self.method!r}. Choose tfidf or textrank.")
+            raise SchemeError(f"Unknown keyword method {self.method!r}. Choose tfidf or textrank.")
 
     def cut(self, batch: TextBatch) -> Cut:
         """Return the keywords and their weights."""
@@ -177,7 +177,7 @@ def tokens_from_json(form: dict[str, Any], functions: Mapping[str, Any]) -> Toke
     settings = dict(form) if isinstance(form, dict) else {}
     kind = KINDS.get(settings.pop("kind", ""))
     if kind is None:
-        raise SchemeError(f"{form!r} names no kind of tokens. Choose from: {', '.join(KINDS)}.")
+        raise SchemeError(f"{form!r} is not a kind of tokens. Choose from: {', '.join(KINDS)}.")
     if kind is Custom:
         name = settings.get("name", "")
         if name not in functions:
@@ -220,13 +220,13 @@ def _pairs(tokens: list[Any], text: int) -> list[Any]:
 
 
 def check_n(n: int, name: str = "n") -> None:
-    """Refuse what is no whole number from 1, or absurdly large."""
+    """Refuse what is not a whole number from 1, or absurdly large."""
     if not isinstance(n, int) or isinstance(n, bool) or not 1 <= n <= _LARGEST_N:
         raise SchemeError(f"Tokens cannot have {name}={n!r}. Choose a whole number from 1 to {_LARGEST_N:,}.")
 
 
 def check_stop_words(stop_words: Iterable[str]) -> frozenset[str]:
-    """Return the stop words as a set; refuse what is no collection of strings."""
+    """Return the stop words as a set; refuse what is not a collection of strings."""
     if isinstance(stop_words, str) or not isinstance(stop_words, Iterable):
         raise SchemeError(f"The stop words are {stop_words!r}. Give a set or a list of words.")
     words = frozenset(stop_words)

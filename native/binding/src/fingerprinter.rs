@@ -102,7 +102,7 @@ impl Fingerprinter {
         with_texts(texts, |documents| self.features_of_documents(texts.py(), documents))
     }
 
-    /// Return the keys of the passages of each text, of which words are the features; of a short one an empty text.
+    /// Return the keys of the passages of each text, whose features are words; of a short one an empty text.
     fn passages<'py>(
         &self,
         texts: &Bound<'py, PyList>,

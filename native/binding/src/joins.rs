@@ -101,7 +101,7 @@ fn hashes_of<T: Copy + Into<u64>>(keys: ArrayView2<'_, T>, factors: &[u64]) -> K
 
 /// Return all numbers of some arrays in ascending order.
 ///
-/// They are copied first: another thread may change the arrays meanwhile.
+/// They are copied first: another thread may change the arrays in the meantime.
 #[pyfunction]
 pub fn sorted_together<'py>(
     py: Python<'py>,
@@ -162,14 +162,14 @@ impl Linker {
     }
 }
 
-/// How often the pairs are read that places are found for, or so much longer a step for a pair takes.
+/// How often the pairs are read that places are found for, or how much longer a step for a pair takes.
 const PASSES: usize = 4;
 
 type Places<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>);
 
 /// Return the documents of pairs given as numbers, each once, and the places of both sides of each pair among these.
 ///
-/// The pairs are copied: they are read several times, and another thread may change the array meanwhile.
+/// The pairs are copied: they are read several times, and another thread may change the array in the meantime.
 #[pyfunction]
 pub fn places<'py>(codes: PyReadonlyArray1<'py, u64>) -> PyResult<Places<'py>> {
     let (py, codes) = (codes.py(), codes.to_vec()?);

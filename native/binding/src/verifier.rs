@@ -16,7 +16,7 @@ use crate::settings::Idf;
 use crate::texts::{Texts, refused};
 use crate::work;
 
-/// Signals are answered after so many characters, or pairs.
+/// Signals are answered after this many characters, or pairs.
 const CHARACTERS: usize = 1 << 18;
 const PAIRS: usize = 1 << 10;
 /// So much longer a look-up takes than a character.
@@ -133,7 +133,7 @@ impl Verifier {
     }
 }
 
-/// What is compared of many texts, by their numbers.
+/// The parts of many texts that are compared, by the number of the text.
 #[pyclass]
 pub struct KeptTexts {
     verifier: Py<Verifier>,
@@ -218,7 +218,7 @@ struct Pairs {
     held: Held,
 }
 
-/// Return the pairs, with those texts held of which there are fewer.
+/// Return the pairs, with the fewer texts held.
 fn read_pairs(py: Python<'_>, first: &Numbers<'_>, second: &Numbers<'_>, least: &Floats<'_>) -> PyResult<Pairs> {
     let (first, second, least) = (first.as_array(), second.as_array(), least.as_array());
     if first.len() != second.len() || first.len() != least.len() {

@@ -1,4 +1,4 @@
-//! Work without the interpreter: other threads run meanwhile, interruptions are answered, and what panics raises.
+//! Work without the interpreter: other threads run in the meantime, interruptions are answered, and what panics raises.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,14 +16,14 @@ use crate::texts::refused;
 
 import_exception!(es_simhash.errors, KernelError);
 
-/// Work of so many units (characters, say) is done before anybody could interrupt it.
+/// Work of this many units (characters, say) is done before anybody could interrupt it.
 const SHORT: usize = 1 << 20;
 /// How long an interruption waits until it is seen.
 const PATIENCE: Duration = Duration::from_millis(20);
 /// So many of Python's objects are handled between two looks for interruptions.
 const OBJECTS: usize = 1 << 10;
 
-/// Do work of so many units, which looks whether to stop (`es_simhash_kernels::stop`) where it may take long.
+/// Do work of this many units, which looks whether to stop (`es_simhash_kernels::stop`) where it may take long.
 pub fn run<Made: Send>(
     py: Python<'_>,
     units: usize,
@@ -33,7 +33,7 @@ pub fn run<Made: Send>(
     made.map_err(|panic| failed(&*panic))?.map_err(refused)
 }
 
-/// Panic in work of so many units, as a kernel with a mistake in it does: for tests.
+/// Panic in work of this many units, as a kernel with a mistake in it does: for tests.
 #[pyfunction]
 pub fn _fail(py: Python<'_>, units: usize) -> PyResult<()> {
     run(py, units, || panic!("{units} units"))
@@ -68,7 +68,7 @@ fn failed(panic: &(dyn Any + Send)) -> PyErr {
     let literal = panic.downcast_ref::<&str>().copied();
     let said = literal.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
     KernelError::new_err(format!(
-        "A compiled kernel failed, which is a mistake in it: {said}. Set ES_SIMHASH_NATIVE=0 to do without, and report it."
+        "A compiled kernel failed: {said}. This is a bug: report it, and set ES_SIMHASH_NATIVE=0 to work without kernels."
     ))
 }
 

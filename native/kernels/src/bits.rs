@@ -5,7 +5,7 @@
 pub fn bits_of(flags: &[u8; 64]) -> u64 {
     let mut bits = 0;
     for (i, eight) in flags.as_chunks::<8>().0.iter().enumerate() {
-        // The factor moves the lowest bit of byte j to bit 56 + j, and no others beside it.
+        // The factor moves the lowest bit of byte j to bit 56 + j, and no others next to it.
         bits |= (u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * i);
     }
     bits

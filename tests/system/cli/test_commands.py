@@ -79,7 +79,16 @@ def test_search_shows_each_hit_without_its_near_duplicates(loaded: Path) -> None
     (loaded / "body.json").write_text('{"query": {"ids": {"values": ["4", "copy"]}}}', encoding="utf-8")
     [plain] = lines(run("search", "news", "--file", "body.json", "--json", cwd=loaded))
     assert [each["hit"]["_id"] for each in plain["hits"]] == ["4", "copy"]
-    assert "0 distinct hits of 0 read." in run("search", "news", "--query", "nowhere", cwd=loaded).out
+    assert "0 hits without near-duplicates, of 0 read." in run("search", "news", "--query", "nowhere", cwd=loaded).out
+
+
+def test_each_of_several_fields_has_a_column_of_its_own(loaded: Path) -> None:
+    given = ("--source", "title", "--source", "body")
+    for command in (("find", "news", "--id", "4"), ("search", "news", "--query", '{"ids": {"values": ["copy"]}}')):
+        header, row = (line.split("\t") for line in run(*command, *given, cwd=loaded).out.splitlines()[:2])
+        assert header[-2:] == ["title", "body"]
+        assert row[-2] == documents()[-1]["title"]
+        assert row[-1].startswith(documents()[-1]["body"][:40])
 
 
 def test_search_takes_one_request(loaded: Path) -> None:
@@ -94,7 +103,7 @@ def walk(cwd: Path, news: Path, index: str, **environment: Any) -> None:
     [made] = lines(run_alone("init", index, "--field", "title", "--field", "body", "--json", cwd=cwd, **environment))
     assert made["created"]
     done = run_alone("init", index, "--field", "title", "--field", "body", "--dry-run", cwd=cwd, **environment)
-    assert done.out.startswith(f"{index}: has all fields already\n")
+    assert done.out.startswith(f"{index}: already has all fields\n")
     [loaded] = lines(run_alone("load", index, str(news), "--json", cwd=cwd, **environment))
     assert (loaded["written"], loaded["rejected"]) == (10, 0)
     [found] = lines(run_alone("find", index, "--id", "4", "--source", "title", "--json", cwd=cwd, **environment))
@@ -103,7 +112,7 @@ def walk(cwd: Path, news: Path, index: str, **environment: Any) -> None:
     [exact] = lines(run_alone("find", index, "--id", "4", "--json", cwd=cwd, **environment))
     assert exact["matches"][0]["is_exact"]
     table = run_alone("find", index, "--id", "4", "--estimate", cwd=cwd, **environment).out
-    assert re.search(r"\tcopy\t\d\.\d{3} ± 0\.\d{3}\t\d+\t", table)
+    assert re.search(r"\tcopy\t\d\.\d{3} ± 0\.\d{3}\t", table)
     checked = lines(run_alone("check", index, str(news), "--json", cwd=cwd, **environment))
     assert [each["id"] for each in checked if not each["is_new"]] == ["4", "copy"]
     [info] = lines(run_alone("info", index, "--json", cwd=cwd, **environment))
@@ -169,9 +178,9 @@ def test_routing_of_an_export_leads_to_the_shard(tmp_path: Path, node: Node) -> 
 
 def test_people_read_tables_and_notes(loaded: Path) -> None:
     done = run("find", "news", "--id", "4", cwd=loaded)
-    assert re.search(r"news\tcopy\t0\.\d{3}\t\d+", done.out)
+    assert re.search(r"news\tcopy\t0\.\d{3}\t", done.out)
     assert "Using the embedded engine in .es-simhash (the default)." in done.err
-    assert run("find", "news", "--id", "0", cwd=loaded).out.startswith("0 near-duplicates among ")
+    assert run("find", "news", "--id", "0", cwd=loaded).out.startswith("No near-duplicates.")
     assert run("find", "news", "--id", "0", "--quiet", cwd=loaded).err == ""
 
 
@@ -204,7 +213,7 @@ def test_a_text_comes_by_option_or_file(loaded: Path) -> None:
 
 def test_a_backfill_makes_no_index(tmp_path: Path) -> None:
     done = run("backfill", "nwes", "--field", "title", cwd=tmp_path, code=4)
-    assert "There is no index 'nwes'" in done.err
+    assert "The index 'nwes' does not exist" in done.err
     run("info", "nwes", cwd=tmp_path, code=4)
 
 
@@ -225,7 +234,7 @@ def test_lines_that_fail_go_to_the_reject_file_and_the_exit_code_shows_it(loaded
         '{"id": "a", "title": "one", "body": "two"}\nbroken\n{"id": "b", "title": {"no": "text"}}\n', encoding="utf-8"
     )
     done = run("load", "news", "more.jsonl", "--rejects", "bad.jsonl", cwd=loaded, code=1)
-    assert done.out == "news: 1 written, 2 rejected\n"
+    assert done.out == "news: 1 document written, 2 rejected.\n"
     rejected = [json.loads(line) for line in (loaded / "bad.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [(each["file"], each["line"], each["id"]) for each in rejected] == [
         ("more.jsonl", 2, None),
@@ -241,7 +250,7 @@ def test_documents_that_an_overloaded_engine_never_takes_go_to_the_reject_file(
     monkeypatch.setattr("es_simhash.cli.options.target.Target.connect", lambda *_: busy)
     done = run("load", "news", str(news), "--patience", "0", cwd=loaded, code=3)
     busy.engine.close()
-    assert done.out == "news: 9 written, 1 rejected\n"
+    assert done.out == "news: 9 documents written, 1 rejected.\n"
     rejected = json.loads((loaded / "rejected.jsonl").read_text(encoding="utf-8"))
     assert (rejected["id"], rejected["line"], rejected["may_pass"]) == ("4", 5, True)
     assert "again and again" in rejected["reason"]
@@ -259,7 +268,7 @@ def test_a_load_that_may_not_refresh_says_so_and_has_written_all(
     monkeypatch.setattr("es_simhash.cli.options.target.Target.connect", lambda *_: meddler)
     done = run("load", "news", str(news), cwd=loaded)
     meddler.engine.close()
-    assert done.out == "news: 10 written, 0 rejected\n"
+    assert done.out == "news: 10 documents written.\n"
     assert "Refreshing 'news' failed: 403. Have the privilege granted. " in done.err
 
 
@@ -267,12 +276,12 @@ def test_documents_come_from_standard_input(loaded: Path) -> None:
     done = run(
         "load", "news", "-", "--id-field", "key.id", cwd=loaded, stdin='{"key": {"id": 7}, "title": "from a pipe"}\n'
     )
-    assert done.out == "news: 1 written, 0 rejected\n"
+    assert done.out == "news: 1 document written.\n"
 
 
 def test_a_document_that_is_there_is_not_replaced_on_request(loaded: Path, news: Path) -> None:
     done = run("load", "news", str(news), "--create-only", cwd=loaded, code=1)
-    assert done.out == "news: 0 written, 10 rejected\n"
+    assert done.out == "news: 10 documents rejected.\n"
 
 
 def test_only_new_documents_can_be_listed(loaded: Path, news: Path) -> None:
@@ -306,12 +315,14 @@ def test_commands_without_an_index(tmp_path: Path) -> None:
     assert lines(run("explain", "--file", "-", "--json", cwd=tmp_path, stdin="some text of a certain length")) == [
         stored
     ]
-    mapping = json.loads(run("schemes", "--mapping", "default", "--field", "title", cwd=tmp_path).out)
-    assert mapping["_meta"]["es_simhash"]["dedup"]["fields"] == ["title"]
-    template = json.loads(run("schemes", "--template", "--mapping", "strict", cwd=tmp_path).out)
-    kept = (ROOT / "mappings" / "dedup-strict.json").read_text(encoding="utf-8")
-    assert template["template"] == json.loads(kept)["template"]
-    assert lines(run("schemes", "--json", cwd=tmp_path))[0]["name"] == "default"
+    template = json.loads(run("init", "news", "--template", "--field", "title", cwd=tmp_path).out)
+    assert template["template"]["mappings"]["_meta"]["es_simhash"]["dedup"]["fields"] == ["title"]
+    template = json.loads(run("init", "news", "--template", "--scheme", "strict", cwd=tmp_path).out)
+    kept = (ROOT / "mappings" / "strict" / "1-component-template.txt").read_text(encoding="utf-8")
+    assert template["template"] == json.loads(kept[kept.index("{") :])["template"]
+    assert not (tmp_path / ".es-simhash").exists()
+    assert lines(run("info", "--json", cwd=tmp_path))[0]["name"] == "default"
+    assert "--check verifies the files of an index." in run("info", "--check", cwd=tmp_path, code=2).err
 
 
 def test_a_scheme_of_a_file_is_taken(tmp_path: Path) -> None:
@@ -340,14 +351,14 @@ def test_a_scheme_of_a_file_is_taken(tmp_path: Path) -> None:
         (["explain", "--text", "x", "--distance", "3"], 2, "One text is compared with nothing."),
         (["find", "news", "--text", "x", "--field", "body"], 2, "Drop --field, or add --preview."),
         (["load", "news", "missing.jsonl"], 2, "missing.jsonl"),
-        (["init", "news", "--field", "other"], 4, "choose another prefix"),
+        (["init", "news", "--field", "title"], 4, "choose another prefix"),
         (["find", "", "--text", "x"], 2, "Give the name of an index."),
         (["find", "news", "--file", "bad"], 2, "bad is not UTF-8."),
         (["init", "more", "--create", "bad"], 2, "bad is not UTF-8."),
         (["init", "more", "--create", "news.jsonl"], 2, "news.jsonl is not a JSON object."),
         (["explain", "--file", "bad"], 2, "bad is not UTF-8."),
         (["explain", "--text", "x", "--scheme", "bad"], 2, "bad is not UTF-8."),
-        (["nothing"], 2, "No such command 'nothing'"),
+        (["nothing"], 2, "No such verb: nothing."),
     ],
 )
 def test_what_cannot_be_done_is_one_paragraph_with_the_remedy(
@@ -363,7 +374,7 @@ def test_debug_shows_the_traceback(loaded: Path) -> None:
     assert "Traceback" in run("--debug", "find", "nowhere", "--text", "x", cwd=loaded, code=4).err
 
 
-def test_a_reader_that_goes_away_is_no_error(loaded: Path, news: Path) -> None:
+def test_a_reader_that_goes_away_is_not_an_error(loaded: Path, news: Path) -> None:
     command = f"{sys.executable} -m es_simhash check news {news} --json | head -n 1"
     done = subprocess.run(
         ["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, cwd=loaded, check=False
@@ -376,6 +387,8 @@ def test_what_every_command_prints_as_json_is_what_the_schema_says(loaded: Path,
     runs = {
         "init": ["init", "other", "--field", "title"],
         "load": ["load", "news", str(news)],
+        "sync": ["sync", "news"],
+        "try": ["try", str(news), "--report", "try.html"],
         "doctor": ["doctor", "news"],
         "backfill": ["backfill", "news", "--field", "title", "--prefix", "titles"],
         "reindex": ["reindex", "news", "copy"],
@@ -395,12 +408,11 @@ def test_what_every_command_prints_as_json_is_what_the_schema_says(loaded: Path,
         "tune": ["tune", str(news), "--similarity", "0.8"],
         "evaluate": ["evaluate", str(news), "--labels", "labels.jsonl"],
         "dedup": ["dedup", str(news)],
-        "schemes --mapping": ["schemes", "--mapping", "default"],
-        "schemes": ["schemes"],
+        "info, without INDEX": ["info"],
     }
     (loaded / "labels.jsonl").write_text('{"ids": ["4", "copy"]}\n{"ids": ["0", "3"]}\n', encoding="utf-8")
     # Agents read what mcp prints, and clients what a gate answers.
-    assert {name.split()[0] for name in (*runs, "gate", "mcp")} == set(COMMANDS)
+    assert {re.split("[ ,]", name)[0] for name in (*runs, "gate", "mcp")} == set(COMMANDS)
     assert {*runs, *ON_SERVERS} == {command for command, _ in LINES}
     printed = {name: lines(run(*given, "--json", cwd=loaded)) for name, given in runs.items()}
     check_output(printed)
@@ -438,7 +450,7 @@ def test_of_bad_files_all_that_is_good_is_loaded(tmp_path: Path) -> None:
     for name, content in BAD_FILES.items():
         (tmp_path / name).write_bytes(content)
     done = run("load", "bad", *BAD_FILES, "--field", "title", "--rejects", "r", cwd=tmp_path, code=1)
-    assert done.out == f"bad: 5 written, {len(REASONS)} rejected\n"
+    assert done.out == f"bad: 5 documents written, {len(REASONS)} rejected.\n"
     rejected = [json.loads(line) for line in (tmp_path / "r").read_text(encoding="utf-8").splitlines()]
     for (file, line, reason), each in zip(REASONS, rejected, strict=True):
         assert (each["file"], each["line"]) == (file, line)
@@ -465,13 +477,14 @@ def test_the_last_document_of_an_id_is_kept_and_later_ones_are_refused_on_reques
     found = run("find", "news", "--text", "last", "--source", "title", "--json", cwd=tmp_path)
     assert [match["source"] for match in lines(found)[0]["matches"]] == [{"title": "last"}]
     done = run("load", "once", "-", "--create-only", "--field", "title", cwd=tmp_path, stdin=twice, code=1)
-    assert done.out == "once: 1 written, 1 rejected\n"
+    assert done.out == "once: 1 document written, 1 rejected.\n"
 
 
 def test_fields_that_no_document_has_are_warned_of(tmp_path: Path, news: Path) -> None:
     given = ["--field", "title", "--field", "bdoy", "--quiet"]
     (tmp_path / "none.jsonl").write_text("[]\n", encoding="utf-8")
-    warning = "Warning: no document has the field bdoy. They have: id, title, body. Was 'body' for 'bdoy' meant?\n"
+    there = "They have: id, title, body. Did you mean 'body' instead of 'bdoy'?"
+    warning = f"Warning: no document has the field bdoy. {there}\n"
     assert run("load", "news", str(news), *given, cwd=tmp_path).err == warning
     assert run("dedup", str(news), *given, cwd=tmp_path).err == warning
     assert run("dedup", str(news), "--field", "body", "--quiet", cwd=tmp_path).err == ""
@@ -483,9 +496,7 @@ def test_fields_that_no_document_has_are_warned_of(tmp_path: Path, news: Path) -
 
 
 def test_the_output_of_dedup_can_be_its_input(tmp_path: Path, news: Path) -> None:
-    done = run(
-        "dedup", str(news), "--canonical-only", str(news), "-o", "groups.csv", "--output-format", "csv", cwd=tmp_path
-    )
+    done = run("dedup", str(news), "--canonical-only", str(news), "-o", "groups.csv", cwd=tmp_path)
     assert done.out == ""
     rows = [row.split(",")[1:4] for row in (tmp_path / "groups.csv").read_text(encoding="utf-8").splitlines()]
     assert rows == [["id", "canonical", "is_canonical"], ["4", "4", "1"], ["copy", "4", "0"]]
@@ -498,8 +509,7 @@ def test_the_output_of_dedup_can_be_its_input(tmp_path: Path, news: Path) -> Non
         (["-", "--canonical-only", "a"], "which standard input and pipes cannot be."),
         (["--canonical-only", "missing/kept.jsonl"], "missing/kept.jsonl: No such file or directory."),
         (["--output", "a", "--canonical-only", "a"], "--output and --canonical-only are the same file."),
-        (["--json", "--output-format", "csv"], "--json prints the groups as JSON."),
-        (["--rejects", "missing/r"], "--rejects names a file in a directory that is not there"),
+        (["--rejects", "missing/r"], "The directory of the file missing/r (--rejects) does not exist"),
         (["--memory", "1k"], "Allow at least 1,048,576."),
         (["--similarity", "0.00001"], "Choose a higher one"),
     ],

@@ -25,7 +25,7 @@ TEXTS = [each["body"].translate(str.maketrans("", "", '\n,"')) for each in corpu
 BAD = [{"id": "x", "headlin": TEXTS[3]}]
 MIXED: list[dict[str, Any]] = [{"id": "3", "headline": TEXTS[2]}, {"id": "4", "headline": None}, {"id": "5", "n": 1}]
 REASON = "None of 1 document has the field headline"
-MEANT = "They have: id, headlin. Was 'headlin' for 'headline' meant?"
+MEANT = "They have: id, headlin. Did you mean 'headlin' instead of 'headline'?"
 
 
 @pytest.fixture(params=ENGINES)
@@ -151,7 +151,7 @@ def test_a_gate_takes_no_document_without_text(index: str, place: str, tmp_path:
     with Gate(index, place, state=tmp_path / "state") as gate:
         [one, other] = gate.add([{"_id": "x", "headlin": TEXTS[3]}, {"_id": "y", "headline": TEXTS[3]}])
         assert (one.kind, one.accepted, one.written_to) == ("no text", False, None)
-        assert "They have: headlin. Was 'headlin' for 'headline' meant?" in (one.reason or "")
+        assert "They have: headlin. Did you mean 'headlin' instead of 'headline'?" in (one.reason or "")
         assert (other.kind, other.accepted) == ("new", True)
         [again] = gate.check([{"_id": "x", "headlin": TEXTS[3]}])
         assert (again.kind, again.accepted) == ("no text", False)

@@ -151,7 +151,7 @@ def test_a_click_filters_by_what_was_counted(browser: Browser, tmp_path: Path, g
 
 
 @pytest.mark.parametrize("part", ["largest", "sizes"])
-def test_numbers_beside_small_bars_can_be_clicked_too(
+def test_numbers_next_to_small_bars_can_be_clicked_too(
     browser: Browser, tmp_path: Path, grouped: Grouped, part: str
 ) -> None:
     page = shown(browser, tmp_path, grouped, part)

@@ -9,7 +9,6 @@ import pytest
 from es_simhash.cli.reports.dashboards.subject import Inspection, Subject, inspect_index
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import MappingError
-from es_simhash.groups.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.scheme.scheme import Scheme
 from tests.support.corpus import corpus
@@ -40,7 +39,7 @@ def made(engine: Engine, names: Callable[[], str]) -> Callable[[str], Index]:
 
 
 def group(index: Index) -> None:
-    with index.group(GroupOptions()) as found:
+    with index.group() as found:
         index.write_groups(found)
     index.refresh()
 

@@ -11,7 +11,6 @@ import pytest
 
 from es_simhash.cli.reports.dashboards.subject import Subject
 from es_simhash.engines.base import Engine
-from es_simhash.groups.of_index.writing import WriteOptions
 from es_simhash.index import Index
 from es_simhash.plans.operations import CreateIndex, Search
 from es_simhash.scheme.mapping import PROPERTIES
@@ -147,13 +146,13 @@ def test_values_of_the_other_field_are_counted_with_their_duplicates(grouped: Gr
     assert shown == sorted(shown, reverse=True)
 
 
-def test_groups_of_one_document_are_no_groups(engine: Engine) -> None:
+def test_groups_of_one_document_are_not_groups(engine: Engine) -> None:
     with new_names(engine) as name:
         index = Index(name(), engine, fields=FIELDS)
         index.init()
         index.add(({"_id": str(number), **each} for number, each in enumerate(corpus(3))), refresh=True)
         with index.group() as found:
-            index.write_groups(found, WriteOptions(singles=True))
+            index.write_groups(found, singles=True)
         index.refresh()
         alone = Grouped(engine, Subject(index.name))
         answer = alone.ask(asked(alone.subject, "totals"))

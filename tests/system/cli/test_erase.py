@@ -69,7 +69,7 @@ def test_an_edited_list_says_what_to_delete(folder: Path) -> None:
     assert [json.loads(line).get("id") for line in written] == [None, "1", "2"]
     (folder / "copies.jsonl").write_text("\n".join(written[:2]), encoding="utf-8")
     done = run("erase", "news", "--id", "1", "--confirmed", "copies.jsonl", "--report", "report.txt", cwd=folder)
-    assert "news: 1 deleted, 0 left, 1 kept, 0 gone already" in done.out
+    assert "news: 1 document deleted, 1 kept at your request." in done.out
     assert left(folder) == 2
     report = (folder / "report.txt").read_text(encoding="utf-8")
     assert "  deleted  news '1': original, similarity 1.000" in report
@@ -105,8 +105,8 @@ def test_a_text_and_a_file_can_be_erased(folder: Path) -> None:
 
 def test_that_there_is_nothing_to_erase_is_said(folder: Path) -> None:
     done = run("erase", "news", "--text", "Nothing of the kind was ever written here.", "--yes", cwd=folder)
-    assert done.out.startswith("No copies: there is nothing to erase.")
-    assert "There is no document 'x'" in run("erase", "news", "--id", "x", "--yes", cwd=folder, code=4).err
+    assert done.out.startswith("No copies to erase.")
+    assert "has no document 'x'" in run("erase", "news", "--id", "x", "--yes", cwd=folder, code=4).err
 
 
 @pytest.mark.parametrize(
@@ -142,19 +142,19 @@ def test_what_is_left_is_named_and_the_exit_code_says_so(folder: Path) -> None:
         return [ActionResult(action.id or "", 403, "no") for action in request.actions]
 
     done = run_with(folder, refused, code=1)
-    assert "news: 0 deleted, 2 left" in done.out
-    assert "Left: '2' in news: refused (no)." in done.err
+    assert "news: 2 documents not deleted" in done.out
+    assert "Not deleted: '2' in news: refused (no)." in done.err
     assert "run the command again" in done.err
 
 
-def test_what_appears_meanwhile_is_deleted_and_named(folder: Path) -> None:
+def test_what_appears_in_the_meantime_is_deleted_and_named(folder: Path) -> None:
     def after_another_was_written(perform: Perform, request: Bulk) -> list[ActionResult]:
         if request.actions[0].id == "2":
             perform(Bulk("news", [Action("index", "4", {"body": f"{STORM}, says the mayor."})]))
         return perform(request)
 
     done = run_with(folder, after_another_was_written, code=0)
-    assert "Appeared or changed meanwhile, and deleted: '4' in news." in done.err
+    assert "Also deleted, added or changed during the run: '4' in news." in done.err
     assert left(folder) == 1
 
 

@@ -62,8 +62,8 @@ def test_pairs_out_of_scope_are_missed_and_said_of_files_and_of_indices(folder: 
     of_index = evaluated(folder, "--index", "news", *given)
     assert (of_index["pairs"]["right"], of_index["out_of_scope"]) == (found["pairs"]["right"], equal)
     done = run("evaluate", "--index", "news", *given, "--across", "source", cwd=folder)
-    assert f"Out of scope, and so missed: {found['truth']['duplicates']} pairs" in done.err
-    assert "documents without a value of the scope" in done.err
+    assert f"{found['truth']['duplicates']} pairs of the duplicates were missed because of the scope" in done.err
+    assert "no value in a field of the scope" in done.err
 
 
 def test_people_read_tables_and_notes(folder: Path) -> None:
@@ -76,7 +76,7 @@ def test_people_read_tables_and_notes(folder: Path) -> None:
         "found wrongly\t",
     ):
         assert part in done.out
-    assert "of the duplicates." in done.err
+    assert "of the labelled duplicates." in done.err
 
 
 def test_unusable_labels_are_rejected_and_set_the_exit_code(folder: Path) -> None:
@@ -129,7 +129,7 @@ def test_an_index_is_evaluated_as_its_documents_in_a_file_are(folder: Path, plac
         (["news.jsonl", "--filter", "{}"], "--filter is for an index"),
         (["news.jsonl", "--report", "a", "--pairs", "a"], "Name two"),
         (["news.jsonl", "--report", "missing/a"], "No such file"),
-        (["news.jsonl", "--labels", "news.jsonl"], "There are no labels"),
+        (["news.jsonl", "--labels", "news.jsonl"], "has no labels"),
         (["news.jsonl", "--distance", "9"], "Choose at least 10 blocks"),
     ],
 )

@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 
 from es_simhash.cli.reports.html.evaluation import evaluation_page
 from es_simhash.groups.options import GroupOptions
-from es_simhash.quality.evaluation import Evaluation, EvaluationOptions, evaluate
+from es_simhash.quality.evaluation import Evaluation, EvaluationOptions, evaluation_of
 from es_simhash.quality.labels import Labels
 from es_simhash.quality.scores import Bootstrap
 from es_simhash.scheme.scheme import Scheme
@@ -21,14 +21,14 @@ OPTIONS = EvaluationOptions(Bootstrap(10))
 def of(given: Labels, preset: str = "default", name: str = "", **near: object) -> Evaluation:
     texts = [(id_, name + text) for id_, text in documents()]
     grouping = GroupOptions(threads=1, **near)  # type: ignore[arg-type]
-    return evaluate(texts, given, Scheme.preset(preset), grouping, OPTIONS)
+    return evaluation_of(texts, given, Scheme.preset(preset), grouping, OPTIONS)
 
 
 def hostile() -> Evaluation:
     texts = [(EVIL + id_, EVIL + text) for id_, text in documents()]
     near = [(EVIL + a, EVIL + b) for a, b in (("0", "0 near"), ("1", "1 rewritten"))]
     given = Labels.of_pairs({near[0]: False, near[1]: True, (EVIL + "nobody", near[0][0]): True})
-    return evaluate(texts, given, Scheme(), GroupOptions(threads=1, by="both"), OPTIONS)
+    return evaluation_of(texts, given, Scheme(), GroupOptions(threads=1, by="both"), OPTIONS)
 
 
 EVALUATIONS = {
@@ -68,7 +68,7 @@ def test_the_page_shows_scores_thresholds_and_errors() -> None:
 
 def test_the_page_says_what_similarity_is() -> None:
     scheme = Scheme(verification=Verification(0.5, numbers=0.5))
-    text = evaluation_page(evaluate(documents(), labels(), scheme, GroupOptions(threads=1), OPTIONS), "news.jsonl")
+    text = evaluation_page(evaluation_of(documents(), labels(), scheme, GroupOptions(threads=1), OPTIONS), "news.jsonl")
     for shown in (
         "balanced measure of the texts&#x27; runs and numbers, weighted by rarity",
         "numbers alike by at least 0.5",
@@ -86,7 +86,7 @@ def test_the_page_says_what_was_estimated() -> None:
 def test_the_page_of_labelled_pairs_says_what_is_not_known() -> None:
     text = page("pairs")
     assert "B-cubed is undefined" in text
-    assert "unlabelled and not counted" in text
+    assert "Unlabelled pairs were found, and not counted" in text
 
 
 def test_the_page_says_so_if_there_is_nothing_to_show() -> None:

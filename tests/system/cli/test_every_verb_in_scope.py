@@ -138,7 +138,7 @@ def check_and_write(team: Team, _: str) -> Iterator[set[str]]:
 
 
 def gate(team: Team, name: str) -> Iterator[set[str]]:
-    """What is in the index, and in an empty one what the gate itself has accepted."""
+    """The documents of the index, and in an empty one those that the gate itself has accepted."""
     lines_in = (team.folder / "news.jsonl").read_text(encoding="utf-8")
     for place in (name, team.new()):
         for each in lines(team.run("gate", place, "--stdin", "--state", place, "--json", stdin=lines_in)):
@@ -191,6 +191,14 @@ def backfill(team: Team, _: str) -> Iterator[set[str]]:
     yield from team.groups(name)
 
 
+def sync(team: Team, _: str) -> Iterator[set[str]]:
+    name = team.new()
+    for _time in range(2):  # what other programs write again loses its fingerprints
+        team.perform(Bulk(name, [Action("index", each["id"], each) for each in documents()], refresh=True))
+        team.run("sync", name)
+        yield from team.groups(name)
+
+
 def reindex(team: Team, name: str) -> Iterator[set[str]]:
     copy = team.name()
     team.run("reindex", name, copy)
@@ -240,6 +248,7 @@ READS_PAIRS: dict[str, Callable[[Team, str], Iterator[set[str]]]] = {
     "tune --field": lambda team, name: histogram(team, name, "--field", "body"),
     "load": load,
     "backfill": backfill,
+    "sync": sync,
     "reindex": reindex,
     "mcp": mcp,
 }
@@ -253,7 +262,7 @@ READS_NONE = (
     "info",
     "learn",
     "dedup",
-    "schemes",
+    "try",
 )
 
 

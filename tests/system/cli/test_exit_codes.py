@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
-import subprocess
-import sys
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,10 +12,8 @@ import pytest
 
 from es_simhash.cli.show import exits
 from es_simhash.index import Index
-from tests import ROOT
 from tests.support.commands import lines, run
 from tests.support.corpus import corpus
-from tests.support.documentation import read
 from tests.support.http_server import Answer, Request, listening, serving
 from tests.support.whole_indices import ENGINES, FIELDS
 from tools.nodes import Node
@@ -67,6 +62,7 @@ def every_verb(index: str, news: str) -> list[list[str]]:
         ["info", index],
         ["doctor", index],
         ["backfill", index, *AT_ONCE],
+        ["sync", index, *AT_ONCE],
         ["find", index, "--id", "0"],
         ["search", index, "--query", "storm"],
         ["check", index, news],
@@ -89,10 +85,10 @@ def test_no_verb_says_try_later_of_an_index_that_is_not_there(node: Node, news: 
     found = {}
     for each in every_verb(f"codes-none-{uuid.uuid4().hex[:10]}", news):
         found[each[0]] = run(*each, cwd=tmp_path, code=None, ES_SIMHASH_URL=node.url).code
-    # A file of documents is no file of labels, which is noticed first.
+    # A file of documents is not a file of labels, which is noticed first.
     assert found.pop("evaluate") == exits.USAGE
     assert set(found.values()) <= {exits.REFUSED, exits.USAGE}, found
-    assert found["backfill"] == found["group"] == found["find"] == found["check"] == exits.REFUSED
+    assert found["backfill"] == found["sync"] == found["group"] == found["find"] == found["check"] == exits.REFUSED
 
 
 def test_each_verb_says_try_later_of_a_server_that_is_away(nowhere: str, news: str, tmp_path: Path) -> None:
@@ -151,46 +147,3 @@ def test_documents_that_a_busy_server_refuses_may_be_taken_later(
         with open(news, "a", encoding="utf-8") as file:
             file.write('{"id": "bad", "title": {"no": "text"}}\n')
         run(*given, "--url", url, cwd=tmp_path, code=exits.SOME_FAILED)
-
-
-@pytest.fixture
-def nightly(tmp_path: Path) -> Path:
-    """The script of the tutorial, and the program that it runs."""
-    [block] = [each for each in read(ROOT / "docs" / "tutorials" / "batch.md").blocks if each.title == "nightly.sh"]
-    (tmp_path / "nightly.sh").write_text(block.text, encoding="utf-8")
-    program = tmp_path / "bin" / "es-simhash"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m es_simhash "$@"\n', encoding="utf-8")
-    program.chmod(0o755)
-    return tmp_path
-
-
-def night(folder: Path, url: str) -> subprocess.CompletedProcess[str]:
-    """Run the script."""
-    path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "ES_SIMHASH_URL": url, "PYTHONPATH": str(ROOT)}
-    script = (folder / "nightly.sh").read_text(encoding="utf-8")
-    # The tutorial's index may be there, of a test of that page.
-    name = f"codes-{uuid.uuid4().hex[:10]}"
-    script = script.replace("backfill articles", f"backfill {name} --patience 0").replace("articles", name)
-    return subprocess.run(
-        ["sh", "-c", script],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
-
-
-def test_the_tutorials_script_notices_an_index_that_was_renamed(nightly: Path, node: Node) -> None:
-    done = night(nightly, node.url)
-    assert done.returncode == 2
-    assert "no such index" in done.stderr
-
-
-def test_the_tutorials_script_waits_for_a_server_that_is_away(nightly: Path, nowhere: str) -> None:
-    done = night(nightly, nowhere)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "the next run goes on" in done.stdout

@@ -165,7 +165,7 @@ def test_a_terminal_shows_colours_and_both_texts_and_obeys_no_text(folder: Path)
         (["news", "0", "1", "--text", "x"], 2, "Give an index and two ids"),
         (["--file", "-", "--file", "-"], 2, "Standard input is one text."),
         (["news", "0", "0"], 2, "was given twice"),
-        (["news", "0", "nobody"], 4, "There is no document 'nobody'"),
+        (["news", "0", "nobody"], 4, "has no document 'nobody'"),
         (["nowhere", "0", "1"], 4, "nowhere"),
         (["--text", "x", "--text", "y", "--similarity", "7"], 2, "Choose one above 0, up to 1."),
     ],

@@ -12,8 +12,11 @@ from benchmarks.families import family
 from tests.support.commands import lines, run
 from tests.support.filled_forms import filled
 
-SAID = "1 group looks like a form: its documents differ in the same places. Look at one before you delete: 'report 0'."
-NUMBERS = "--numbers 0.5 keeps documents apart whose numbers differ."
+SAID = (
+    "1 group looks like a form: its documents differ in the same places. "
+    "Check one before you delete duplicates: 'report 0'."
+)
+NUMBERS = "With --numbers 0.5, documents with different numbers are not duplicates."
 
 
 @pytest.fixture(scope="module")

@@ -76,17 +76,17 @@ def test_shards_are_read_by_machines_and_grouped_by_one(tmp_path: Path, place: s
         return run("group", index, *arguments, cwd=tmp_path, code=code, ES_SIMHASH_URL=place)
 
     *expected, _ = lines(do("--json"))
-    read = [lines(do("--json", "--shard", f"{i}/2", "--state", f"machine {i}"))[-1]["summary"] for i in (1, 2)]
+    read = [lines(do("--json", "--part", f"{i}/2", "--state", f"machine {i}"))[-1]["summary"] for i in (1, 2)]
     assert sum(each["documents"] for each in read) == 9
     assert [each["groups"] for each in read] == [0, 0]
-    assert "When the shards are read, group without --shard." in do("--shard", "2/2", "--state", "machine 2").err
+    assert "When all parts are read, group without --part." in do("--part", "2/2", "--state", "machine 2").err
     for path in (tmp_path / "machine 2").iterdir():
         path.rename(tmp_path / "machine 1" / path.name)
     *groups, _ = lines(do("--json", "--state", "machine 1"))
     assert groups == expected
-    assert "makes no groups" in do("--shard", "1/2", "--state", "s", "--output", "groups.jsonl", code=2).err
-    assert "Name a directory" in do("--shard", "1/2", code=2).err
-    assert "There is no shard 3 of 2" in do("--shard", "3/2", "--state", "s", code=2).err
+    assert "makes no groups" in do("--part", "1/2", "--state", "s", "--output", "groups.jsonl", code=2).err
+    assert "Name a directory" in do("--part", "1/2", code=2).err
+    assert "Part 3 of 2 does not exist" in do("--part", "3/2", "--state", "s", code=2).err
 
 
 def test_the_scope_of_an_index_is_narrowed_by_options(tmp_path: Path, place: str) -> None:
@@ -123,8 +123,10 @@ def test_the_scope_of_an_index_is_narrowed_by_options(tmp_path: Path, place: str
 
 
 def test_rows_for_a_spreadsheet(tmp_path: Path, place: str, index: str) -> None:
-    done = run("group", index, "--output-format", "csv", cwd=tmp_path, ES_SIMHASH_URL=place)
-    first, *rest = csv.DictReader(done.out.splitlines())
+    run("group", index, "--output", "groups.CSV", "--pairs", "pairs.jsonl", cwd=tmp_path, ES_SIMHASH_URL=place)
+    first, *rest = csv.DictReader((tmp_path / "groups.CSV").read_text(encoding="utf-8").splitlines())
+    assert "{" not in (tmp_path / "groups.CSV").read_text(encoding="utf-8")
+    assert all(map(json.loads, (tmp_path / "pairs.jsonl").read_text(encoding="utf-8").splitlines()))
     assert (first["id"], first["is_canonical"], first["distance"]) == ("1", "1", "0")
     assert [row["id"] for row in rest] == ["1, a copy", "1, another", "0", "0, a copy/é"]
 
@@ -186,7 +188,6 @@ def test_nothing_is_changed_without_write(tmp_path: Path, place: str, index: str
         (["--singles"], "Add --write"),
         (["--max-rate", "5"], "Add --write"),
         (["--write", "--delete-script", "x"], "Write first"),
-        (["--json", "--output-format", "csv"], "Name a file for the CSV"),
         (["--canonical", "tallest"], "first, longest, oldest:FIELD"),
         (["--canonical", "order:lang"], "first, longest, oldest:FIELD"),
         (["--strip", "a", "--estimate"], "Let texts decide"),
@@ -203,7 +204,7 @@ def test_what_makes_no_sense_is_refused(
 
 
 @pytest.mark.parametrize("place", ["embedded"], indirect=True)
-def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path, place: str, index: str) -> None:
+def test_a_reader_that_has_seen_enough_is_not_an_error(tmp_path: Path, place: str, index: str) -> None:
     with Index(index, place) as opened:
         document = {**corpus(1)[0], "title": "t" * 200}
         opened.add([{"_id": f"{i:0300}", **document} for i in range(400)], refresh=True)

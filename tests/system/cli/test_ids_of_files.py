@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.errors import DocumentError
-from es_simhash.groups.of_texts import dedup
+from es_simhash.groups.of_texts import group_texts
 from es_simhash.groups.pairs.stored_rows import repeated
 from es_simhash.index import Index
 from es_simhash.scheme.scheme import Scheme
@@ -50,10 +50,10 @@ def test_ids_of_two_files_that_both_begin_at_1_are_qualified(folders: tuple[str,
     [pair] = map(json.loads, (tmp_path / "pairs.jsonl").read_text().splitlines())
     assert (pair["first"], pair["second"]) == (f"{one}:1", f"{other}:1")
     assert f"{other}:1" in (tmp_path / "report.html").read_text(encoding="utf-8")
-    run("dedup", one, other, "--output", "groups.csv", "--output-format", "csv", cwd=tmp_path)
+    run("dedup", one, other, "--output", "groups.csv", cwd=tmp_path)
     with (tmp_path / "groups.csv").open(encoding="utf-8", newline="") as file:
         assert [row["id"] for row in csv.DictReader(file)] == [f"{one}:1", f"{other}:1"]
-    # What is kept can be loaded without one document replacing another.
+    # Kept documents can be loaded without one document replacing another.
     run("load", "news", "unique.jsonl", "--field", "body", cwd=tmp_path)
     with Index("news", str(tmp_path / ".es-simhash")) as index, index.group() as grouped:
         assert grouped.counts.documents == 3
@@ -85,8 +85,8 @@ def test_load_replaces_no_document_of_an_earlier_file(tmp_path: Path) -> None:
     write(tmp_path / "a.csv", ("1", A), ("2", B), ("2", C))
     write(tmp_path / "b.csv", ("1", C), ("3", C))
     done = run("load", "news", "a.csv", "b.csv", "--field", "body", cwd=tmp_path, code=1)
-    assert "4 written, 1 rejected" in done.out
-    assert "1 document has the id of an earlier one in the same file: the last one counts." in done.err
+    assert "4 documents written, 1 rejected" in done.out
+    assert "1 document has the id of an earlier one in the same file: the last one is kept." in done.err
     assert "an earlier file" in (tmp_path / "rejected.jsonl").read_text()
 
 
@@ -100,7 +100,7 @@ def test_labels_that_may_mean_documents_of_two_files_stop_the_run(tmp_path: Path
 
 def test_python_refuses_ids_that_repeat() -> None:
     with pytest.raises(DocumentError, match="Documents 0 and 2 have the same id 'a'"):
-        dedup([("a", A), ("b", B), ("a", C)], Scheme())
+        group_texts([("a", A), ("b", B), ("a", C)], Scheme())
 
 
 @given(st.lists(st.text(max_size=2)))

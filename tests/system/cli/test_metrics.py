@@ -105,7 +105,7 @@ def test_two_files_of_one_verb_and_index_share_no_series() -> None:
     assert series[0].isdisjoint(series[1])
 
 
-def test_rejected_documents_are_counted_and_the_run_is_no_success() -> None:
+def test_rejected_documents_are_counted_and_the_run_is_not_a_success() -> None:
     Path("news.jsonl").write_text("[]\n" + LINES[0], encoding="utf-8")
     run(*LOAD, *FILE, code=1)
     found = in_file()
@@ -150,7 +150,7 @@ def test_a_run_goes_on_if_its_file_cannot_be_written_any_more() -> None:
         patch.setattr("es_simhash.cli.jobs.load.make_visible", _while_the_folder_goes)
         done = run(*LOAD, "--metrics-file", "there/es.prom")
     assert "The metrics are not written: there/es.prom: No such file or directory." in done.err
-    assert "60 written" in done.out
+    assert "60 documents written" in done.out
 
 
 def _while_the_folder_goes(index: Index, output: Output) -> None:
@@ -165,7 +165,7 @@ def test_a_port_that_is_taken_is_refused() -> None:
         taken.listen()
         port = taken.getsockname()[1]
         done = run(*LOAD, "--metrics-port", str(port), code=2)
-    assert f"Metrics cannot be shown on port {port}: Address already in use. Choose another port." in done.err
+    assert f"Metrics cannot be shown on port {port} of 127.0.0.1: Address already in use. Choose another" in done.err
 
 
 @contextmanager
@@ -181,7 +181,7 @@ def loading(*more: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     ) as process:
         assert process.stderr
         try:
-            [url] = re.findall(r"Metrics are on (http://127\.0\.0\.1:\d+/metrics)\.", process.stderr.readline())
+            [url] = re.findall(r"Metrics are on (http://\S+:\d+/metrics)\.", process.stderr.readline())
             yield process, url
         finally:
             process.kill()
@@ -200,9 +200,33 @@ def test_prometheus_reads_a_run_that_is_under_way() -> None:
         assert found["es_simhash_run_exit_code", "load", "news"] == -1
         assert found["es_simhash_run_end_timestamp_seconds", "load", "news"] == 0
         out, _ = process.communicate("".join(LINES), timeout=120)
-    assert "60 written" in out
+    assert "60 documents written" in out
     with pytest.raises(OSError, match="refused"):
         urlopen(url, timeout=5)
+
+
+@pytest.mark.parametrize(("given", "host"), [("0", "127.0.0.1"), ("127.0.0.2:0", "127.0.0.2"), ("[::1]:0", "[::1]")])
+def test_metrics_are_at_the_address_that_stands_before_the_port(given: str, host: str) -> None:
+    with loading("--metrics-port", given) as (_, url):
+        assert url.startswith(f"http://{host}:")
+        assert is_under_way(url)
+
+
+def test_metrics_at_all_addresses_reach_other_machines() -> None:
+    with loading("--metrics-port", "0.0.0.0:0") as (_, url):
+        # Another address of this machine, as other machines would use.
+        assert is_under_way(url.replace("0.0.0.0", "127.0.0.3"))
+
+
+def is_under_way(url: str) -> bool:
+    with urlopen(url, timeout=30) as reply:
+        return read(reply.read().decode())["es_simhash_run_exit_code", "load", "news"] == -1
+
+
+@pytest.mark.parametrize("wrong", ["", "x", "65536", "-1", "host:9464", "::1", "1.2.3:80", "127.0.0.1:"])
+def test_what_is_not_a_port_is_refused(wrong: str) -> None:
+    done = run(*LOAD, f"--metrics-port={wrong}", code=2)
+    assert f"{wrong!r} is not a port. Write, say, 9464, or 0.0.0.0:9464" in done.err
 
 
 def test_an_interrupted_run_writes_its_file() -> None:

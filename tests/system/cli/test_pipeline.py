@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import uuid
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from es_simhash.index import Index
 from es_simhash.plans.operations import DeleteIndex
 from tests.support.commands import lines, run
 from tests.support.corpus import corpus
+from tests.support.dev_tools import requests
 from tests.support.outputs import check_output
 from tests.support.whole_indices import ENGINES, FIELDS
 from tools.nodes import Node
@@ -56,11 +56,12 @@ def test_a_walk(tmp_path: Path, node: Node, index: str) -> None:
     assert node.request("GET", f"/_ingest/pipeline/{name}").status == 404
 
 
-def test_what_is_printed_can_be_sent_as_it_is(tmp_path: Path, node: Node, index: str) -> None:
+def test_what_is_printed_can_be_pasted_as_it_is(tmp_path: Path, node: Node, index: str) -> None:
     done = run("scripts", "--pipeline", index, cwd=tmp_path, ES_SIMHASH_URL=node.url)
-    assert f"PUT _ingest/pipeline/es-simhash-{index}" in done.err
-    assert len(done.out.splitlines()) < 200
-    assert node.request("PUT", f"/_ingest/pipeline/es-simhash-{index}", json.loads(done.out)).status == 200
+    assert "Paste this into Dev Tools" in done.err
+    [sent] = requests(done.out)
+    assert (sent.method, sent.path) == ("PUT", f"/_ingest/pipeline/es-simhash-{index}")
+    assert node.request(sent.method, sent.path, sent.body).status == 200
     done = run("scripts", "--pipeline", index, "--install", cwd=tmp_path, ES_SIMHASH_URL=node.url)
     assert done.out == f"es-simhash-{index}: installed\n"
     assert f"write with ?pipeline=es-simhash-{index}" in done.err

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import re
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,10 +13,9 @@ from es_simhash.index import Index
 from es_simhash.scheme.settings import Settings
 from tests.support.commands import lines, run
 from tests.support.corpus import corpus, edited
+from tests.support.dev_tools import requests
 from tests.support.outputs import check_output
 from tests.support.whole_indices import FIELDS
-
-NAMES = [each.name for each in stored_scripts(Settings())]
 
 
 @pytest.fixture
@@ -42,24 +38,14 @@ def own(place: str, index: str, tmp_path: Path) -> Iterator[str]:
         run("scripts", index, "--name", name, "--remove", cwd=tmp_path, ES_SIMHASH_URL=place)
 
 
-def from_dev_tools(text: str) -> list[tuple[str, Any]]:
-    """The requests in what is pasted there: paths, and bodies in which texts may stand between three quotes."""
-    plain = re.sub(r'"""(.*?)"""', lambda found: json.dumps(found[1].strip("\n")), text, flags=re.DOTALL)
-    blocks = re.findall(r"^PUT (\S+)\n(.*?\n)(?=\n|\Z)", plain, re.MULTILINE | re.DOTALL)
-    return [(path, json.loads(body)) for path, body in blocks]
-
-
 def test_what_is_printed_can_be_pasted(tmp_path: Path, place: str, index: str) -> None:
     done = run("scripts", index, cwd=tmp_path, ES_SIMHASH_URL=place)
-    requests = from_dev_tools(done.out)
-    assert [path for path, _ in requests] == [f"_scripts/{name}" for name in NAMES]
     reported = lines(run("scripts", index, "--json", cwd=tmp_path, ES_SIMHASH_URL=place))
     check_output({"scripts": reported})
-    for (path, body), line, expected in zip(requests, reported, stored_scripts(Settings()), strict=True):
-        assert (line["path"], line["body"]) == (f"/{path}", expected.body)
+    for sent, line, expected in zip(requests(done.out), reported, stored_scripts(Settings()), strict=True):
+        assert (sent.method, sent.path, sent.body) == ("PUT", expected.path, expected.body)
+        assert (line["path"], line["body"]) == (expected.path, expected.body)
         assert (line["use"], line["state"]) == (expected.use, None)
-        body["script"]["source"] = body["script"]["source"].strip("\n")
-        assert body["script"] == {**expected.body["script"], "source": expected.source.strip("\n")}
 
 
 def test_a_walk(tmp_path: Path, place: str, index: str, own: str) -> None:

@@ -13,7 +13,7 @@ from es_simhash.cli.show.output import Advance, Output
 from tests.support.commands import run
 from tests.support.corpus import corpus, edited
 
-# What was counted: each stage with its total, and how much was done when it was said.
+# The counts: each stage with its total, and how much was done when it was said.
 Recorded = list[tuple[str, int | None, list[int]]]
 
 

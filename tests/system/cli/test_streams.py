@@ -16,7 +16,7 @@ from tests.support.commands import environment
 _LIMIT_SECONDS = 60
 _DEDUP = "dedup news.jsonl --field body"
 # With how many modules each loads at least.
-_COMMANDS = {"--help": 40, "schemes": 40, "explain --text hello": 120, _DEDUP: 200, "find news --text hello": 150}
+_COMMANDS = {"--help": 40, "info": 40, "explain --text hello": 120, _DEDUP: 200, "find news --text hello": 150}
 # What interrupts a process as it begins to load the module of that number, from when the command line has begun.
 _INTERRUPTING = """
 import os, signal, sys
@@ -61,7 +61,7 @@ def in_shell(line: str, folder: Path) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("command", ["schemes", _DEDUP])
+@pytest.mark.parametrize("command", ["info", _DEDUP])
 def test_nothing_is_done_where_standard_output_is_closed(command: str, folder: Path) -> None:
     code, _, said = in_shell(f"es-simhash {command} --report page.html >&-", folder)
     assert (code, said) == (
@@ -97,8 +97,8 @@ def test_a_command_that_can_show_and_say_nothing_still_ends_with_its_code(folder
 
 
 @pytest.mark.parametrize("lines", [1, 2, 700])
-@pytest.mark.parametrize("command", ["--help", "schemes", "explain --text hello", _DEDUP, f"{_DEDUP} --json"])
-def test_a_reader_that_has_seen_enough_is_no_error(command: str, lines: int, folder: Path) -> None:
+@pytest.mark.parametrize("command", ["--help", "info", "explain --text hello", _DEDUP, f"{_DEDUP} --json"])
+def test_a_reader_that_has_seen_enough_is_not_an_error(command: str, lines: int, folder: Path) -> None:
     code, shown, _ = in_shell(f"es-simhash {command} | head -{lines}", folder)
     assert code == 0
     assert 0 < shown.count("\n") <= lines
@@ -112,7 +112,7 @@ def test_work_goes_on_where_nobody_reads_standard_error_any_more(folder: Path) -
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device here that is always full")
 def test_what_cannot_be_shown_is_an_error(folder: Path) -> None:
-    for command in ("schemes", _DEDUP):
+    for command in ("info", _DEDUP):
         code, _, said = in_shell(f"es-simhash {command} >/dev/full", folder)
         assert code == 2
         assert "No space left on device. Make room" in said
@@ -126,7 +126,7 @@ def test_the_code_of_an_interruption_is_the_same_wherever_it_came(tmp_path: Path
         encoding="utf-8",
     )
     done = subprocess.run(
-        [sys.executable, "-m", "es_simhash", "schemes"],
+        [sys.executable, "-m", "es_simhash", "info"],
         env=environment({"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}),
         capture_output=True,
         encoding="utf-8",

@@ -109,7 +109,7 @@ def test_a_terminal_shows_each_stage_of_a_deduplication(terminals: Start, tmp_pa
 
 
 def test_no_color_is_honoured(terminals: Start) -> None:
-    plain = terminals("schemes", NO_COLOR="1")
+    plain = terminals("info", NO_COLOR="1")
     assert plain.ended() == 0
     assert "default" in plain.shown
     assert not re.search(r"\x1b\[[0-9;]*3[0-7]m", plain.shown)
@@ -123,7 +123,7 @@ def test_an_interruption_leaves_what_was_written_and_says_so(terminals: Start, t
     load.await_text(r"500 documents")
     load.process.send_signal(signal.SIGINT)
     assert load.ended() == 130, load.shown
-    assert "Interrupted. 500 documents written to news; a few more may have been under way." in load.shown
+    assert "Interrupted. 500 documents written to news, and possibly a few more." in load.shown
     assert "Run the command again for the rest: documents with the same ids are replaced." in load.shown
     assert "Traceback" not in load.shown
     info = subprocess.run(
@@ -161,7 +161,7 @@ def test_an_interrupted_check_changes_nothing(terminals: Start, tmp_path: Path) 
     assert terminals("load", "news", "news.jsonl", "--field", "body").ended() == 0
     check = terminals("check", "news", "-", "--json")
     assert check.process.stdin
-    # The terminal is read meanwhile, or the command could not go on reading.
+    # The terminal is read in the meantime, or the command could not go on reading.
     Thread(target=fill, args=(check.process.stdin, lines(150)), daemon=True).start()
     check.await_text('"id": "99"')
     check.process.send_signal(signal.SIGINT)
@@ -183,8 +183,8 @@ TITLES = ("--field", "title", "--prefix", "titles")
 def test_a_backfill_shows_how_far_it_is(terminals: Start, unfinished: Path) -> None:
     backfill = terminals("backfill", "news", *TITLES)
     assert backfill.ended() == 0, backfill.shown
-    assert re.search(r"Backfilling .*━.*700 documents, [\d,]+/s, \d+\.\d MB/s, 0 conflicts", backfill.shown)
-    assert "news: 700 written, 0 up to date" in backfill.shown
+    assert re.search(r"Backfilling .*━.*700 documents, [\d,]+/s, \d+\.\d MB/s", backfill.shown)
+    assert "news: 700 documents fingerprinted." in backfill.shown
 
 
 def test_an_interrupted_backfill_says_what_was_done_and_is_gone_on_with(terminals: Start, unfinished: Path) -> None:
@@ -193,11 +193,20 @@ def test_an_interrupted_backfill_says_what_was_done_and_is_gone_on_with(terminal
     backfill.await_text(r"[1-9]\d* documents,")
     backfill.process.send_signal(signal.SIGINT)
     assert backfill.ended() == 130, backfill.shown
-    said = r"Interrupted. Fingerprints were given to (\d+) documents of news. Run the command again"
+    said = r"Interrupted. (\d+) documents of news fingerprinted. Run the command again"
     [done] = map(int, re.findall(said, backfill.shown))
     assert 0 < done < 700
     assert "Traceback" not in backfill.shown
     rest = terminals("backfill", "news", *TITLES)
     assert rest.ended() == 0, rest.shown
-    assert f"news: {700 - done} written" in rest.shown
-    assert f"Run 2: {done} documents were written before" in rest.shown
+    assert f"news: {700 - done} documents fingerprinted." in rest.shown
+    assert f"Run 2: {done} documents fingerprinted earlier" in rest.shown
+
+
+def test_a_terminal_shows_a_table_of_groups_and_a_pipe_gets_json(tmp_path: Path, terminals: Start) -> None:
+    documents = [{"id": each, **corpus(1)[0]} for each in "ab"]
+    (tmp_path / "news.jsonl").write_text("".join(json.dumps(each) + "\n" for each in documents), encoding="utf-8")
+    terminal = terminals("dedup", "news.jsonl")
+    assert terminal.ended() == 0
+    assert "lowest similarity" in terminal.shown
+    assert '{"group"' not in terminal.shown

@@ -104,7 +104,7 @@ def test_each_command_names_a_document_of_an_index_that_it_cannot_read_and_goes_
 def test_people_read_tables_and_a_sentence(folder: Path) -> None:
     done = run("tune", "news.jsonl", "--similarity", "0.6", "--sample", "30", cwd=folder)
     assert done.out == "From the similarity 0.6 on, texts are near-duplicates.\n"
-    assert "Write the scheme by --output FILE." in done.err
+    assert "Store these settings with --output FILE." in done.err
     done = run("tune", "news.jsonl", "--labels", "clusters.jsonl", "--output", "s.json", cwd=folder)
     assert "similarity\tlevel\tprecision\trecall\tF1\tfrom\tto\n" in done.out
     assert "fits these labels best" in done.out
@@ -134,7 +134,7 @@ def test_a_sample_is_shown_by_levels_with_differences(folder: Path) -> None:
     assert found["levels"][0]["pairs"] == 10
     done = run("tune", "news.jsonl", "--histogram", "--sample", "20", cwd=folder)
     assert "Comparing 20 of 41 documents" in done.err
-    assert "The scheme's threshold is 0.63" in done.out
+    assert "The threshold is 0.63" in done.out
     assert "[-" in run("tune", "news.jsonl", "--histogram", cwd=folder).out
 
 
@@ -165,8 +165,8 @@ def test_an_index_is_looked_at_and_not_touched(folder: Path, place: str) -> None
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (["tune", "news.jsonl"], "by --labels, or by --similarity; one of both"),
-        (["tune", "news.jsonl", "--similarity", "0.5", "--labels", "clusters.jsonl"], "one of both"),
+        (["tune", "news.jsonl"], "by --labels or by --similarity"),
+        (["tune", "news.jsonl", "--similarity", "0.5", "--labels", "clusters.jsonl"], "by --labels or by --similarity"),
         (["tune", "--similarity", "0.5"], "Name the files with the documents, or an index"),
         (["tune", "news.jsonl", "--similarity", "2"], "Choose one above 0"),
         (["tune", "--histogram", "news.jsonl", "--index", "news"], "one of both"),

@@ -1,4 +1,4 @@
-"""Whatever happens to the nodes of a cluster meanwhile: commands leave an index as they say, and do not give up."""
+"""Whatever happens to the nodes of a cluster: commands leave an index as they say, and do not give up."""
 
 from __future__ import annotations
 

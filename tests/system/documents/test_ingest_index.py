@@ -16,7 +16,6 @@ from es_simhash.engines.base import Engine
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import EngineError, IndexStateError, InputError, SchemeError
 from es_simhash.index import AsyncIndex, Index
-from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, DeleteIndex, GetSettings, PutResource, PutSettings
 from es_simhash.scheme.scheme import Scheme
 from tests.support.corpus import corpus
@@ -166,7 +165,7 @@ def test_an_update_in_a_bulk_request_passes_by_the_pipeline_and_is_found_by_a_ba
     fill(index.engine, index.name, {"1": ORIGINAL})
     bulk(index, Action("update", "1", {"doc": {"body": OTHER["body"]}}))
     assert own(index, "1") == [made_of(index, ORIGINAL)]
-    index.backfill(BackfillOptions(refresh_stale=True))
+    index.backfill(refresh_stale=True)
     assert own(index, "1") == [made_of(index, {**ORIGINAL, "body": OTHER["body"]})]
 
 

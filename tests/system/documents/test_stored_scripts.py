@@ -282,7 +282,7 @@ def _check_templates(index: Index, ids: Callable[..., list[str]], source: Json) 
 
 
 @pytest.mark.parametrize("kind", ["opensearch"], indirect=True)
-def test_values_with_quotes_are_no_part_of_the_search(
+def test_values_with_quotes_are_not_part_of_the_search(
     engine: Engine, names: Callable[[], str], own: str, opensearch_node: Node
 ) -> None:
     index = opened(engine, names(), Scheme())

@@ -9,8 +9,6 @@ import pytest
 from es_simhash._core.json_codec import Json
 from es_simhash.documents import without_duplicates
 from es_simhash.engines.base import Engine
-from es_simhash.groups.of_index.writing import WriteOptions
-from es_simhash.groups.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.plans.operations import Search
 from tests.support.corpus import corpus, edited
@@ -35,8 +33,8 @@ def index(engine: Engine) -> Iterator[Index]:
 def write(index: Index, singles: bool = False) -> None:
     from es_simhash.groups.canonical import Canonical
 
-    with index.group(GroupOptions(canonical=Canonical.newest("number"))) as grouped:
-        index.write_groups(grouped, WriteOptions(singles=singles))
+    with index.group(canonical=Canonical.newest("number")) as grouped:
+        index.write_groups(grouped, singles=singles)
 
 
 def hits(index: Index, body: Json) -> list[Json]:

@@ -82,7 +82,9 @@ def test_a_missing_privilege_is_named(node: Node, operation: Operation[object], 
     grant(node, USER, {"index_patterns": [INDEX], "allowed_actions": ["indices:monitor/stats"]})
     with (
         engine_of(node, USER) as engine,
-        pytest.raises(AccessError, match=rf"no permissions for \[{action}\].*Have the privilege granted") as raised,
+        pytest.raises(
+            AccessError, match=rf"no permissions for \[{action}\].*Have the action {action} granted"
+        ) as raised,
     ):
         engine.perform(operation)
     assert PASSWORD not in everything_said(raised.value)
@@ -97,7 +99,7 @@ def test_a_missing_privilege_for_one_action_refuses_all_of_the_shard_and_is_name
     assert [each.status for each in results] == [403, 403]
     for each in results:
         assert "no permissions for [indices:data/write/delete]" in str(each.error)
-        assert str(each.error).endswith("or use credentials that have it.")
+        assert str(each.error).endswith("docs/how-to/security.md lists what each command needs.")
 
 
 def test_a_login_in_the_url_is_used_and_not_shown(node: Node) -> None:

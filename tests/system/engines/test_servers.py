@@ -274,7 +274,7 @@ def test_a_strict_mapping_asks_for_the_mapping_first(engine: Engine, index: str)
     assert str(result.error).endswith("put the mapping before the documents.")
 
 
-def test_objects_where_there_are_no_subobjects(engine: Engine, node: Node, index: str) -> None:
+def test_objects_where_there_are_not_subobjects(engine: Engine, node: Node, index: str) -> None:
     without = {"subobjects": False, **KEYWORDS}
     new_fields = {"properties": {"dedup": {"type": "object", "enabled": False}}}
     if node.release.engine == "opensearch":

@@ -35,7 +35,7 @@ LINES = (
     "explain {index} 4 9",
     "info {index}",
     "doctor {index}",
-    "backfill {index} --refresh-stale --parallel 2",
+    "backfill {index} --refresh-stale --workers 2",
     "group {index} --write --output groups.jsonl --kibana-url http://localhost:5601",
     "dashboard {index} --output dashboard.ndjson",
     "tune --index {index} --histogram",
@@ -94,7 +94,7 @@ def test_the_caller_names_the_engine_behind_a_client_too(refused: str, name: str
         with index.group() as grouped:
             assert grouped.counts.groups == 1
         [engine] = [each for each in index.doctor() if each.code == "engine"]
-        assert (engine.level, engine.message) == ("note", "This is said to be OpenSearch; its version is not known.")
+        assert (engine.level, engine.message) == ("note", "You named the engine OpenSearch; its version is unknown.")
 
 
 def test_the_caller_names_the_engine_behind_an_asynchronous_client_too(refused: str, name: str) -> None:

@@ -70,7 +70,7 @@ def ids_in(index: Index) -> set[str]:
 
 
 def left_by_a_kill(state: Path, tmp_path: Path) -> Path:
-    """What is on disk while the gate is open."""
+    """The files on disk while the gate is open."""
     copy = tmp_path / f"{state.name}-after"
     shutil.copytree(state, copy)
     return copy
@@ -314,7 +314,9 @@ def test_a_request_that_is_refused_for_one_document_is_sent_without_it(index: In
         ({"_id": "", **TEXTS[0]}, "1 to 512 bytes, not 0"),
     ],
 )
-def test_what_is_no_document_is_rejected_with_the_reason(index: Index, tmp_path: Path, sent: Any, reason: str) -> None:
+def test_what_is_not_a_document_is_rejected_with_the_reason(
+    index: Index, tmp_path: Path, sent: Any, reason: str
+) -> None:
     with gate_of(index, tmp_path / "state") as gate:
         found = gate.add([sent, document("a", 0)])
     assert kinds(found) == ["rejected", "new"]
@@ -472,7 +474,7 @@ def test_the_scope_and_the_groups_of_the_index_apply(scoped: Index, tmp_path: Pa
         ]
 
 
-def test_the_same_text_in_another_scope_is_judged_anew(scoped: Index, tmp_path: Path) -> None:
+def test_the_same_text_in_another_scope_is_judged_again(scoped: Index, tmp_path: Path) -> None:
     with gate_of(scoped, tmp_path / "state") as gate:
         assert kinds(gate.check([document("a", 0, tenant="one"), document("b", 0, tenant="two")])) == ["new", "new"]
         assert kinds(gate.check([document("a", 0, tenant="two")])) == ["equal"]
@@ -492,7 +494,7 @@ def test_no_more_is_remembered_than_allowed(index: Index, tmp_path: Path) -> Non
         gate.check([document("a", 0), document("b", 1)])
         with pytest.raises(UnavailableError, match="does not show 2 accepted documents"):
             gate.check([document("c", 2)])
-        # What was written needs no refresh by others.
+        # Written documents need no refresh by others.
         index.add([document("a", 0)])
         assert kinds(gate.check([document("c", 2)])) == ["new"]
 
@@ -554,7 +556,7 @@ def test_a_gate_that_ends_while_its_engine_is_away_keeps_what_it_remembers(index
     with gate_of(index, tmp_path / "state", engine, patience=0.0) as gate:
         gate.check([document("a", 0)])
         gate.add([document("b", 1)])
-        # What is remembered is in doubt as a whole, and cannot be read again.
+        # All that is remembered is in doubt, and cannot be read again.
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(type(gate._journal), "append", lambda *_, **__: 1 // 0)
             with pytest.raises(ZeroDivisionError):

@@ -124,7 +124,7 @@ def test_many_copies_are_left_to_the_engine(directory: Path, tmp_path: Path, mon
         assert [len(each.duplicates) for each in found] == [4, 1, 0]
 
 
-def test_an_index_that_was_made_anew_is_searched(directory: Path, tmp_path: Path) -> None:
+def test_an_index_that_was_made_again_is_searched(directory: Path, tmp_path: Path) -> None:
     engine = EmbeddedEngine(directory)
     with opened(directory, tmp_path / "state", engine) as gate:
         engine.perform(DeleteIndex("news"))

@@ -175,7 +175,7 @@ def test_nothing_is_set_aside_for_an_engine_that_is_away(index: Index, tmp_path:
         engine.error = None
 
 
-def test_an_engine_that_refuses_all_ids_is_no_reason_either(index: Index, tmp_path: Path) -> None:
+def test_an_engine_that_refuses_all_ids_is_not_a_reason_either(index: Index, tmp_path: Path) -> None:
     state = journal_of(tmp_path / "state", [event("a", 0)])
     engine = Meddler(index.engine)
 
@@ -224,7 +224,7 @@ def test_something_of_others_where_our_fields_belong_does_not_stop_a_gate(index:
 
 @servers
 @pytest.mark.each_server
-def test_documents_beside_one_that_no_search_can_be_made_of_are_answered(index: Index, tmp_path: Path) -> None:
+def test_documents_next_to_one_that_no_search_can_be_made_of_are_answered(index: Index, tmp_path: Path) -> None:
     """It has more values in the field of the scope than a server takes in a query."""
     options = GateOptions(syncs=False, find={"scope": Scope(across=("authors",))})
     index.add([{"_id": "first", "authors": ["a"], **TEXTS[11]}], refresh=True)
@@ -252,7 +252,7 @@ odd_events = damaged(GOOD, json_values()) | damaged(GONE, json_values()) | json_
     payloads=st.lists(st.binary(max_size=30), max_size=2),
     tail=st.binary(max_size=20),
 )
-def test_a_journal_with_anything_in_it_is_read_and_what_is_no_event_is_set_aside(
+def test_a_journal_with_anything_in_it_is_read_and_what_is_not_an_event_is_set_aside(
     embedded_index: Index, tmp_path_factory: pytest.TempPathFactory, odd: list[Any], payloads: list[bytes], tail: bytes
 ) -> None:
     state = tmp_path_factory.mktemp("state")

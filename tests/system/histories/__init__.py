@@ -1,4 +1,4 @@
-"""Histories: commands that others write beside, with faults wherever a request crosses to the engine.
+"""Histories: commands that others write alongside, with faults wherever a request crosses to the engine.
 
 A history is a value (`history`): the documents at the start, a command, and what happens at which of
 its requests. hypothesis draws it, and makes one that fails smaller. What must hold afterwards is read from the server

@@ -60,7 +60,7 @@ def added(documents: Documents, actions: Iterable[Json]) -> Added:
 
 
 def actions(sources: Iterable[Json], behind: Behind = "index") -> Iterator[Json]:
-    """What is added: each document whose text can be read; then every second is updated, created again, or deleted.
+    """The documents to add: each one whose text can be read; then every second is updated, created again, or deleted.
 
     An alias that rolls over takes as new what an earlier generation has; a data stream takes new documents only.
     """

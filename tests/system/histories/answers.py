@@ -11,7 +11,7 @@ from tests.system.histories.outcome import PREFIX, Outcome, fields_of, nothing_o
 
 
 def check_gate(outcome: Outcome) -> Iterator[str]:
-    """What was accepted is there as it was given, nothing else is, and of texts that are alike one was accepted."""
+    """Accepted documents are there as they were given, no others are, and of similar texts one was accepted."""
     yield from nothing_of_others_is_changed(outcome)
     if outcome.ended.code:
         yield f"the exit code is {outcome.ended.code}: {outcome.ended.said}"

@@ -18,7 +18,7 @@ from tests.support import commands
 from tests.system.histories.course import Course
 from tests.system.histories.target import Target
 
-# What is large about an index is small here: its pages, and the time between two attempts.
+# Large parts of an index are small here: its pages, and the time between two attempts.
 _SMALLER: dict[str, Any] = {
     "es_simhash.live.sweep.reading._FIRST_SIZE": 4,
     "es_simhash.live.sweep.reading._MOST": 4,

@@ -73,7 +73,7 @@ def index_of(history: History, target: Target) -> Iterator[Others]:
         others.generations.begin()
     try:
         _write(others, history.documents[:half], 0)
-        # What is copied is one index at first.
+        # The source of a copy is one index at first.
         if others.generations and history.verb != "reindex":
             others.generations.roll_over()
         _write(others, history.documents[half:], half)

@@ -110,7 +110,7 @@ class Shape:
     """An index: how many shards it has, whether it refreshes itself, and whether fields may come with documents.
 
     One that ``excludes`` leaves a field out of ``_source``, so that each update loses it. Each shard has ``replicas``.
-    What is ``behind`` the name may roll over; the second half of its documents is then in another generation.
+    The index ``behind`` the name may roll over; the second half of its documents is then in another generation.
     """
 
     shards: int = 1
@@ -123,7 +123,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class History:
-    """A command, by its name in `verbs`, the documents that there are, and what happens meanwhile."""
+    """A command, by its name in `verbs`, the documents that there are, and what happens in the meantime."""
 
     verb: str
     documents: tuple[Start, ...]

@@ -13,7 +13,7 @@ class Looks:
 
     A run goes on with one before it that has noted its beginning in the mapping. ``how`` is a part of what it asks. If
     it ``refreshes`` to look, only those looks count that come directly before a refresh, or after it; but not one for
-    the note of a beginning, which counts fingerprints. Where the changes have no numbers, a run looks once, by its
+    the note of a beginning, which counts fingerprints. If the changes have no numbers, a run looks once, by its
     first refresh.
     """
 

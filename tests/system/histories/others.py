@@ -157,7 +157,7 @@ class Others:
         return ((id_of(number), known) for number, known in self.known.items())
 
     def values(self) -> Iterator[tuple[str, str, Any]]:
-        """What is to be found by a search: the id of a document, a field, and a value or word of it."""
+        """The subject of a search: the id of a document, a field, and a value or word of it."""
         for number, now in self.known.items():
             source = now.source or {}
             for field_ in ("number", "tag"):

@@ -1,4 +1,4 @@
-"""What is there when a history is over, and what must hold after each."""
+"""The state after a history, and the conditions that must hold after each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Outcome:
     """A history that is over: how the index was, how it is, how its copy is, and how the command ended.
 
     ``unheard`` changes were made without the command having been able to know. It ``adds_again`` if it was begun more
-    than once, and knows nothing of what it added before. Where nodes were ``parted``, a server may have repeated a bulk
+    than once, and knows nothing of what it added before. If nodes were ``parted``, a server may have repeated a bulk
     that it had answered, after later ones (see `clusters.test_repeated_bulks`).
     """
 

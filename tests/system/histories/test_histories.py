@@ -1,4 +1,4 @@
-"""Whatever others do meanwhile, and whatever happens to requests: commands leave an index as they say."""
+"""Whatever others do in the meantime, and whatever happens to requests: commands leave an index as they say."""
 
 from __future__ import annotations
 

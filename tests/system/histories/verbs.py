@@ -84,7 +84,7 @@ def _check_backfill(is_plain: bool, outcome: Outcome) -> Iterator[str]:
     looks, summary = outcome.looks, outcome.ended.summary
 
     def is_excused(known: Known, own: Json) -> bool:
-        """Without --refresh-stale, texts that were changed before are no concern."""
+        """Without --refresh-stale, texts that were changed before do not matter."""
         is_done = "scheme" in own and own.get("status") != DEFERRED
         return looks.is_late(known) or (is_plain and is_done and looks.is_before(known))
 
@@ -161,7 +161,7 @@ def _has_rolled(outcome: Outcome, said: str) -> bool:
 
 
 def _check_groups(outcome: Outcome) -> Iterator[str]:
-    """Where nobody has written since they were read, groups have as many members as they say, and documents to keep."""
+    """If nobody has written since they were read, groups have as many members as they say, and documents to keep."""
     yield from nothing_of_others_is_changed(outcome)
     if outcome.ended.code == REFUSED and "has a whole fingerprint" in outcome.ended.said:
         yield from _wrongly_refused(outcome)
@@ -292,7 +292,7 @@ def _unless_in(may_be: adding.States, id_: str, outcome: Outcome) -> Iterator[st
 
 
 def _check_pipeline(outcome: Outcome) -> Iterator[str]:
-    """What is written whole from then on has the fields of its text, made by the server."""
+    """Documents written whole from then on have the fields of their text, made by the server."""
     ended = outcome.ended
     default = outcome.after.settings.get("default_pipeline")
     if ended.code or default != ended.summary["pipeline"]:
@@ -322,7 +322,7 @@ _GROUPED = ("done", "done", "stale")
 VERBS = {
     "backfill": Verb(_BACKFILL, partial(_check_backfill, True), refreshes=True),
     "refresh-stale": Verb((*_BACKFILL, "--refresh-stale"), partial(_check_backfill, False), refreshes=True),
-    "slices": Verb((*_BACKFILL, "--parallel", "2", "--no-refresh"), partial(_check_backfill, True), refreshes=True),
+    "slices": Verb((*_BACKFILL, "--workers", "2", "--no-refresh"), partial(_check_backfill, True), refreshes=True),
     "remove": Verb(("remove", "{index}", "--yes", *_LIMITED), _check_removal, 25, look="_refresh"),
     "reindex": Verb(("reindex", "{index}", "{copy}", *_LIMITED), _check_copy),
     "group": Verb(_GROUP, _check_groups, 25, states=_GROUPED),

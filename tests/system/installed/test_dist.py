@@ -25,7 +25,6 @@ USES = {
     "html": "Scheme(html=True).fingerprint('<p>text')",
     "murmur3": "Scheme(hash='murmur3').fingerprint('text')",
     "parquet": "list(read_documents(['texts.parquet'], on_reject=print))",
-    "arrow": "Scheme().fingerprint_batches(['text']).to_arrow()",
     "spark": "importlib.import_module('es_simhash.integrations.spark')",
 }
 if sys.version_info < (3, 14):  # from then on Python reads zstd itself

@@ -58,7 +58,7 @@ def test_options_survive_their_serialisation_and_wrong_ones_are_refused(monkeypa
     again = Pipeline.loads(pipeline.dumps())
     for remover in (again.get_component("remover"), pickle.loads(pickle.dumps(NearDuplicateRemover("short", 0.7)))):
         assert (remover.scheme, remover.similarity) == ("short", 0.7)
-    with pytest.raises(SchemeError, match="There is no preset 'shrot'"):
+    with pytest.raises(SchemeError, match="Unknown preset 'shrot'"):
         NearDuplicateRemover("shrot")
 
 

@@ -89,7 +89,7 @@ def test_options_survive_their_serialisation_and_wrong_ones_are_refused(part: ty
     assert pickle.loads(pickle.dumps(made)) == made
     assert part.model_validate_json(made.model_dump_json()) == made
     assert made.model_dump() == {"scheme": "short", "similarity": "copies", "numbers": None}
-    with pytest.raises(ValueError, match="There is no preset 'shrot'"):
+    with pytest.raises(ValueError, match="Unknown preset 'shrot'"):
         part(scheme="shrot")
 
 

@@ -87,7 +87,7 @@ def test_options_survive_their_serialisation_and_wrong_ones_are_refused(part: ty
     assert made.to_dict() == {"scheme": "short", "similarity": 0.7, "numbers": None, "class_name": part.__name__}
     for again in (pickle.loads(pickle.dumps(made)), part.from_dict(made.to_dict()), part.from_json(made.to_json())):
         assert again.to_dict() == made.to_dict()
-    with pytest.raises(ValueError, match="There is no preset 'shrot'"):
+    with pytest.raises(ValueError, match="Unknown preset 'shrot'"):
         part(scheme="shrot")
 
 

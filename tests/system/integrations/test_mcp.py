@@ -257,7 +257,7 @@ def test_an_error_of_ours_is_an_error_of_the_tool_and_the_server_goes_on(embedde
         async with embedded.client() as client:
             reply = await client.call_tool("find", {"id": "no such"})
             assert reply.is_error
-            assert "There is no document 'no such' in the index 'news'. Check the id." in str(reply.content)
+            assert "The index 'news' has no document 'no such'. Check the id." in str(reply.content)
             assert (await client.call_tool("add", {"documents": [COPY]})).is_error
             assert not (await client.call_tool("find", {"id": "4"})).is_error
 
@@ -293,7 +293,7 @@ def started(served: Served, *options: str) -> subprocess.Popen[bytes]:
 
 
 def test_it_ends_with_its_input_having_printed_nothing_but_answers(embedded: Served) -> None:
-    out, err = started(embedded).communicate(b"this is no message\n", timeout=60)
+    out, err = started(embedded).communicate(b"not a message\n", timeout=60)
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in out.splitlines())
     assert err.decode().startswith(f"Using the embedded engine in {embedded.url} (--url).\n")
 
@@ -320,7 +320,7 @@ def test_without_an_index_it_does_not_start(embedded: Served) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, input=b"", capture_output=True, env=environment, timeout=60, check=False)
     assert done.returncode == 4
-    assert b"There is no index 'nowhere'" in done.stderr
+    assert b"The index 'nowhere' does not exist" in done.stderr
     assert done.stdout == b""
 
 

@@ -212,7 +212,7 @@ def test_a_text_that_changes_after_the_last_write_but_before_the_end_is_found_by
         index.backfill()
     meddler.before = lambda operation: None
     changed = change(engine, index, ["id3"])
-    assert index.backfill(BackfillOptions(filter={"ids": {"values": ["id4"]}})).written == 0
+    assert index.backfill(filter={"ids": {"values": ["id4"]}}).written == 0
     assert index.backfill().written == 1
     assert_right(engine, index, changed)
     assert_nothing_is_noted(engine, index)
@@ -229,7 +229,7 @@ def test_what_a_killed_run_has_done_is_not_read_again_where_nobody_else_writes(
     assert_nothing_is_noted(engine, index)
 
 
-def test_new_documents_that_come_meanwhile_are_done_too(engine: Engine, meddler: Meddler, index: Index) -> None:
+def test_new_documents_that_come_in_the_meantime_are_done_too(engine: Engine, meddler: Meddler, index: Index) -> None:
     new = {"new": {"body": "a text that came late"}}
     meddler.before = once(
         Bulk, lambda _: engine.perform(Bulk(index.name, [Action("index", "new", new["new"])], refresh=True))
@@ -238,7 +238,9 @@ def test_new_documents_that_come_meanwhile_are_done_too(engine: Engine, meddler:
     assert_right(engine, index, new)
 
 
-def test_documents_that_are_deleted_meanwhile_are_no_failures(engine: Engine, meddler: Meddler, index: Index) -> None:
+def test_documents_that_are_deleted_in_the_meantime_are_not_failures(
+    engine: Engine, meddler: Meddler, index: Index
+) -> None:
     meddler.before = once(
         Bulk, lambda bulk: engine.perform(Bulk(index.name, [Action("delete", bulk.actions[0].id, None)]))
     )
@@ -282,7 +284,7 @@ def test_an_engine_that_is_away_is_waited_for(
 def test_what_cannot_be_done_at_first_is_tried_again(engine: Engine, meddler: Meddler, index: Index) -> None:
     assert index.documents  # the index is opened
     meddler.before = each_at_a_second_try()
-    assert index.backfill(BackfillOptions(without_refresh=True)).unsettled == 0
+    assert index.backfill(without_refresh=True).unsettled == 0
     assert_right(engine, index)
 
 
@@ -293,7 +295,7 @@ def test_an_engine_that_stays_away_ends_the_run(meddler: Meddler, index: Index, 
 
     meddler.before = fail
     with pytest.raises(UnreachableError):
-        index.backfill(BackfillOptions(patience=60))
+        index.backfill(patience=60)
     # Two requests are on their way at once.
     assert 60 <= sum(waited) < 2 * 90
 
@@ -338,20 +340,20 @@ def test_a_page_whose_answer_is_lost_is_read_again(
 
     meddler.after = lose
     shards = [BackfillOptions(refresh_stale=True, shard=(i, share[1])) for i in range(share[1])]
-    done = sum(index.backfill(shard).written for shard in shards)
+    done = sum(index.backfill(**vars(shard)).written for shard in shards)
     assert done == COUNT
     assert_right(engine, index, changed)
 
 
 def test_slices_of_one_machine_share_a_reader(meddler: Meddler, index: Index) -> None:
-    assert index.backfill(BackfillOptions(parallel=3)).written == COUNT
+    assert index.backfill(parallel=3).written == COUNT
     assert len([operation for operation in meddler.seen if isinstance(operation, OpenReader)]) == 1
     assert len([operation for operation in meddler.seen if isinstance(operation, CloseReader)]) == 1
 
 
 def test_a_reader_that_slices_share_is_replaced_if_it_is_lost(engine: Engine, meddler: Meddler, index: Index) -> None:
     meddler.before = once(ReadPage, lambda page: engine.perform(CloseReader(page.reader)), after=2)
-    index.backfill(BackfillOptions(parallel=3))
+    index.backfill(parallel=3)
     assert_right(engine, index)
 
 
@@ -388,7 +390,7 @@ def test_a_document_that_is_always_refused_does_not_hold_up_the_others(
 
     meddler.after = refuse
     reported: list[Rejected] = []
-    assert index.backfill(BackfillOptions(patience=60), on_reject=reported.append).written == COUNT - 1
+    assert index.backfill(patience=60, on_reject=reported.append).written == COUNT - 1
     assert [each.id for each in reported] == ["id5"]
     assert "again and again" in reported[0].reason
 
@@ -443,7 +445,7 @@ def test_a_run_with_nothing_to_do_reads_and_writes_nothing(meddler: Meddler, ind
     index.backfill()
     meddler.seen.clear()
     index.backfill()
-    # What is due, before and after, and whether there is enough to learn rarity from.
+    # The documents due, before and after, and whether there is enough to learn rarity from.
     assert sum(isinstance(operation, Count) for operation in meddler.seen) == 3
     assert not meddler.kinds() & {OpenReader, ReadPage, Bulk}
 
@@ -473,13 +475,13 @@ def settings_of(engine: Engine, index: Index) -> dict[str, Any]:
     return {name: there.get(f"index.{name}") for name in ("refresh_interval", "number_of_replicas")}
 
 
-def test_settings_are_changed_meanwhile_and_set_back(engine: Engine, meddler: Meddler, index: Index) -> None:
+def test_settings_are_changed_in_the_meantime_and_set_back(engine: Engine, meddler: Meddler, index: Index) -> None:
     engine.perform(PutSettings(index.name, {"index.refresh_interval": None, "index.number_of_replicas": 1}))
-    meanwhile: list[dict[str, Any]] = []
-    meddler.before = once(Bulk, lambda _: meanwhile.append(settings_of(engine, index)))
+    interim: list[dict[str, Any]] = []
+    meddler.before = once(Bulk, lambda _: interim.append(settings_of(engine, index)))
     before = engine.perform(GetMappings(index.name))[index.name]
-    index.backfill(OPTIONS)
-    assert meanwhile == [{"refresh_interval": "-1", "number_of_replicas": "0"}]
+    index.backfill(**vars(OPTIONS))
+    assert interim == [{"refresh_interval": "-1", "number_of_replicas": "0"}]
     assert settings_of(engine, index) == {"refresh_interval": None, "number_of_replicas": "1"}
     after = engine.perform(GetMappings(index.name))[index.name]
     assert {**after, "properties": notes.only(after, {"dedup"})} == before
@@ -493,7 +495,7 @@ def test_settings_are_set_back_however_a_run_ends(engine: Engine, index: Index, 
         raise error
 
     with pytest.raises(error):
-        index.backfill(OPTIONS, on_progress=stop)
+        index.backfill(**vars(OPTIONS), on_progress=stop)
     # A slow server does it a little later.
     for thread in [each for each in enumerate_threads() if each.name == "es-simhash"]:
         thread.join()
@@ -513,7 +515,7 @@ def test_settings_that_a_killed_run_left_are_set_back_by_the_next(
     bulks: list[Any] = []
     meddler.before = die
     with pytest.raises(SystemExit):
-        index.backfill(OPTIONS)
+        index.backfill(**vars(OPTIONS))
     assert settings_of(engine, index)["refresh_interval"] == "-1"
     meddler.before = lambda operation: None
     index.backfill()

@@ -1,4 +1,4 @@
-"""Keys of a live index are changed beside writers: those of the old fields, of both, and at last of the new alone."""
+"""Keys of a live index are changed while others write: of the old fields, of both, and at last of the new alone."""
 
 from __future__ import annotations
 

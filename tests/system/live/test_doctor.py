@@ -124,7 +124,7 @@ def test_a_block_stops_a_backfill_before_anything_is_written(
     index.init()
     engine.perform(PutSettings(name, {f"index.blocks.{block}": True}))
     assert held_up(examined(name, engine)) == [("read-only", "stop")]
-    with pytest.raises(IndexStateError, match=rf"{name}.*index.blocks.{block}.*Do so, then begin again\.$"):
+    with pytest.raises(IndexStateError, match=rf"{name}.*index.blocks.{block}.*Do this, then run the command again\.$"):
         index.backfill()
     engine.perform(PutSettings(name, {f"index.blocks.{block}": None}))
     assert index.backfill().written == 10
@@ -231,8 +231,8 @@ def test_an_update_loses_what_the_source_leaves_out_and_is_refused_unless_accept
     with pytest.raises(IndexStateError, match=r"or accept it: --accept source-excludes\.$"):
         index.backfill()
     options = BackfillOptions(accept=frozenset({"source-excludes"}))
-    assert held_up(index.doctor(options)) == [("source-excludes", "warning")]
-    assert index.backfill(options).written == 10
+    assert held_up(index.doctor(**vars(options))) == [("source-excludes", "warning")]
+    assert index.backfill(**vars(options)).written == 10
     index.refresh()
     assert engine.perform(Count(name, query)) == 0
 

@@ -9,7 +9,6 @@ import pytest
 
 from es_simhash.errors import AccessError, IndexStateError
 from es_simhash.index import Index
-from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.live.doctor.finding import Finding
 from es_simhash.plans.operations import Action, Bulk
 from tests.support.secured import add_user, engine_of, grant
@@ -60,9 +59,9 @@ def test_who_does_not_see_everything_is_stopped_and_the_server_would_do_so_too(n
         with pytest.raises(AccessError, match="Use a login that sees whole documents"):
             engine.perform(Bulk(INDEX, [Action("update", "1", {"doc": {"secret": "u"}})]))
         with pytest.raises(IndexStateError, match="hidden-parts"):
-            index.backfill(BackfillOptions(refresh_stale=True))
+            index.backfill(refresh_stale=True)
         with pytest.raises(AccessError, match=r"FLS or DLS or Fieldmasking is activated\. Use a login that sees whole"):
-            index.backfill(BackfillOptions(accept=frozenset({"hidden-parts"})))
+            index.backfill(accept=frozenset({"hidden-parts"}))
     assert node.request("GET", f"/{INDEX}/_source/1").body["secret"] == "s"
 
 

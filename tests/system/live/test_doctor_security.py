@@ -11,7 +11,6 @@ import pytest
 from es_simhash._core.json_codec import Json
 from es_simhash.errors import AccessError, IndexStateError
 from es_simhash.index import Index
-from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.live.doctor.finding import Finding
 from es_simhash.plans.operations import Action, Bulk
 from tests.support.rest_engines import engine_over
@@ -27,7 +26,7 @@ every_client = pytest.mark.parametrize("client", ["elasticsearch", "opensearch"]
 
 @pytest.fixture
 def node(guarded_node: Node) -> Iterator[Node]:
-    """A node with an index of one document, made anew for each test."""
+    """A node with an index of one document, made again for each test."""
     mapping = {"properties": {"body": {"type": "text"}, "secret": {"type": "keyword"}}}
     guarded_node.request("PUT", f"/{INDEX}", {"mappings": mapping, "settings": {"number_of_replicas": 0}})
     guarded_node.request("PUT", f"/{INDEX}/_doc/1?refresh=true", {"body": "a text", "secret": "s"})
@@ -82,7 +81,7 @@ def test_a_privilege_that_is_missing_is_named_and_stops_a_backfill(client: str, 
         stop = reported(index.doctor(), "stop")["privileges"]
         assert stop.endswith(f"Have these privileges granted: {missing}.")
         with pytest.raises(IndexStateError, match=missing):
-            index.backfill(BackfillOptions(refresh_stale=True))
+            index.backfill(refresh_stale=True)
 
 
 @every_client
@@ -104,7 +103,7 @@ def test_the_privileges_that_the_doctor_asks_for_are_enough(client: str, node: N
         assert reported(found, "stop") == {}
         assert set(reported(found, "warning")) == {"changes-unknown"}
         assert "privileges" in reported(found, "ok")
-        assert index.backfill(BackfillOptions(refresh_stale=True)).done == 1
+        assert index.backfill(refresh_stale=True).done == 1
 
 
 @every_client
@@ -123,7 +122,7 @@ def test_who_does_not_see_everything_is_stopped_and_the_server_would_do_so_too(
         [result] = index.engine.perform(Bulk(INDEX, [update]))
         assert "if field or document level security is enabled" in str(result.error)
         with pytest.raises(IndexStateError, match="hidden-parts"):
-            index.backfill(BackfillOptions(refresh_stale=True))
+            index.backfill(refresh_stale=True)
 
 
 @every_client

@@ -1,4 +1,4 @@
-"""Erasing leaves no copy, and deletes nothing else, whatever others write meanwhile."""
+"""Erasing leaves no copy, and deletes nothing else, whatever others write in the meantime."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def test_a_text_that_was_dropped_stays_even_if_it_equals_a_confirmed_one(engine:
 
 
 def test_the_original_can_be_kept(engine: Engine, index: Index) -> None:
-    erased = index.erase(index.copies(["0"], options=EraseOptions(keep_original=True)), everything=True)
+    erased = index.erase(index.copies(["0"], keep_original=True), everything=True)
     assert erased.is_complete
     assert rest(engine, index) == {"0", *OTHERS, *NOT_COPIES}
 
@@ -196,7 +196,7 @@ def test_several_documents_are_erased_at_once(engine: Engine, index: Index) -> N
 
 
 def test_stricter_bars_find_less(index: Index) -> None:
-    found = index.copies(["0"], options=EraseOptions(similarity=1.0, containment=1.0))
+    found = index.copies(["0"], similarity=1.0, containment=1.0)
     assert {"near", "half"}.isdisjoint(copy.id for copy in found)
     assert {"0", "equal"} <= {copy.id for copy in found}
 
@@ -206,7 +206,7 @@ def test_every_document_can_be_compared(engine: Engine, meddler: Meddler, index:
         [{"hits": {"hits": []}} for _ in result] if type(operation).__name__ == "MultiSearch" else result
     )
     assert [copy.id for copy in index.copies(["0"])] == ["0"]
-    assert index.erase(index.copies(["0"], options=EraseOptions(scan=True))).is_complete
+    assert index.erase(index.copies(["0"], scan=True)).is_complete
     assert rest(engine, index) == {*OTHERS, *NOT_COPIES}
 
 
@@ -289,7 +289,7 @@ def test_a_text_that_is_edited_after_the_review_is_not_deleted(engine: Engine, m
 
 def test_a_document_that_is_written_again_is_named(engine: Engine, meddler: Meddler, index: Index) -> None:
     before = contents(engine, index.name, ["equal"])
-    copies = index.copies("0")
+    copies = index.copies(["0"])
 
     def write_it_again(operation: Any, result: Any) -> Any:
         if isinstance(operation, Bulk) and sum(isinstance(each, Bulk) for each in meddler.seen) == 1:
@@ -388,7 +388,7 @@ def test_a_copy_of_another_tenant_is_not_seen(engine: Engine, meddler: Meddler, 
     copies = index.copies(["0"])
     assert ({copy.id for copy in copies}, copies.within) == ({"0", "same", "long ago"}, ("tenant",))
     assert copies.incomplete == ("1 documents have no value in tenant, so they count as copies of nothing",)
-    assert {copy.id for copy in index.copies(["0"], options=EraseOptions(scan=True))} == {copy.id for copy in copies}
+    assert {copy.id for copy in index.copies(["0"], scan=True)} == {copy.id for copy in copies}
     assert {copy.id for copy in index.copies(["nobody's"])} == {"nobody's"}
     report = index.erase(copies, everything=True).to_json()
     assert (report["within"], report["is_complete"]) == (["tenant"], False)
@@ -397,9 +397,9 @@ def test_a_copy_of_another_tenant_is_not_seen(engine: Engine, meddler: Meddler, 
     with pytest.raises(InputError, match="no value in tenant"):
         index.copies(texts=[text_of(SOURCE)])
     of_b = EraseOptions(scope_values={"tenant": "b"})
-    assert {copy.id for copy in index.copies(texts=[text_of(SOURCE)], options=of_b)} == {"theirs"}
+    assert {copy.id for copy in index.copies(**vars(of_b), texts=[text_of(SOURCE)])} == {"theirs"}
     with pytest.raises(InputError, match="Leave it out"):
-        index.copies(["theirs"], options=of_b)
+        index.copies(["theirs"], **vars(of_b))
 
 
 def test_copies_in_all_indices_behind_a_name_are_deleted_where_they_are(
@@ -471,7 +471,7 @@ def test_documents_that_a_filter_of_an_alias_hides_stay(engine: Engine, index: I
     Index(alias, engine).erase(Index(alias, engine).copies(["0"]))
     assert rest(engine, index) == {*OTHERS, *NOT_COPIES, *COPIES} - {"equal"}
     with pytest.raises(InputError, match="filter"):
-        Index(alias, engine).copies(["3"], options=EraseOptions(scan=True))
+        Index(alias, engine).copies(["3"], scan=True)
 
 
 @pytest.fixture
@@ -533,7 +533,7 @@ def test_texts_that_are_not_indexed_are_found_by_their_keys(engine: Engine, name
         copies = index.copies(["0"])
         found[scheme.passages is None] = {copy.id for copy in copies}
         assert copies.incomplete[0] == f"the words of body are not indexed as text in {name!r}: scan"
-        assert {copy.id for copy in index.copies(["0"], options=EraseOptions(scan=True))} == {"0", *COPIES}
+        assert {copy.id for copy in index.copies(["0"], scan=True)} == {"0", *COPIES}
     assert {"0", "equal", "near"} <= found[True]
     assert found[True] < found[False] >= {"0", *COPIES} - {"sentence"}
 

@@ -95,11 +95,11 @@ def test_a_copy_by_the_present_default_finds_the_same_and_more(
             index.add([{"_id": "simplified", "body": SIMPLIFIED}], refresh=True)
         assert [match.id for match in new.find(doc={"body": TRADITIONAL})] == ["simplified"]
         assert list(old.find(doc={"body": TRADITIONAL})) == []
-    with pytest.raises(SchemeMismatchError, match="Search them apart"):
+    with pytest.raises(SchemeMismatchError, match="Search them separately"):
         Index(f"{first},{copy}", place).find(id="1")
 
 
-def test_fields_of_the_present_default_are_made_beside_those_of_the_first(place: str, first: str) -> None:
+def test_fields_of_the_present_default_are_made_next_to_those_of_the_first(place: str, first: str) -> None:
     with Index(first, place, fields=FIELDS, prefix="dedup2") as new:
         new.init()
         assert new.backfill().written == len(DOCUMENTS)

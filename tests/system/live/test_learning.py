@@ -78,7 +78,7 @@ def test_a_backfill_learns_unless_that_was_done_before(engine: Engine, names: Ca
 
 def test_what_a_backfill_has_written_is_not_read_again_to_learn(engine: Engine, names: Callable[[], str]) -> None:
     index, meddler = filled(engine, names(), count=50), Meddler(engine)
-    learnt = Index(index.name, meddler).backfill(BackfillOptions(parallel=2)).learnt
+    learnt = Index(index.name, meddler).backfill(parallel=2).learnt
     assert isinstance(learnt, LearntRarity)
     assert [f"{DOCUMENTS.prefix}.content"] not in [each.source for each in meddler.seen if isinstance(each, ReadPage)]
     again = index.learn()
@@ -89,8 +89,8 @@ def test_few_documents_and_parts_of_an_index_are_not_learnt_from(engine: Engine,
     index = filled(engine, names(), count=19)
     assert index.backfill().learnt is None
     put(engine, index.name, 10, first=100)
-    assert index.backfill(BackfillOptions(shard=(0, 2))).learnt is None
-    assert index.backfill(BackfillOptions(filter={"match_all": {}})).learnt is None
+    assert index.backfill(shard=(0, 2)).learnt is None
+    assert index.backfill(filter={"match_all": {}}).learnt is None
     assert noted(engine, index.name) is None
     assert isinstance(index.backfill().learnt, LearntRarity)
 
@@ -111,7 +111,7 @@ def test_a_login_that_may_not_change_the_mapping_reads_no_document_to_learn(
     engine: Engine, names: Callable[[], str]
 ) -> None:
     index = filled(engine, names())
-    index.backfill(BackfillOptions(filter={"match_all": {}}))
+    index.backfill(filter={"match_all": {}})
     meddler = Meddler(engine)
 
     def refuse(operation: Operation[Any]) -> None:
@@ -178,8 +178,9 @@ def test_commands_say_what_they_learnt(tmp_path: Path) -> None:
     assert done[-1]["learnt"] is None
     [done], _ = call("learn", "articles")
     assert done["sample"] == 20
-    shown = run("learn", "articles", cwd=tmp_path, XDG_STATE_HOME=str(tmp_path))
-    assert f"similarities go by the table {done['table']} from now on" in shown.err
+    shown = run("learn", "articles", "--verbose", cwd=tmp_path, XDG_STATE_HOME=str(tmp_path))
+    assert "Learnt from 20 of 60 documents which phrases are common" in shown.err
+    assert f"The rarity table {done['table']} is in the mapping." in shown.err
 
 
 def test_what_a_load_has_written_is_not_read_again_to_learn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,11 +191,11 @@ def test_what_a_load_has_written_is_not_read_again_to_learn(tmp_path: Path, monk
     documents = tmp_path / "documents.jsonl"
     documents.write_text("\n".join(json.dumps({"id": i, **edited(corpus()[i], 5, seed=i)}) for i in range(30)))
     done = run("load", "articles", str(documents), "--field", "body", cwd=tmp_path, XDG_STATE_HOME=str(tmp_path))
-    assert "Learnt from 20 of 30 documents how rare features are" in done.err
+    assert "Learnt from 20 of 30 documents which phrases are common" in done.err
     assert not [each for each in meddler.seen if isinstance(each, ReadPage)]
 
 
-def test_a_table_that_cannot_be_kept_is_no_failure(
+def test_a_table_that_cannot_be_kept_is_not_a_failure(
     engine: Engine, names: Callable[[], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from es_simhash.cli.options.target import Target
@@ -211,7 +212,7 @@ def test_a_table_that_cannot_be_kept_is_no_failure(
     meddler.before = refuse
     monkeypatch.setattr(Target, "connect", lambda *_: meddler)
     done = run("backfill", name, cwd=tmp_path, XDG_STATE_HOME=str(tmp_path))
-    assert "How rare features are could not be kept, so the built-in table stays: Not allowed." in done.err
+    assert "The common phrases of these texts could not be stored, so built-in ones are used: Not allowed." in done.err
 
 
 def rarity_findings(index: Index) -> list[tuple[str, str]]:
@@ -225,17 +226,16 @@ def test_the_doctor_and_info_show_the_age_of_what_was_learnt(
     index = filled(engine, names())
     everything = BackfillOptions(filter={"match_all": {}})  # which does not learn
     assert rarity_findings(index) == []
-    index.backfill(everything)
+    index.backfill(**vars(everything))
     [(level, message)] = rarity_findings(index)
     assert (level, index.info().rarity) == ("note", None)
-    assert "compared by the built-in table" in message
+    assert "built-in values are used" in message
 
     learnt = index.backfill().learnt
     assert isinstance(learnt, LearntRarity)
     assert index.info().rarity == learnt
-    table = f"Texts are compared by the table of rarity {learnt.rarity.id}"
-    expected = f"{table}, learnt on {learnt.day} from 20 of 30 documents"
+    expected = f"Common phrases were learnt on {learnt.day} from 20 of 30 documents"
     assert rarity_findings(index) == [("ok", f"{expected}.")]
     put(engine, index.name, 271, first=100)
     index.backfill()
-    assert rarity_findings(index) == [("note", f"{expected}, which are 301 by now.")]
+    assert rarity_findings(index) == [("note", f"{expected}; the index now has 301.")]

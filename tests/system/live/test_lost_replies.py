@@ -68,10 +68,10 @@ def test_a_backfill_that_meets_its_own_writes_has_met_nobody_else(engine: Engine
 
 def test_the_command_says_which_it_is(engine: Engine, node: Node, name: str, tmp_path: Path) -> None:
     with losing(node) as url:
-        done = run("backfill", name, "--url", url, cwd=tmp_path, XDG_STATE_HOME=str(tmp_path))
+        done = run("backfill", name, "--url", url, "--verbose", cwd=tmp_path, XDG_STATE_HOME=str(tmp_path))
     text = " ".join((done.out + done.err).split())
-    assert f"{COUNT} written, 0 up to date, 0 gone meanwhile, 0 rejected; 0 conflicts with others' changes" in text
-    assert f"{COUNT} documents were written by requests whose replies were lost" in text
+    assert f": {COUNT:,} documents fingerprinted. " in text
+    assert f"{COUNT} documents were sent twice, because a reply was lost" in text
 
 
 def test_a_change_of_others_to_what_a_lost_request_has_written_is_a_conflict(
@@ -85,7 +85,7 @@ def test_a_change_of_others_to_what_a_lost_request_has_written_is_a_conflict(
 
     with losing(node, change) as url, closing(connect(url)) as through:
         progress = Index(name, through).backfill()
-    # What is written for that document after all meets itself, too.
+    # The late write of that document meets itself, too.
     assert (progress.conflicts, progress.resent, progress.written) == (1, COUNT, COUNT)
     assert run_plan(fingerprinted(name, Index(name, engine).documents), engine) == COUNT
 

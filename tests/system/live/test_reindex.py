@@ -119,7 +119,7 @@ def test_the_mapping_is_that_of_the_source_with_the_fields(engine: Engine, index
 
 @pytest.mark.parametrize("slices", [2, 5])
 def test_slices_do_it_together(engine: Engine, index: Index, copy: str, slices: int) -> None:
-    assert index.reindex(copy, ReindexOptions(parallel=slices)).is_whole
+    assert index.reindex(copy, parallel=slices).is_whole
     assert_copied(engine, copy, DOCUMENTS)
 
 
@@ -141,7 +141,7 @@ def test_an_asynchronous_index_does_the_same(engine: Engine, kind: str, request:
 
     async def work() -> tuple[int, bool, int]:
         async with AsyncIndex(source, url, fields=FIELDS) as index:
-            done = await index.reindex(copy, ReindexOptions(parallel=2))
+            done = await index.reindex(copy, parallel=2)
         async with AsyncIndex(copy, url) as index:
             removed = await index.remove_fields()
         return done.progress.written, done.is_whole, removed.progress.written
@@ -213,7 +213,7 @@ def test_an_old_fingerprint_does_not_stay_with_a_document_that_can_have_none_now
     assert [each.id for each in prepared.unfit] == ["0"]
 
 
-# --- stopped, changed meanwhile
+# --- stopped, changed in the meantime
 
 
 def stop(progress: Progress) -> None:
@@ -254,11 +254,11 @@ def test_what_cannot_be_done_at_first_is_tried_again(
     engine: Engine, kind: str, meddler: Meddler, index: Index, copy: str
 ) -> None:
     meddler.before = each_at_a_second_try()
-    assert index.reindex(copy, ReindexOptions(fast=kind != "embedded")).is_whole
+    assert index.reindex(copy, fast=kind != "embedded").is_whole
     assert_copied(engine, copy, DOCUMENTS)
 
 
-def test_what_is_changed_meanwhile_is_caught_up_with(
+def test_what_is_changed_in_the_meantime_is_caught_up_with(
     engine: Engine, kind: str, meddler: Meddler, index: Index, copy: str
 ) -> None:
     changed = {id_: {"title": "another", "body": f"text {id_}"} for id_ in [*list(DOCUMENTS)[:9], "new"]}
@@ -270,14 +270,14 @@ def test_what_is_changed_meanwhile_is_caught_up_with(
     assert_copied(engine, copy, DOCUMENTS | changed)
 
 
-def test_a_document_that_was_written_anew_with_a_lower_version_replaces_its_copy(
+def test_a_document_that_was_written_again_with_a_lower_version_replaces_its_copy(
     engine: Engine, index: Index, copy: str
 ) -> None:
     id_ = "id 3/é"
     for _ in range(3):
         fill(engine, index.name, {id_: DOCUMENTS[id_]})
     index.reindex(copy)
-    # As if it had been deleted so long ago that its versions began anew.
+    # As if it had been deleted so long ago that its versions began again.
     older = [Action("index", id_, {"title": "is newer"}, metadata={"version": 99, "version_type": "external"})]
     engine.perform(Bulk(copy, older, refresh=True)) if "embedded" not in type(engine).__module__ else None
     fill(engine, index.name, {id_: {"title": "another", "body": "text"}})
@@ -327,7 +327,7 @@ def test_a_document_that_the_copy_refuses_is_reported_and_the_copy_is_not_whole(
     engine.perform(CreateIndex(other, {"settings": SETTINGS, "mappings": mappings}))
     reported: list[Rejected] = []
     options = ReindexOptions(into_existing=True, aliases=(names(),))
-    done = index.reindex(other, options, on_reject=reported.append)
+    done = index.reindex(other, **vars(options), on_reject=reported.append)
     assert (done.progress.rejected, done.verified.missing, done.is_whole) == (COUNT - 128, COUNT - 128, False)
     assert {each.id for each in reported} >= {f"id {i}/é" for i in range(128, COUNT)}
     assert done.aliases == []
@@ -354,7 +354,7 @@ def test_settings_are_copied_but_for_what_belongs_to_the_source(
     }
     engine.perform(CreateIndex(name, {"settings": chosen, "mappings": MAPPINGS}))
     engine.perform(PutSettings(name, {"index.blocks.write": True}))
-    Index(name, engine, fields=FIELDS).reindex(copy, ReindexOptions(fast=True))
+    Index(name, engine, fields=FIELDS).reindex(copy, fast=True)
     there, made = (engine.perform(GetSettings(each))[each] for each in (name, copy))
     assert {each: made.get(each) for each in chosen} == {each: there.get(each) for each in chosen}
     assert set(there) - set(made) == {"index.blocks.write"}
@@ -362,15 +362,15 @@ def test_settings_are_copied_but_for_what_belongs_to_the_source(
 
 
 @servers
-def test_a_fast_copy_has_no_refreshes_and_replicas_meanwhile(
+def test_a_fast_copy_has_no_refreshes_and_replicas_in_the_meantime(
     engine: Engine, meddler: Meddler, index: Index, copy: str
 ) -> None:
     engine.perform(PutSettings(index.name, {"index.refresh_interval": "7s", "index.number_of_replicas": 1}))
-    meanwhile: list[Json] = []
-    meddler.before = once(Bulk, lambda _: meanwhile.append(engine.perform(GetSettings(copy))[copy]))
-    index.reindex(copy, ReindexOptions(fast=True))
+    interim: list[Json] = []
+    meddler.before = once(Bulk, lambda _: interim.append(engine.perform(GetSettings(copy))[copy]))
+    index.reindex(copy, fast=True)
     asked = ("index.refresh_interval", "index.number_of_replicas")
-    assert [meanwhile[0][name] for name in asked] == ["-1", "0"]
+    assert [interim[0][name] for name in asked] == ["-1", "0"]
     assert [engine.perform(GetSettings(copy))[copy][name] for name in asked] == ["7s", "1"]
     assert notes.names(engine.perform(GetMappings(copy))[copy]) == {"dedup", "_copied_from"}
 
@@ -379,7 +379,7 @@ def test_a_fast_copy_has_no_refreshes_and_replicas_meanwhile(
 def test_settings_that_a_stopped_run_left_are_set_back_by_the_next(engine: Engine, index: Index, copy: str) -> None:
     engine.perform(PutSettings(index.name, {"index.refresh_interval": "7s"}))
     with pytest.raises(RuntimeError):
-        index.reindex(copy, ReindexOptions(fast=True), on_progress=stop)
+        index.reindex(copy, fast=True, on_progress=stop)
     assert engine.perform(GetSettings(copy))[copy]["index.refresh_interval"] == "-1"
     index.reindex(copy)
     assert engine.perform(GetSettings(copy))[copy]["index.refresh_interval"] == "7s"
@@ -403,7 +403,7 @@ def test_pipelines_do_not_deal_with_documents_once_more(
     assert {each: made.get(each) for each in pipelines} == pipelines
 
 
-def test_what_a_server_sets_itself_is_no_setting_of_a_copy() -> None:
+def test_what_a_server_sets_itself_is_not_a_setting_of_a_copy() -> None:
     kept = {"index.number_of_shards": "1", "index.routing.allocation.include._tier_preference": "data_content"}
     server = {
         "index.uuid": "x",
@@ -432,7 +432,7 @@ def test_an_alias_moves_from_the_source_to_the_copy_as_it_is(
     engine.perform(UpdateAliases([{"add": {"index": index.name, "alias": alias, "is_write_index": True, **says}}]))
     engine.perform(UpdateAliases([{"add": {"index": other, "alias": alias}}]))
     before = engine.perform(GetAliases(index.name))[index.name][alias]
-    done = index.reindex(copy, ReindexOptions(aliases=(alias, new)))
+    done = index.reindex(copy, aliases=(alias, new))
     assert (done.aliases, done.late) == ([alias, new], 0)
     behind = engine.perform(GetAliases(alias))
     assert set(behind) == {copy, other}
@@ -457,7 +457,7 @@ def test_readers_of_the_alias_see_the_whole_index_at_every_moment(
     reader = threading.Thread(target=read)
     reader.start()
     try:
-        index.reindex(copy, ReindexOptions(aliases=(alias,)))
+        index.reindex(copy, aliases=(alias,))
     finally:
         is_over.set()
         reader.join()
@@ -472,7 +472,7 @@ def test_an_alias_stays_where_it_is_unless_the_copy_is_whole(
     engine.perform(UpdateAliases([{"add": {"index": index.name, "alias": alias}}]))
     index.reindex(copy)
     fill(engine, copy, {"stranger": {"title": "is not in the source"}})
-    done = index.reindex(copy, ReindexOptions(aliases=(alias,)))
+    done = index.reindex(copy, aliases=(alias,))
     assert (done.is_whole, done.aliases, done.verified.extra) == (False, [], 1)
     behind = engine.perform(GetAliases(alias))
     assert set(behind) == {index.name}
@@ -485,7 +485,7 @@ def test_documents_that_come_into_the_source_while_the_alias_moves_are_reported(
     late = {"late": {"title": "late", "body": "text"}}
     meddler.before = once(UpdateAliases, lambda _: fill(engine, index.name, late))
     reported: list[Rejected] = []
-    done = index.reindex(copy, ReindexOptions(aliases=(names(),)), on_reject=reported.append)
+    done = index.reindex(copy, aliases=(names(),), on_reject=reported.append)
     assert (done.late, done.is_whole, [each.id for each in reported]) == (1, False, ["late"])
 
 
@@ -511,7 +511,7 @@ def test_an_alias_that_a_template_gives_does_not_show_half_a_copy(
 # --- what is refused
 
 
-def test_nothing_is_done_to_an_index_that_is_no_copy(engine: Engine, index: Index, names: Callable[[], str]) -> None:
+def test_nothing_is_done_to_an_index_that_is_not_a_copy(engine: Engine, index: Index, names: Callable[[], str]) -> None:
     other = names()
     create(engine, other)
     with pytest.raises(IndexStateError, match="--into-existing"):
@@ -520,7 +520,7 @@ def test_nothing_is_done_to_an_index_that_is_no_copy(engine: Engine, index: Inde
         index.reindex(index.name)
     fill(engine, other, {"1": {"title": "is there"}})
     with pytest.raises(IndexStateError, match="already holds 1 documents"):
-        index.reindex(other, ReindexOptions(into_existing=True))
+        index.reindex(other, into_existing=True)
     assert contents(engine, other, ["1"]) == {"1": {"title": "is there"}}
 
 
@@ -528,7 +528,7 @@ def test_an_empty_index_is_filled_on_request(engine: Engine, index: Index, names
     other = names()
     create(engine, other)
     with pytest.raises(RuntimeError):
-        index.reindex(other, ReindexOptions(into_existing=True), on_progress=stop)
+        index.reindex(other, into_existing=True, on_progress=stop)
     assert index.reindex(other).is_whole
     assert_copied(engine, other, DOCUMENTS)
 
@@ -589,7 +589,7 @@ def test_a_copy_that_was_there_before_is_never_deleted(
     create(engine, copy)
     meddler.before = refusing(copy, Bulk)
     with pytest.raises(AccessError, match=r"granted\.$"):
-        index.reindex(copy, ReindexOptions(into_existing=True))
+        index.reindex(copy, into_existing=True)
     assert is_there(engine, copy)
 
 
@@ -607,7 +607,7 @@ def test_a_copy_of_another_index_or_by_another_scheme_is_refused(
 
 @servers
 def test_a_copy_that_is_in_use_is_refused(engine: Engine, index: Index, names: Callable[[], str], copy: str) -> None:
-    index.reindex(copy, ReindexOptions(aliases=(names(),)))
+    index.reindex(copy, aliases=(names(),))
     with pytest.raises(IndexStateError, match="already in use"):
         index.reindex(copy)
 
@@ -621,7 +621,7 @@ def test_aliases_that_mean_something_else_are_refused(
     engine.perform(UpdateAliases([{"add": {"index": other, "alias": alias}}]))
     for wrong in (other, index.name, copy, alias):
         with pytest.raises(InputError):
-            index.reindex(copy, ReindexOptions(aliases=(wrong,)))
+            index.reindex(copy, aliases=(wrong,))
     with pytest.raises(MissingError):
         engine.perform(GetMappings(copy))
 
@@ -638,7 +638,7 @@ def test_what_cannot_be_copied_is_refused(engine: Engine, kind: str, names: Call
         Index(first, engine).reindex(copy)
     if kind == "embedded":
         with pytest.raises(InputError, match="no aliases"):
-            Index(first, engine, fields=FIELDS).reindex(copy, ReindexOptions(aliases=("alias",)))
+            Index(first, engine, fields=FIELDS).reindex(copy, aliases=("alias",))
 
 
 @servers

@@ -13,7 +13,6 @@ from es_simhash.engines.base import Engine
 from es_simhash.errors import IndexStateError, MappingError, SchemeMismatchError
 from es_simhash.index import Index
 from es_simhash.live.removal import Removing
-from es_simhash.live.sweep.options import UpdateOptions
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, GetMappings
 from es_simhash.scheme import notes
 from es_simhash.scheme.scheme import Scheme
@@ -85,7 +84,7 @@ def test_what_cannot_be_done_at_first_is_tried_again(engine: Engine, meddler: Me
 
 @pytest.mark.parametrize("slices", [2, 5])
 def test_slices_do_it_together(engine: Engine, index: Index, slices: int) -> None:
-    assert index.remove_fields(UpdateOptions(parallel=slices)).progress.written == COUNT
+    assert index.remove_fields(parallel=slices).progress.written == COUNT
     assert contents(engine, index.name, list(DOCUMENTS)) == DOCUMENTS
 
 
@@ -120,7 +119,7 @@ def test_a_deferred_document_loses_its_status_too(engine: Engine, index: Index) 
 
 
 @servers
-def test_a_document_that_somebody_changes_meanwhile_keeps_the_change(
+def test_a_document_that_somebody_changes_in_the_meantime_keeps_the_change(
     engine: Engine, meddler: Meddler, index: Index
 ) -> None:
     changed: list[str] = []
@@ -136,7 +135,9 @@ def test_a_document_that_somebody_changes_meanwhile_keeps_the_change(
     assert contents(engine, index.name, list(DOCUMENTS)) == expected
 
 
-def test_documents_that_are_deleted_meanwhile_are_no_failures(engine: Engine, meddler: Meddler, index: Index) -> None:
+def test_documents_that_are_deleted_in_the_meantime_are_not_failures(
+    engine: Engine, meddler: Meddler, index: Index
+) -> None:
     gone: list[str] = []
 
     def take_out(bulk: Bulk) -> None:
@@ -211,7 +212,7 @@ def hit(source: Json) -> Json:
         ({"title": "a", "dedup": {"scheme": "0123456789ab", "bands": None}}, {"title": "a"}),
     ],
 )
-def test_without_scripts_the_document_is_written_anew(source: Json, left: Json) -> None:
+def test_without_scripts_the_document_is_written_again(source: Json, left: Json) -> None:
     removing = Removing(Documents(Scheme(), FIELDS), by_script=False)
     [(_, action)] = removing.prepare([hit(source)]).updates
     assert (action.op_type, action.body) == ("index", left)

@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 from fnmatch import fnmatch
+from importlib.metadata import metadata
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +153,12 @@ def test_the_image_has_one_python_both_clients_and_the_script() -> None:
     run = re.search(r'^CMD \["sh", "/demo/(.+)"\]$', DOCKERFILE, re.MULTILINE)
     assert run
     assert f"compose/{run[1]}" in copied()
+
+
+def test_the_image_has_every_licence_that_the_package_names() -> None:
+    named = metadata("es-simhash").get_all("License-File")
+    assert named
+    assert {*named} <= {*copied()}
 
 
 @pytest.mark.parametrize("line", COMMANDS)

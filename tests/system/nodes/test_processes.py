@@ -89,7 +89,7 @@ os.kill(os.getpid(), signal.SIGKILL)
     assert ends_soon(int(run.stdout))
 
 
-def test_a_timeout_that_is_no_number_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_timeout_that_is_not_a_number_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ES_SIMHASH_NODE_TIMEOUT", "soon")
     with pytest.raises(NodeError, match="ES_SIMHASH_NODE_TIMEOUT is 'soon'"):
         node_of_script(tmp_path, "").start()

@@ -20,7 +20,7 @@ from tests.support.distinct import (
     APART,
     TEXTS,
     by_fingerprints,
-    by_texts,
+    by_text,
     filled,
     folded_by_hand,
     ranked,
@@ -204,7 +204,7 @@ def pages(index: Index, body: Json, **more: Any) -> list[DistinctPage]:
 def check(index: Index, body: Json) -> None:
     """Compare a search with the same one of the engine, as a whole and page by page."""
     hits = ranked(index, body)
-    expected = folded_by_hand(hits, by_texts(index))
+    expected = folded_by_hand(hits, by_text(index))
     assert 2 < len(expected) < len(hits)
     whole = index.search({**body, "size": 1000}, distinct=True, with_texts=True)
     assert shown(whole) == expected
@@ -241,7 +241,7 @@ def test_a_page_of_a_list_that_ends_early_names_the_reason(index: Index, body: J
     assert (sum(page.read for page in found), found[-1].limit, found[-1].at_end) == (hits, limit, False)
     assert not any(page.limit or page.at_end for page in found[:-1])
     hits_of_engine = ranked(index, with_end(body, 40)[0], hits)
-    expected = folded_by_hand(hits_of_engine, by_texts(index))
+    expected = folded_by_hand(hits_of_engine, by_text(index))
     assert [each.hit["_id"] for page in found for each in page] == list(expected)
     whole = index.search({**body, "size": 40}, distinct=True, with_texts=True, window=40)
     assert shown(whole) == expected
@@ -295,7 +295,7 @@ CHANCE_OF_ELASTICSEARCH: dict[str, Json] = {
 
 def check_chance(index: Index, body: Json) -> None:
     """Read all pages, and compare what they have with all hits: none comes twice, and none is lost but duplicates."""
-    is_near = by_texts(index)
+    is_near = by_text(index)
     everything = {hit["_id"] for hit in ranked(index, {key: each for key, each in body.items() if key == "query"})}
     for distinct, window in ((False, 100), (True, 7), (True, 100)):
         page = index.search({**body, "size": 9}, distinct=distinct, paged=True, window=window)
@@ -402,7 +402,7 @@ def test_no_more_is_read_than_the_index_allows(engine: Engine, names: Callable[[
 
 
 @servers
-def test_what_a_search_asks_for_beside_hits_is_asked_once(engine: Engine, index: Index) -> None:
+def test_what_a_search_asks_for_next_to_hits_is_asked_once(engine: Engine, index: Index) -> None:
     counted = Counted(engine)
     body = {**ALL, "aggs": {"langs": {"terms": {"field": "lang"}}}, "size": 9}
     page = Index(index.name, counted).search(body, distinct=True, window=3, with_texts=True)
@@ -427,7 +427,7 @@ def test_what_a_search_pipeline_leaves_out_is_not_taken_for_the_end(index: Index
     pipeline = {"response_processors": [{"truncate_hits": {"target_size": 30}}]}
     body = {**ALL, "search_pipeline": pipeline}
     page = index.search({**body, "size": 50}, distinct=True)
-    assert shown(page) == folded_by_hand(ranked(index, ALL, 30), by_texts(index))
+    assert shown(page) == folded_by_hand(ranked(index, ALL, 30), by_text(index))
     assert (page.read, page.limit, page.at_end) == (30, "the search pipeline", False)
-    with pytest.raises(InputError, match="What the search pipeline finds is no list with further pages"):
+    with pytest.raises(InputError, match="The results of the search pipeline have a single page"):
         index.search(body, distinct=True, paged=True)

@@ -12,7 +12,7 @@ from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import Engine
 from es_simhash.index import Index
 from es_simhash.plans.operations import Action, Bulk, UpdateAliases
-from tests.support.distinct import APART, FIELDS, TEXTS, by_texts, filled, folded_by_hand, ranked, with_apart
+from tests.support.distinct import APART, FIELDS, TEXTS, by_text, filled, folded_by_hand, ranked, with_apart
 from tests.support.rest_engines import engine_over, new_name
 from tests.support.whole_indices import ENGINES
 from tools.nodes import Node
@@ -44,7 +44,7 @@ def several(engine: Engine, names: Callable[[], str]) -> tuple[str, str]:
 def check(index: Index, body: Json) -> None:
     """Compare a search with one of the engine, folded by hand, as a whole and page by page."""
     hits = ranked(index, body)
-    expected = folded_by_hand(hits, by_texts(index, lambda hit: hit["_source"]), name_of)
+    expected = folded_by_hand(hits, by_text(index, lambda hit: hit["_source"]), name_of)
     assert 2 < len(expected) < len(hits)
     whole = index.search({**body, "size": 1000}, distinct=True)
     assert {name_of(each.hit): [f"{one.index} {one.id}" for one in each.similar] for each in whole} == expected

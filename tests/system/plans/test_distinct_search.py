@@ -19,7 +19,7 @@ from es_simhash.plans.distinct.pages import Cursor, DistinctPage, SearchOptions,
 from es_simhash.plans.operations import Action, Bulk, CloseReader, OpenReader, Operation, Reader, UpdateAliases
 from es_simhash.scheme.scheme import Scheme
 from tests.support.corpus import corpus
-from tests.support.distinct import ALL, FIELDS, TEXTS, by_fingerprints, by_texts, filled, folded_by_hand, ranked, shown
+from tests.support.distinct import ALL, FIELDS, TEXTS, by_fingerprints, by_text, filled, folded_by_hand, ranked, shown
 from tests.support.whole_indices import ENGINES
 
 
@@ -39,7 +39,7 @@ QUERIES: list[Json] = [
 def test_each_hit_is_folded_under_the_first_that_it_duplicates(index: Index, body: Json) -> None:
     hits = ranked(index, body)
     page = index.search({**body, "size": 1000}, distinct=True)
-    assert shown(page) == folded_by_hand(hits, by_texts(index))
+    assert shown(page) == folded_by_hand(hits, by_text(index))
     assert page.at_end
     assert page.read == len(hits)
     assert [each.hit for each in page] == [hit for hit in hits if hit["_id"] in shown(page)]
@@ -59,7 +59,7 @@ def test_the_pages_together_are_the_distinct_hits_of_the_whole(index: Index, win
     assert all(len(page) == size for page in pages[:-1])
     assert [page.at_end for page in pages] == [False] * (len(pages) - 1) + [True]
     assert sum(page.read for page in pages) == whole.read
-    # What is read of a later page is folded there.
+    # Hits of a later page are folded there.
     folded = [match.id for page in pages for each in page for match in each.similar]
     assert len(folded) == len(set(folded))
 

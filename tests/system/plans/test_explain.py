@@ -115,7 +115,7 @@ def test_the_same_text_is_reported(index: Index) -> None:
     assert {part.kind for part in found.parts} == {"equal"}
 
 
-def test_unrelated_texts_are_no_candidates(index: Index) -> None:
+def test_unrelated_texts_are_not_candidates(index: Index) -> None:
     found = index.explain("0", "1")
     assert found.verdict.code == "no-candidate"
     assert found.evidence.bits
@@ -218,7 +218,7 @@ def test_a_server_that_does_not_identify_itself_is_still_asked() -> None:
 
 
 def test_what_cannot_be_explained_is_refused(engine: Engine, names: Callable[[], str], index: Index) -> None:
-    with pytest.raises(MissingError, match="There is no document 'nobody'"):
+    with pytest.raises(MissingError, match="has no document 'nobody'"):
         index.explain("0", "nobody")
     with pytest.raises(InputError, match="was given twice"):
         index.explain("0", "0")

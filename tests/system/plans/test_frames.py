@@ -52,7 +52,7 @@ def test_new_rows_are_checked_as_documents_are(index: Index) -> None:
     assert (checked.id, checked.is_new) == ("new", True)
 
 
-def test_a_row_that_is_no_document_is_rejected_and_the_others_are_written(index: Index) -> None:
+def test_a_row_that_is_not_a_document_is_rejected_and_the_others_are_written(index: Index) -> None:
     frame = polars.DataFrame({"_id": ["a", "b"], "body": ["One text.", "Another text."], "price": [float("nan"), 1.5]})
     written = index.add(frame, refresh=True)
     assert written.done == 1

@@ -78,7 +78,7 @@ def canonical(index: Index, *ids: str) -> set[str]:
 
 
 def reconcile(index: Index, incremental: bool = True) -> None:
-    with index.group(GroupOptions(incremental=incremental)) as grouped:
+    with index.group(incremental=incremental) as grouped:
         index.write_groups(grouped)
 
 
@@ -177,7 +177,7 @@ def test_a_document_that_stands_for_its_group_does_so_after_a_small_change(index
     assert canonical(index, "a", "b") == {"a"}
 
 
-def test_what_a_request_changes_or_deletes_is_no_match_in_it(index: Index) -> None:
+def test_what_a_request_changes_or_deletes_is_not_a_match_in_it(index: Index) -> None:
     add(index, {"a": TEXTS[0], "b": TEXTS[1]})
     index.add(
         [
@@ -215,7 +215,9 @@ def test_a_match_without_a_group_stands_for_the_new_one(engine: Engine, names: C
     assert own(index, "other") == {"other": {}}
 
 
-def test_if_it_changes_meanwhile_the_new_ones_stand_for_themselves(engine: Engine, names: Callable[[], str]) -> None:
+def test_if_it_changes_in_the_meantime_the_new_ones_stand_for_themselves(
+    engine: Engine, names: Callable[[], str]
+) -> None:
     plain = made(engine, names, Policy())
     add(plain, {"old": TEXTS[0]}, refresh=True)
     plain.init(policy=ONLINE)
@@ -318,7 +320,7 @@ def test_a_document_that_joins_two_groups_is_put_right(engine: Engine, names: Ca
     reconcile(index)
     add(index, {"b": middle})
     assert groups(index, "a", "b", "c") in (sets("a b", "c"), sets("b c", "a"))
-    with index.group(options) as grouped:
+    with index.group(**vars(options)) as grouped:
         index.write_groups(grouped)
     assert groups(index, "a", "b", "c") == sets("a b c")
 

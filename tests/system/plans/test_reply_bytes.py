@@ -9,8 +9,6 @@ import pytest
 
 from es_simhash import Index
 from es_simhash.cli.jobs.sample import sample_of_index
-from es_simhash.live.backfill.options import BackfillOptions
-from es_simhash.live.erase.copies import EraseOptions
 from tests.support.long_documents import FIELDS, MOST_AT_ONCE, SCHEME, document
 from tests.support.reading import never
 from tests.support.recorded_requests import recorded_requests
@@ -55,8 +53,8 @@ READS: dict[str, Callable[[Index], Any]] = {
     "search": lambda index: index.search({"query": {"match_all": {}}, "size": 20}, distinct=True, estimate=True),
     "doctor": lambda index: index.doctor(),
     "sample": lambda index: sample_of_index(index.engine, index.name, FIELDS, None, 100, never),
-    "find copies": lambda index: index.copies(["d30"], options=EraseOptions(scan=True)),
-    "backfill": lambda index: index.backfill(BackfillOptions(refresh_stale=True)),
+    "find copies": lambda index: index.copies(["d30"], scan=True),
+    "backfill": lambda index: index.backfill(refresh_stale=True),
     "learn": lambda index: index.learn(),
     "write": lambda index: index.add({"_id": id_, **each} for id_, each in DOCUMENTS.items()),
 }

@@ -21,7 +21,7 @@ from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import EngineError
-from es_simhash.groups.of_texts import dedup
+from es_simhash.groups.of_texts import group_texts
 from es_simhash.groups.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.plans.operations import GetMappings, Search
@@ -142,7 +142,7 @@ def test_find_says_what_the_scope_says_of_every_two_values(engine: Engine, index
     documents = indexed(engine, index.name, path)
     assert len(documents) > 3
     for scope in scopes(path):
-        found = index.find_many(ids=documents, size=1000, scope=scope)
+        found = index.find_many(ids=list(documents), size=1000, scope=scope)
         for id_, matches in zip(documents, found, strict=True):
             own = scope.values_of(documents[id_])
             assert {match.id for match in matches} == expected(scope, documents, own, id_), documents[id_]
@@ -182,7 +182,7 @@ def test_all_verbs_mean_the_same_tenant(engine: Engine, index: Index, path: str)
         with opened.group() as grouped:
             assert sorted(sorted(member.id for member in group.members) for group in grouped) == together
         triples = [(id_, each["body"], {path: each.get(path)}) for id_, each in documents.items()]
-        with dedup(triples, ALONE, GroupOptions(scope=scope)) as found:
+        with group_texts(triples, ALONE, GroupOptions(scope=scope)) as found:
             assert sorted(sorted(map(str, group)) for group in found.ids()) == together
         for group in together:
             copies = opened.copies(group[:1])
@@ -240,7 +240,7 @@ def test_a_cluster_that_takes_no_patterns_is_asked_without(engine: Engine, index
 
     strict = WithoutPatterns()
     documents, scope = indexed(engine, index.name, "keyword"), Scope(("keyword",))
-    found = list(Index(index.name, strict).find_many(ids=documents, size=1000, scope=scope))
+    found = list(Index(index.name, strict).find_many(ids=list(documents), size=1000, scope=scope))
     assert strict.refused == 1
     for id_, matches in zip(documents, found, strict=True):
         assert {match.id for match in matches} == expected(scope, documents, scope.values_of(documents[id_]), id_)
@@ -249,7 +249,7 @@ def test_a_cluster_that_takes_no_patterns_is_asked_without(engine: Engine, index
 def test_erasing_goes_on_while_what_it_finds_are_copies_of_other_tenants(
     engine: Engine, kind: str, request: pytest.FixtureRequest
 ) -> None:
-    """Where no filter keeps tenants apart, hundreds of them have the same text, and one's copies come last."""
+    """If no filter keeps tenants apart, hundreds of them have the same text, and one's copies come last."""
     index = Index(new_name(), engine, fields=["body"], scheme=ALONE)
     mapped = {"tenant": {"type": "object", "enabled": False}}
     index.init(

@@ -20,7 +20,7 @@ from es_simhash.errors import MappingError
 from es_simhash.index import Index
 from es_simhash.scheme.scheme import Scheme
 from tests.support.corpus import corpus, edited
-from tests.support.distinct import by_texts, folded_by_hand, ranked, shown
+from tests.support.distinct import by_text, folded_by_hand, ranked, shown
 
 FIELDS = ["title", "body"]
 EVERYTHING: Json = {"query": {"match_all": {}}, "sort": ["_doc"]}
@@ -170,7 +170,7 @@ def test_what_is_found_is_what_is_near_and_in_scope(
     opened, options = scoped
     expected = found_by_hand(index, scope, estimate)
     assert any(expected.values())
-    found = opened.find_many(ids=expected, size=1000, estimate=estimate, **options)
+    found = opened.find_many(ids=list(expected), size=1000, estimate=estimate, **options)
     assert {id_: [match.id for match in matches] for id_, matches in zip(expected, found, strict=True)} == expected
 
 
@@ -178,7 +178,7 @@ def test_what_the_server_cannot_filter_is_found_as_well(index: Index, engine: En
     unmapped = filled(engine, names(), UNMAPPED, scheme=ALONE)
     for scope in SCOPES:
         expected = found_by_hand(index, scope, estimate=True)
-        found = unmapped.find_many(ids=expected, size=1000, estimate=True, scope=scope)
+        found = unmapped.find_many(ids=list(expected), size=1000, estimate=True, scope=scope)
         assert {id_: [match.id for match in matches] for id_, matches in zip(expected, found, strict=True)} == expected
 
 
@@ -241,7 +241,7 @@ def test_hits_are_folded_in_scope_only(
     index: Index, scoped: tuple[Index, Json], scope: Scope, window: int, source: Any
 ) -> None:
     opened, options = scoped
-    is_near = by_texts(index, lambda hit: DOCUMENTS[hit["_id"]])
+    is_near = by_text(index, lambda hit: DOCUMENTS[hit["_id"]])
     hits = [hit for hit in ranked(index, EVERYTHING) if DOCUMENTS[hit["_id"]]["body"]]
     expected = folded_by_hand(
         hits, lambda a, b: are_in_scope(scope, *(DOCUMENTS[each["_id"]] for each in (a, b))) and is_near(a, b)
@@ -335,7 +335,7 @@ def test_a_tenant_of_many_finds_what_it_finds_alone(engine: Engine, names: Calla
     for tenant in ("acme", "zeta"):
         own = {id_: each for id_, each in DOCUMENTS.items() if texts_at(each, path) == {tenant} and each["body"]}
         alone = filled(engine, names(), MAPPED, own, scheme=scheme)
-        found, expected = (list(each.find_many(ids=own, size=1000)) for each in (together, alone))
+        found, expected = (list(each.find_many(ids=list(own), size=1000)) for each in (together, alone))
         assert [as_alone(each) for each in found] == [as_alone(each) for each in expected]
         assert any(found)
         new = [{**each, "_id": f"new-{id_}"} for id_, each in own.items()]

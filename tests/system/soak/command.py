@@ -70,5 +70,5 @@ class Command:
 
     @property
     def said(self) -> str:
-        """What it has said beside its results."""
+        """The messages next to its results."""
         return self._err.read_text(encoding="utf-8")

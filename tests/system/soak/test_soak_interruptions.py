@@ -1,4 +1,4 @@
-"""A backfill that is killed, or whose documents others change meanwhile, ends with every document right."""
+"""A backfill that is killed, or whose documents others change in the meantime, ends with every document right."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_run_that_is_killed_again_and_again_goes_on_each_time(
 
 
 @pytest.mark.nightly
-def test_others_change_texts_meanwhile(node: Node, fill: Fill, begin: Begin, scale: Scale) -> None:
+def test_others_change_texts_in_the_meantime(node: Node, fill: Fill, begin: Begin, scale: Scale) -> None:
     index = fill(node)
     numbers = index.some(0.05)
     writer = Writer(index, numbers)

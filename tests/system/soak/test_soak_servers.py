@@ -45,7 +45,7 @@ def test_a_server_that_is_restarted_in_the_middle(small_node: Node, fill: Fill, 
 def test_a_server_that_refuses_for_now(small_node: Node, fill: Fill, begin: Begin) -> None:
     index = fill(small_node, shards=5)
     writer = Writer(index, index.some(0.0005), span=0.1)  # few, since they are refused as well
-    command = begin(index, "--parallel", "4", "--max-rate", str(index.count // 6))
+    command = begin(index, "--workers", "4", "--max-rate", str(index.count // 6))
     writer.start()
     done = command.ended()
     writer.ended()
@@ -77,7 +77,7 @@ def assert_stopped(command: Command) -> None:
 
 
 @pytest.mark.long
-def test_a_disk_that_fills_up_meanwhile(small_node: Node, fill: Fill, begin: Begin) -> None:
+def test_a_disk_that_fills_up_in_the_meantime(small_node: Node, fill: Fill, begin: Begin) -> None:
     index = fill(small_node, 8_000)
     command = begin(index, "--max-rate", "200")
     command.await_written(1_000)

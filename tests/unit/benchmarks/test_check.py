@@ -1,4 +1,4 @@
-"""Ratios measured anew are compared with those of the same tables, rows and columns of the pages."""
+"""Ratios measured again are compared with those of the same tables, rows and columns of the pages."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_ratio_is_compared_with_that_of_its_row_and_column() -> None:
     assert worse == 1
 
 
-def test_what_is_better_is_no_regression() -> None:
+def test_what_is_better_is_not_a_regression() -> None:
     [(table, worse)] = compared([watched(["ours, one", "1.00", "0.10", "0.10"])], tables_of(PAGE))
     assert worse == 0
     assert {row[3] for row in table.rows} == {""}
@@ -69,9 +69,9 @@ def test_a_ratio_that_the_page_lacks_is_shown_and_no_regression(row: str, title:
 
 def test_a_column_of_tables_side_by_side_is_that_of_its_own_table() -> None:
     columns = ["", "here: p50, ms", "× peer", "there: p50, ms", "× peer"]
-    beside = Table("Latency", columns, rows=[["ours", "1.00", "1.00", "9.00", "2.00"]])
+    finding = Table("Latency", columns, rows=[["ours", "1.00", "1.00", "9.00", "2.00"]])
     fresh = Table("Latency", columns, rows=[["ours", "1.00", "1.10", "9.00", "2.50"]])
-    pages = {("Finding", "Latency"): beside}
+    pages = {("Finding", "Latency"): finding}
     [(table, worse)] = compared([Watched("Finding", lambda: [fresh], "ours", ".*× peer", 0.2)], pages)
     assert [(row[0], row[3]) for row in table.rows] == [
         ("Latency: ours: here: × peer", ""),

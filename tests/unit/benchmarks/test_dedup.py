@@ -1,4 +1,4 @@
-"""Deduplication beside peers: their environments, what their processes may import, and what counts as found."""
+"""Deduplication alongside peers: their environments, what their processes may import, and what counts as found."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 # ---- environments
 
 
-def test_an_environment_is_made_once_and_anew_for_other_requirements(commands: list[list[str]], tmp_path: Path) -> None:
+def test_an_environment_is_made_once_and_again_for_other_requirements(
+    commands: list[list[str]], tmp_path: Path
+) -> None:
     peer = Peer("peer", "1.0", ("numpy==2.0",))
     python = peer.python(tmp_path)
     assert python == str(tmp_path / "peer" / "bin" / "python")

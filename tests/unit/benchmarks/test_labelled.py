@@ -42,7 +42,7 @@ def test_nothing_ranked_finds_nothing() -> None:
     assert (found.precision.value, found.recall.value, found.best, found.candidates) == (None, 0, Best(0, 1), 0)
 
 
-def test_groups_are_scored_beside_the_pairs_that_connect_them() -> None:
+def test_groups_are_scored_next_to_the_pairs_that_connect_them() -> None:
     chain = {at("1", "1 near"): 1.0, at("1 near", "1 same"): 1.0, at("2", "3"): 1.0}
     found = judged(SET, Ranked.of(chain, 0.5, SET.truth).found(SET))
     assert found.f1.value == pytest.approx(2 * 2 / (2 * 2 + 1 + 53))

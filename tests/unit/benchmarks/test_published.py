@@ -39,7 +39,7 @@ def records_of_core() -> list[dict[str, Any]]:
     return found
 
 
-def test_core_prints_its_columns_with_the_published_rows_beside_ours(
+def test_core_prints_its_columns_with_the_published_rows_next_to_ours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = rows(tmp_path / "core.jsonl", records_of_core())

@@ -1,4 +1,4 @@
-"""What is planted for the benchmark of passages."""
+"""The quotations planted for the benchmark of passages."""
 
 from __future__ import annotations
 

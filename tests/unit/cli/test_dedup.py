@@ -84,7 +84,7 @@ def test_the_summary_says_where_texts_part(tmp_path: Path) -> None:
     done = run("dedup", "news.jsonl", "--field", "body", "--json", cwd=tmp_path)
     valley = lines(done)[-1]["summary"]["valley"]
     assert 0.4 < valley < 0.9
-    assert f"Your texts part at {valley:g}" in done.err
+    assert f"Few pairs are about {valley:g} similar" in done.err
     assert f"--similarity {valley:g}" in done.err
     histogram = run("tune", "news.jsonl", "--field", "body", "--histogram", "--json", cwd=tmp_path)
     [found] = lines(histogram)
@@ -102,12 +102,42 @@ def test_a_chain_has_several_canonical_documents_each_with_its_duplicates(tmp_pa
     kept = [json.loads(line)["id"] for line in (tmp_path / "kept").read_text(encoding="utf-8").splitlines()]
     assert {*standing.values()} == {*kept} > {"0"}
     assert sorted([*kept, *duplicates]) == [each["id"] for each in chain]
-    dedup(tmp_path, "--similarity", "0.8", "--output-format", "csv", "-o", "groups.csv", documents=chain)
+    dedup(tmp_path, "--similarity", "0.8", "-o", "groups.csv", documents=chain)
     head, *rows = csv.reader((tmp_path / "groups.csv").read_text(encoding="utf-8").splitlines())
     assert head == ["group", "id", "canonical", "is_canonical", "similarity", "distance", "standard_error"]
     assert [row[:4] for row in rows] == [
         [group["group"], each["id"], each["canonical"], str(int(each["is_canonical"]))] for each in group["members"]
     ]
+
+
+@pytest.mark.parametrize(("ending", "delimiter"), [("csv", ","), ("tsv", "\t")])
+def test_what_is_kept_of_a_table_is_a_table_with_the_same_columns(tmp_path: Path, ending: str, delimiter: str) -> None:
+    rows = [
+        ["_id", "body", "empty", "sum", "note"],
+        ["a", TEXT, "", "=1+1", 'two\nlines, and a "quote"'],
+        ["b", TEXT, "", "-2", ""],
+        ["c", OTHER, "", "007", "é"],
+    ]
+    source, kept = tmp_path / f"news.{ending}", tmp_path / f"kept.{ending.upper()}"
+    with source.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter=delimiter).writerows(rows)
+    run("dedup", str(source), "--field", "body", "--canonical-only", str(kept), cwd=tmp_path)
+    with kept.open(encoding="utf-8", newline="") as file:
+        assert list(csv.reader(file, delimiter=delimiter)) == [rows[0], rows[1], rows[3]]
+
+
+def test_what_is_kept_of_json_can_be_a_table(tmp_path: Path) -> None:
+    documents: list[dict[str, Any]] = [
+        {"id": "a", "body": TEXT, "tags": ["x", "y"]},
+        {"id": "b", "body": OTHER, "n": 3},
+    ]
+    dedup(tmp_path, "--canonical-only", "kept.csv", documents=documents)
+    with (tmp_path / "kept.csv").open(encoding="utf-8", newline="") as file:
+        assert list(csv.reader(file)) == [
+            ["id", "body", "tags", "n"],
+            ["a", TEXT, '["x", "y"]', ""],
+            ["b", OTHER, "", "3"],
+        ]
 
 
 def test_what_an_expression_finds_is_left_out_of_texts(tmp_path: Path) -> None:
@@ -201,7 +231,7 @@ def test_only_documents_in_scope_are_grouped(
     assert sorted("".join(sorted(ids(each))) for each in found) == groups
     assert last["summary"]["unscoped"] == lacking
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "1 document without a value of the scope" in page
+    assert "1 document has no value in a field of the scope" in page
     assert options[1] in page
 
 
@@ -209,9 +239,12 @@ def test_documents_without_a_value_of_the_scope_are_named_in_the_summary(tmp_pat
     path = tmp_path / "news.jsonl"
     path.write_text("".join(json.dumps(each) + "\n" for each in SCOPED), encoding="utf-8")
     done = run("dedup", str(path), "--id-field", "id", "--field", "body", "--within", "tenant", cwd=tmp_path)
-    assert "1 document without a value of the scope" in done.err
+    assert "1 document has no value in a field of the scope" in done.err
     done = run("dedup", str(path), "--field", "body", "--within", "tennant", cwd=tmp_path, code=2)
-    assert "has the field tennant. They have: id, tenant, source, at, body. Was 'tenant' for 'tennant'" in done.err
+    assert (
+        "has the field tennant. They have: id, tenant, source, at, body. Did you mean 'tenant' instead of 'tennant'?"
+        in done.err
+    )
 
 
 IDS = ("=cmd()", "-1", "+x", "a\rb")
@@ -221,7 +254,7 @@ IDS = ("=cmd()", "-1", "+x", "a\rb")
 def test_ids_that_a_spreadsheet_would_calculate_are_text_in_tables(tmp_path: Path, command: str) -> None:
     rows = "".join(json.dumps({"id": id_, "body": "the same text in all of them"}) + "\n" for id_ in IDS)
     (tmp_path / "news.jsonl").write_text(rows, encoding="utf-8")
-    given = ("--output", "groups.csv", "--output-format", "csv")
+    given = ("--output", "groups.csv")
     if command == "dedup":
         run("dedup", "news.jsonl", *given, cwd=tmp_path)
     else:
@@ -235,3 +268,17 @@ def test_ids_that_a_spreadsheet_would_calculate_are_text_in_tables(tmp_path: Pat
         assert "+x\tin the index\t=cmd()\t" in run("check", "news", "news.jsonl", cwd=tmp_path).out
     with (tmp_path / "groups.csv").open(encoding="utf-8", newline="") as file:
         assert sorted(row["id"] for row in csv.DictReader(file)) == sorted(["'=cmd()", "-1", "'+x", "a\rb"])
+
+
+def test_dates_that_cannot_be_read_are_counted_and_none_at_all_is_an_error(tmp_path: Path) -> None:
+    dates = {"a": "03/01/2021", "b": "2021-03-02", "c": "x"}
+    rows = [{"id": name, "body": TEXT, "published": date} for name, date in dates.items()]
+    path = tmp_path / "dated.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    done = run("dedup", str(path), "--canonical", "oldest:published", cwd=tmp_path)
+    assert "Warning: 2 documents without a date that oldest:published can read come last." in done.err
+    assert json.loads(done.out)["members"][0]["id"] == "b"
+    path.write_text("".join(json.dumps({**row, "published": "x"}) + "\n" for row in rows), encoding="utf-8")
+    done = run("dedup", str(path), "--canonical", "newest:published", cwd=tmp_path, code=None)
+    assert done.code != 0
+    assert "No document has a date that newest:published can read" in done.err

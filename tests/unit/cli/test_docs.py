@@ -44,5 +44,17 @@ def test_the_installation_names_existing_extras_and_packages() -> None:
     assert set(re.findall(r"--group (\w+)", typed)) <= set(PROJECT["dependency-groups"])
 
 
+def test_no_two_extras_install_the_same() -> None:
+    extras = PROJECT["project"]["optional-dependencies"]
+    assert len({tuple(sorted(needed)) for needed in extras.values()}) == len(extras)
+
+
+def test_the_project_names_every_python_that_it_is_tested_on() -> None:
+    named = {each.rpartition(" ")[2] for each in PROJECT["project"]["classifiers"] if ":: 3." in each}
+    workflow = "".join(path.read_text(encoding="utf-8") for path in (ROOT / ".github" / "workflows").glob("*.yml"))
+    assert set(re.findall(r"\b3\.1\d\b", workflow)) <= named
+    assert "3.14" in named
+
+
 def test_the_page_has_every_setting_of_profiles() -> None:
     assert re.findall(r"^\| `(\w+)` \|", part("profiles"), re.MULTILINE) == list(SETTINGS)

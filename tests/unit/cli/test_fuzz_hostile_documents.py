@@ -73,7 +73,7 @@ def test_what_commands_print_and_write_of_hostile_documents_is_harmless(
     done("explain", "news", "--report", "why.html", *engine, "--", first, second)
     [group] = map(json.loads, done("group", "news", "--report", "groups.html", *engine).out.splitlines())
     assert {each["id"] for each in group["members"]} == {each["id"] for each in documents}
-    done("group", "news", "--output", "groups.csv", "--output-format", "csv", *engine)
+    done("group", "news", "--output", "groups.csv", *engine)
     for page in ("why.html", "groups.html"):
         assert_page_is_inert((folder / page).read_text(encoding="utf-8"))
     with (folder / "groups.csv").open(encoding="utf-8", newline="") as file:

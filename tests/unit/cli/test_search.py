@@ -13,9 +13,9 @@ from es_simhash.plans.distinct.pages import DistinctPage
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"at_end": True}, "0 distinct hits of 40 read."),
+        ({"at_end": True}, "0 hits without near-duplicates, of 40 read."),
         ({"at_end": False}, "There are more hits, and a hit may stand for more documents."),
-        ({"at_end": False, "limit": "k"}, "No more can be read: k."),
+        ({"at_end": False, "limit": "k"}, "The list ends here: k."),
     ],
     ids=str,
 )

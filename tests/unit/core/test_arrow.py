@@ -32,7 +32,7 @@ def test_null_is_an_empty_text(column: Any) -> None:
     assert list(each_text(column)) == ["x", "", "中"]
 
 
-def test_texts_that_are_no_column_stay_what_they_are() -> None:
+def test_texts_that_are_not_column_stay_what_they_are() -> None:
     texts = ["x"]
     assert each_text(texts) is texts
 
@@ -40,7 +40,7 @@ def test_texts_that_are_no_column_stay_what_they_are() -> None:
 def test_texts_are_one_column_of_texts() -> None:
     with pytest.raises(InputError, match=r"has 2: 'id', 'body'\. Select one, or name those"):
         each_text(pa.table({"id": [1], "body": ["x"]}))
-    with pytest.raises(InputError, match="The column 'n' has the type int64, which is no text"):
+    with pytest.raises(InputError, match="The column 'n' has the type int64, which is not text"):
         each_text(pa.table({"n": [1]}))
     with pytest.raises(TextError, match="not valid UTF-8"):
         list(each_text(pa.array([b"\xff"]).view(pa.string())))

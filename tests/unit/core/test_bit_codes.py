@@ -47,7 +47,7 @@ def test_a_value_that_does_not_fit_is_refused_by_name(value: int, bits: int) -> 
 
 
 @pytest.mark.parametrize("value", [1.9, "a", None])
-def test_what_is_no_integer_is_refused(value: object) -> None:
+def test_what_is_not_an_integer_is_refused(value: object) -> None:
     with pytest.raises(HashError, match="Give integers"):
         arrays.from_ints([value], 64)  # type: ignore[list-item]
 

@@ -15,7 +15,7 @@ ORDERING = set("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u20
 
 
 def obeyed(text: str) -> list[str]:
-    """What is a control character to Unicode, or orders or ends what stands beside it."""
+    """Unicode's control characters, and those that order or end their neighbours."""
     return [
         each
         for each in text

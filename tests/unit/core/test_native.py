@@ -36,7 +36,7 @@ def test_kernels_of_this_version_are_taken(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_kernels_of_another_version_are_named_and_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "es_simhash_native", of_version("0.0.9"))
-    with pytest.warns(RuntimeWarning, match=f"0.0.9 does not fit.*pip install es-simhash-native=={__version__}"):
+    with pytest.warns(RuntimeWarning, match=f"0.0.9 does not match.*pip install es-simhash-native=={__version__}"):
         assert native() is None
 
 

@@ -81,7 +81,7 @@ def test_the_threads_keep_no_process_from_ending() -> None:
     assert all(next(made))
 
 
-def test_an_interruption_while_a_thread_starts_is_no_other_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interruption_while_a_thread_starts_is_not_an_other_error(monkeypatch: pytest.MonkeyPatch) -> None:
     start = Thread.start
 
     def start_and_be_interrupted(thread: Thread) -> None:

@@ -60,7 +60,7 @@ class OwnClient(elasticsearch.Elasticsearch):
     """A user's own kind of client."""
 
 
-def connected(target: object = None, **options: Any) -> object:
+def connected(target: Any = None, **options: Any) -> object:
     """What connect_async gives, closed again."""
 
     async def connect_and_close() -> object:
@@ -132,7 +132,7 @@ def test_connect_and_connect_async_refuse_the_other_kind_of_client() -> None:
 
 
 @pytest.mark.parametrize("target", [7, object(), [ADDRESS], b"http://127.0.0.1"])
-def test_other_objects_are_refused(target: object) -> None:
+def test_other_objects_are_refused(target: Any) -> None:
     with pytest.raises(InputError, match="Cannot connect to a"):
         connect(target)
 
@@ -245,7 +245,7 @@ def test_a_server_that_does_not_identify_itself(answer: Answer) -> None:
 
 
 def test_a_distribution_that_is_not_known() -> None:
-    with pytest.raises(InputError, match="'solr' is not known"):
+    with pytest.raises(InputError, match="'solr' is unknown"):
         connect(ADDRESS, distribution="solr")  # type: ignore[arg-type]
 
 
@@ -273,12 +273,12 @@ def test_a_client_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch
     with serving(OPENSEARCH) as opensearch, serving(ELASTICSEARCH) as elastic:
         with monkeypatch.context() as patch:
             without(patch, "opensearchpy")
-            with pytest.raises(MissingExtraError, match=r"opensearch-py is not .* 'es-simhash\[opensearch\]'"):
+            with pytest.raises(MissingExtraError, match=r"opensearch-py is not .* '[^']+\[opensearch\]'"):
                 connect(opensearch.url)
             connect(elastic.url).close()
         with monkeypatch.context() as patch:
             without(patch, "elasticsearch")
-            with pytest.raises(MissingExtraError, match=r"elasticsearch is not .* 'es-simhash\[elasticsearch\]'"):
+            with pytest.raises(MissingExtraError, match=r"elasticsearch is not .* '[^']+\[elasticsearch\]'"):
                 connect(elastic.url)
             connect(opensearch.url).close()
         with monkeypatch.context() as patch:
@@ -287,7 +287,7 @@ def test_a_client_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch
                 connect(opensearch.url)
         with monkeypatch.context() as patch:
             without(patch, "aiohttp")
-            with pytest.raises(MissingExtraError, match=r"aiohttp is not .* 'es-simhash\[opensearch\]'"):
+            with pytest.raises(MissingExtraError, match=r"aiohttp is not .* '[^']+\[opensearch\]'"):
                 connected(opensearch.url)
 
 

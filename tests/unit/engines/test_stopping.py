@@ -18,7 +18,6 @@ from es_simhash.groups.of_index.run import group
 from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.index import Index
-from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.plans.operations import Action, Bulk, CloseReader, CreateIndex, Operation, ReadPage
 from tests.support.meddling import Meddler
 
@@ -30,8 +29,8 @@ def group_all(index: Index) -> None:
 
 
 WORK: dict[str, Callable[[Index], object]] = {
-    "a backfill": lambda index: index.backfill(BackfillOptions(patience=PATIENCE)),
-    "a backfill in slices": lambda index: index.backfill(BackfillOptions(parallel=2, patience=PATIENCE)),
+    "a backfill": lambda index: index.backfill(patience=PATIENCE),
+    "a backfill in slices": lambda index: index.backfill(parallel=2, patience=PATIENCE),
     "groups": group_all,
 }
 

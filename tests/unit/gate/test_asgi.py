@@ -145,7 +145,7 @@ def test_clients_at_the_same_time_are_answered_together(gate: Gate) -> None:
     talk(gate, ask)
 
 
-def test_what_one_client_sends_is_no_other_ones_error(gate: Gate) -> None:
+def test_what_one_client_sends_is_not_an_other_ones_error(gate: Gate) -> None:
     answer = gate.answer
 
     def odd(asked: list[Asked]) -> Any:

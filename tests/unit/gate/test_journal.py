@@ -95,7 +95,7 @@ def test_a_record_is_its_length_its_checksum_and_deflated_json(tmp_path: Path) -
     assert read(path) == [{"to": "", "action": {"_id": "é"}}]
 
 
-def test_a_journal_made_anew_has_just_what_is_needed(tmp_path: Path) -> None:
+def test_a_journal_made_again_has_just_what_is_needed(tmp_path: Path) -> None:
     path = tmp_path / "journal"
     journal = Journal(path, syncs=False)
     while not journal.is_overgrown(1):
@@ -110,7 +110,7 @@ def test_a_journal_made_anew_has_just_what_is_needed(tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == ["journal"]
 
 
-def test_a_journal_is_made_anew_only_if_most_of_it_is_needed_no_more(tmp_path: Path) -> None:
+def test_a_journal_is_made_again_only_if_most_of_it_is_needed_no_more(tmp_path: Path) -> None:
     """Neither how it was opened nor the events of what is gone count, but the share that is remembered."""
     journal = Journal(tmp_path / "journal", syncs=False)
     for start in range(0, 40_000, 500):

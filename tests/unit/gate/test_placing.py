@@ -115,7 +115,7 @@ def test_of_several_documents_with_its_id_none_is_replaced(server: Rolling, tmp_
 def test_after_a_lost_reply_and_a_rollover_the_journal_is_believed_as_far_as_the_indices_are(
     server: Rolling, tmp_path: Path, is_written: bool
 ) -> None:
-    """What was written a moment ago, no search shows; so the indices are refreshed first."""
+    """Searches do not show documents written a moment ago; so the indices are refreshed first."""
     engine = Meddler(server)
 
     def lost(operation: object, *_: object) -> Any:

@@ -84,7 +84,7 @@ def test_what_servers_take_is_taken() -> None:
 
 
 @given(id_=st.text(st.characters(), max_size=300))
-def test_an_id_beside_the_document_is_checked_alike(id_: str) -> None:
+def test_an_id_next_to_the_document_is_checked_alike(id_: str) -> None:
     try:
         action = identified({"a": 1}, id_, "news")
     except DocumentError as error:

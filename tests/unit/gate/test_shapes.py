@@ -102,7 +102,7 @@ def test_what_is_within_the_limits_is_parsed(form: Any) -> None:
         (b"", "Expecting value"),
     ],
 )
-def test_what_is_no_json_is_refused_with_the_reason(raw: bytes, reason: str) -> None:
+def test_what_is_not_json_is_refused_with_the_reason(raw: bytes, reason: str) -> None:
     found = parsed(raw)
     assert isinstance(found, NoDocument)
     assert found.reason.startswith("It is not JSON: ")

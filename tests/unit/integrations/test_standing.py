@@ -43,7 +43,7 @@ def test_each_removed_text_is_near_the_one_that_is_kept() -> None:
     """In a chain, whose ends are not near each other, a group by links alone would remove the end."""
     words = STORIES[0].split()
     chain = [" ".join(words[start : start + 40]) for start in range(0, 30, 6)]
-    with dedup(((str(place), text) for place, text in enumerate(chain)), Scheme()) as found:
+    with dedup(((str(place), text) for place, text in enumerate(chain))) as found:
         assert list(found.positions()) == [[0, 1, 2, 3, 4]]
     assert not _are_near(chain[0], chain[-1])
     groups = standing("default", None, None, chain)
@@ -52,7 +52,7 @@ def test_each_removed_text_is_near_the_one_that_is_kept() -> None:
 
 
 def _are_near(a: str, b: str) -> bool:
-    with dedup([("a", a), ("b", b)], Scheme()) as found:
+    with dedup([("a", a), ("b", b)]) as found:
         return len(found) == 1
 
 

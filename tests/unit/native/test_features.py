@@ -129,7 +129,7 @@ def test_weights_may_come_with_tokens(pairs: list[list[tuple[str, float]]]) -> N
     assert_equal(found, without_kernels(lambda: fingerprinting.features_of_tokens(settings, pairs)))
 
 
-def test_what_is_no_text_is_refused() -> None:
+def test_what_is_not_text_is_refused() -> None:
     made: Any = fingerprinter(settings_of())
     given: Any = fingerprinter(settings_of(tokens=Custom("own", lambda _: [])))
     calls: list[Callable[[], Any]] = [

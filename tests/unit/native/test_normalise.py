@@ -62,7 +62,7 @@ def test_every_character_is_normalised_as_defined(steps: Steps) -> None:
 @pytest.mark.parametrize(
     "around", rest_at_night(NEIGHBOURS, quick=[("ậ", "\u0345"), ("가", "\u1161"), ("か", "\u3099")])
 )
-def test_every_character_of_unicode_13_is_normalised_as_defined_beside_others(around: tuple[str, str]) -> None:
+def test_every_character_of_unicode_13_is_normalised_as_defined_next_to_others(around: tuple[str, str]) -> None:
     """What follows the third plane is unassigned or changed by nothing."""
     before, after = around
     assert wrong([f"{before}{character}{after}" for character in characters(0x30000)], ALL) == []
@@ -114,7 +114,7 @@ def test_a_lone_surrogate_is_refused(text: str, steps: Steps) -> None:
         kernels.normalise([text], steps)
 
 
-def test_what_is_no_string_is_refused() -> None:
+def test_what_is_not_a_string_is_refused() -> None:
     with pytest.raises(kernels.Refused):
         kernels.normalise([None], ALL)
 

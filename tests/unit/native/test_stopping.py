@@ -104,7 +104,7 @@ def test_an_interruption_ends_a_call_that_takes_long(call: str) -> None:
 
 @pytest.mark.parametrize("units", [0, 1 << 30], ids=["in the same thread", "in a thread of its own"])
 def test_a_mistake_in_a_kernel_is_an_exception_of_ours(units: int, capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(EsSimhashError, match=f"{units} units.*ES_SIMHASH_NATIVE=0.*report") as raised:
+    with pytest.raises(EsSimhashError, match=f"{units} units.*report.*ES_SIMHASH_NATIVE=0") as raised:
         kernels._fail(units)
     assert raised.type is KernelError
     assert "panicked" in capfd.readouterr().err

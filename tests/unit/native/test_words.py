@@ -72,7 +72,7 @@ def test_the_neighbours_of_every_character_belong_to_it_as_they_do_by_numpy() ->
     assert_words(texts, word_spans(batch(texts)))
 
 
-def test_the_table_of_properties_is_made_anew_the_same() -> None:
+def test_the_table_of_properties_is_made_again_the_same() -> None:
     assert native_word_break.rust() == native_word_break.TARGET.read_text(encoding="ascii")
 
 

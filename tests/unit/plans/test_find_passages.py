@@ -118,7 +118,7 @@ def test_other_relations_and_relations_of_new_documents_are_refused(index: Index
 def test_an_empty_text_cannot_be_searched_for_and_one_of_few_words_finds_nothing(index: Index) -> None:
     with pytest.raises(TextError, match="empty"):
         index.find(" !", relation="containing")
-    few = index.find("five words are no passage", relation="contained")
+    few = index.find("five words make no passage", relation="contained")
     assert (few.status, len(few), few.candidates) == ("short", 0, 0)
 
 

@@ -28,7 +28,7 @@ def shown(result: Any) -> str:
 
 def test_a_page_shows_its_hits_and_what_they_stand_for() -> None:
     assert shown(page(DistinctHit(HIT, (COPY,)))) == (
-        "1 distinct hit of 100 read" + "indexidscoresimilarsource" + "news51.500+1: 7A storm"
+        "1 hit without near-duplicates, of 100 read" + "indexidscoresimilarsource" + "news51.500+1: 7A storm"
     )
     bare = {"_index": "news", "_id": "5", "_score": None}
     assert shown(page(DistinctHit(bare))).endswith("indexidnews5")
@@ -39,7 +39,7 @@ def test_a_page_shows_its_hits_and_what_they_stand_for() -> None:
     ("more", "note"),
     [
         ({"at_end": False}, "There are more hits"),
-        ({"at_end": False, "limit": "k"}, "No more can be read: k."),
+        ({"at_end": False, "limit": "k"}, "The list ends here: k."),
         ({"apart": {"short": 2}}, "Not compared: 2 (short)."),
     ],
 )
@@ -50,9 +50,9 @@ def test_a_page_notes_what_it_does_not_show(more: dict[str, Any], note: str) -> 
 def test_a_checked_document_shows_where_its_near_duplicates_are() -> None:
     assert shown(Checked(3, None, Matches(()), Matches(()))) == "Document 3 is new"
     found = shown(Checked(3, "a", Matches((COPY,)), Matches((COPY,))))
-    row = "news70.9103"
-    assert found == "Document 3 (a) has 2 near-duplicates" + "in theindexidsimilaritybits" + f"index{row}list{row}"
-    assert "of the scope in: tenant" in shown(Checked(3, "a", Matches((), missing=("tenant",)), Matches(())))
+    row = "news70.910"
+    assert found == "Document 3 (a) has 2 near-duplicates" + "in theindexidsimilarity" + f"index{row}list{row}"
+    assert "in a field of the scope: tenant" in shown(Checked(3, "a", Matches((), missing=("tenant",)), Matches(())))
 
 
 def test_an_explanation_shows_the_verdict_and_what_differs() -> None:

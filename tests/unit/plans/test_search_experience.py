@@ -1,4 +1,4 @@
-"""What is asked for of candidates: texts come with the first reply where that costs less than another request."""
+"""Texts of candidates come with the first reply if that costs less than another request."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def engine_with(tmp_path: Path, documents: list[Json]) -> Meddler:
 
 
 def asked(engine: Meddler) -> list[Any]:
-    """What was asked for of documents since the last look: their ids, or parts of candidates."""
+    """The requests for documents since the last look: their ids, or parts of candidates."""
     found: list[Any] = []
     for each in engine.seen:
         if isinstance(each, Search | MultiSearch):
@@ -49,7 +49,7 @@ def of(document: float | None, text: float | None, candidates: float = 8.0) -> S
 
 
 def seen(experience: SearchExperience, count: int = 100) -> SearchExperience:
-    """What is known of that number of documents, all alike."""
+    """The experience with that number of documents, all alike."""
     experience._whole = count
     return experience
 

@@ -1,4 +1,4 @@
-"""Where a job keeps what it was asked for, the share of numbers that must agree is part of it."""
+"""If a job keeps what it was asked for, the share of numbers that must agree is part of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import pytest
 
-from es_simhash import AsyncIndex, EsSimhashError, GroupOptions, Index, InputError, Scheme, dedup
+from es_simhash import AsyncIndex, EsSimhashError, GroupOptions, Index, InputError, dedup
 from es_simhash._core.json_codec import Json
 from es_simhash.engines.connect import ThreadedEngine
 from es_simhash.engines.embedded import EmbeddedEngine
@@ -40,11 +40,11 @@ def groups_in(index: Index) -> set[frozenset[str]]:
     return {frozenset(each) for each in found.values()}
 
 
-def test_an_incremental_run_with_other_numbers_groups_all_documents_anew(index: Index) -> None:
+def test_an_incremental_run_with_other_numbers_groups_all_documents_again(index: Index) -> None:
     for numbers, expected in ((None, 3), (1.0, 2), (None, 3)):
         options = GroupOptions(numbers=numbers, incremental=True)
         for compared in (3, 0):
-            with index.group(options) as grouped:
+            with index.group(**vars(options)) as grouped:
                 assert (grouped.counts.new is None) == (compared == 3)
                 index.write_groups(grouped)
             assert {len(each) for each in groups_in(index)} == {expected}
@@ -73,7 +73,7 @@ def test_stages_of_a_deduplication_are_kept_for_one_share_of_numbers(tmp_path: P
     known = []
     with patch.object(KeptStages, "begin", autospec=True, side_effect=KeptStages.begin) as begin:
         for numbers in (None, 0.5, 1, 1):
-            with dedup(TEXTS.items(), Scheme(), GroupOptions(numbers=numbers, state=tmp_path)):
+            with dedup(TEXTS.items(), numbers=numbers, state=tmp_path):
                 known.append(begin.call_args.args[1])
     assert known[2] == known[3]
     assert len({each["options"] for each in known}) == 3

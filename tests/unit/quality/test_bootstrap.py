@@ -32,7 +32,7 @@ def test_every_sample_has_as_many_clusters() -> None:
     assert {int(times.sum()) for times in Bootstrap(20).samples(7)} == {7}
 
 
-def test_there_are_no_intervals_without_samples_or_without_meaning() -> None:
+def test_there_are_not_intervals_without_samples_or_without_meaning() -> None:
     assert Bootstrap(0).estimates(400, mean)["mean"] == Estimate(0.75)
     assert Bootstrap(5).estimates(3, lambda _: {"none": float("nan")})["none"] == Estimate(None)
 

@@ -15,7 +15,7 @@ from es_simhash.errors import InputError
 from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.stored_rows import Numbers
-from es_simhash.quality.evaluation import Evaluation, EvaluationOptions, evaluate
+from es_simhash.quality.evaluation import Evaluation, EvaluationOptions, evaluation_of
 from es_simhash.quality.labels import Labels
 from es_simhash.quality.scores import Bootstrap
 from es_simhash.quality.worst_errors import PairError
@@ -35,7 +35,7 @@ OPTIONS = EvaluationOptions(Bootstrap(40), examples=3)
 
 def evaluated(given: Labels | None = None, options: EvaluationOptions = OPTIONS, **near: object) -> Evaluation:
     grouping = GroupOptions(threads=1, **near)  # type: ignore[arg-type]
-    return evaluate(DOCUMENTS, given or labels(), SCHEME, grouping, options)
+    return evaluation_of(DOCUMENTS, given or labels(), SCHEME, grouping, options)
 
 
 def listed(pairs: Numbers) -> set[frozenset[str]]:
@@ -86,7 +86,7 @@ def test_groups_are_scored_by_all_pairs_within_them() -> None:
     """Of b, which is near a and c, two pairs are found; the third one is in the group as well."""
     words = "".join(chr(0x4E00 + number) for number in range(90))
     texts = {"a": words[:60], "b": words[10:70], "c": words[20:80], "d": words[::-1]}
-    found = evaluate(
+    found = evaluation_of(
         list(texts.items()), Labels.of_clusters([["a", "b", "d"]]), SCHEME, GroupOptions(similarity=0.6, threads=1)
     )
     assert (found.pairs.right, found.pairs.wrong, found.pairs.missed) == (1, 1, 2)
@@ -133,7 +133,7 @@ def test_the_curve_uses_the_measure_that_the_scheme_verifies_by() -> None:
     numbered = [(id_, text and f"{text} {place % 4 // 2 + 11}") for place, (id_, text) in enumerate(DOCUMENTS)]
 
     def by(scheme: Scheme, **near: Any) -> Evaluation:
-        return evaluate(numbered, labels(), scheme, GroupOptions(threads=1, **near), OPTIONS)
+        return evaluation_of(numbered, labels(), scheme, GroupOptions(threads=1, **near), OPTIONS)
 
     scheme = replace(SCHEME, verification=replace(Verification.of_fingerprints(0.5), numbers=1.0))
     found, plain = by(scheme), by(SCHEME, similarity=0.5)
@@ -186,9 +186,11 @@ def test_pairs_are_written_with_whether_they_are_right(evaluation: Evaluation) -
 
 
 def test_nothing_found_has_no_precision() -> None:
-    found = evaluate([("a", "one text"), ("b", "another, quite unlike")], Labels.of_clusters([["a", "b"]]), *_strict())
+    found = evaluation_of(
+        [("a", "one text"), ("b", "another, quite unlike")], Labels.of_clusters([["a", "b"]]), *_strict()
+    )
     assert (found.pairs.precision.value, found.pairs.recall.value, found.pairs.f1.value) == (None, 0, 0)
-    alone = evaluate([("a", "one text"), ("b", "another, quite unlike")], Labels.of_clusters([["a"]]), *_strict())
+    alone = evaluation_of([("a", "one text"), ("b", "another, quite unlike")], Labels.of_clusters([["a"]]), *_strict())
     assert (alone.pairs.precision.value, alone.pairs.recall.value, alone.pairs.f1.value) == (None, None, None)
     assert alone.clusters is not None
     assert alone.clusters.b_cubed_f1.value == 1
@@ -214,7 +216,7 @@ def _strict() -> tuple[Scheme, GroupOptions]:
     ids=["no SimHash", "wide and weighted", "short", "strict"],
 )
 def test_schemes_of_every_kind_can_be_evaluated(scheme: Scheme) -> None:
-    found = evaluate(DOCUMENTS, labels(), scheme, GroupOptions(threads=1), OPTIONS)
+    found = evaluation_of(DOCUMENTS, labels(), scheme, GroupOptions(threads=1), OPTIONS)
     assert found.pairs.right >= 10
     assert len(found.curves) == 1
     assert [error.distance is None for error in found.missed] == [scheme.simhash is None] * 3
@@ -223,7 +225,7 @@ def test_schemes_of_every_kind_can_be_evaluated(scheme: Scheme) -> None:
 
 
 def test_documents_are_read_once_and_only_texts_of_errors_are_kept(evaluation: Evaluation) -> None:
-    found = evaluate(iter(DOCUMENTS), labels(), SCHEME, GroupOptions(threads=1, by="both"), OPTIONS)
+    found = evaluation_of(iter(DOCUMENTS), labels(), SCHEME, GroupOptions(threads=1, by="both"), OPTIONS)
     assert found.to_json() == evaluation.to_json()
     shown = {place for error in (*found.wrong, *found.missed) for place in (error.first, error.second)}
     assert {place: text for place, (_, text) in enumerate(DOCUMENTS) if place in shown} == found.texts
@@ -231,7 +233,7 @@ def test_documents_are_read_once_and_only_texts_of_errors_are_kept(evaluation: E
 
 def test_ids_must_be_distinct() -> None:
     with pytest.raises(InputError, match="the same id"):
-        evaluate([("a", "x"), ("a", "y")], labels(), *_strict())
+        evaluation_of([("a", "x"), ("a", "y")], labels(), *_strict())
 
 
 def test_features_of_a_text_are_made_a_few_times_however_many_pairs_are_missed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,7 +250,7 @@ def test_features_of_a_text_are_made_a_few_times_however_many_pairs_are_missed(m
     monkeypatch.setenv("ES_SIMHASH_NATIVE", "0")  # what numpy does can be counted
     monkeypatch.setattr(fingerprinting, "hashed_features", counted)
     together = Labels.of_clusters([[id_ for id_, _ in given]])
-    found = evaluate(given, together, Scheme(), GroupOptions(threads=1), EvaluationOptions(Bootstrap(2)))
+    found = evaluation_of(given, together, Scheme(), GroupOptions(threads=1), EvaluationOptions(Bootstrap(2)))
     assert found.pairs.missed > 4_000
     # Once more for the documents that are compared with all others, to estimate what keys miss.
     assert made[0] < 14 * len(texts)

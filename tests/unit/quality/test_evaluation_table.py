@@ -6,7 +6,7 @@ import polars
 import pytest
 
 from es_simhash.groups.options import GroupOptions
-from es_simhash.quality.evaluation import Evaluation, EvaluationOptions, evaluate
+from es_simhash.quality.evaluation import Evaluation, EvaluationOptions, evaluation_of
 from es_simhash.quality.labels import Labels
 from es_simhash.quality.scores import Bootstrap
 from es_simhash.scheme.scheme import Scheme
@@ -20,7 +20,7 @@ HOW = Scheme(), GroupOptions(threads=1)
 
 
 def evaluated(given: Labels) -> Evaluation:
-    return evaluate(FRAME, given, *HOW, EvaluationOptions(Bootstrap(20)))
+    return evaluation_of(FRAME, given, *HOW, EvaluationOptions(Bootstrap(20)))
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def evaluation() -> Evaluation:
 
 
 def test_a_frame_is_evaluated_as_its_rows_are(evaluation: Evaluation) -> None:
-    by_rows = evaluate(documents(), labels(), *HOW, EvaluationOptions(Bootstrap(20)))
+    by_rows = evaluation_of(documents(), labels(), *HOW, EvaluationOptions(Bootstrap(20)))
     assert evaluation.to_json() == by_rows.to_json()
 
 
@@ -57,7 +57,7 @@ def test_a_notebook_shows_the_scores_and_the_worst_errors(evaluation: Evaluation
     assert f"Missed, the worst first: {evaluation.ids[worst.first]} and {evaluation.ids[worst.second]}" in read
 
 
-def test_of_labelled_pairs_there_are_no_scores_of_clusters() -> None:
+def test_of_labelled_pairs_there_are_not_scores_of_clusters() -> None:
     (first, _), (second, _), (third, _) = documents()[:3]
     evaluation = evaluated(Labels.of_pairs({(first, second): True, (first, third): False}))
     assert "clusters" not in polars.DataFrame(evaluation)["kind"].to_list()

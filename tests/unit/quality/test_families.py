@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.families import LANGUAGES, SHARES, SIZES, family
-from es_simhash import GroupOptions, Scheme, Verification, dedup
+from es_simhash import Scheme, Verification, dedup
 from es_simhash.scheme.verdict.builtin import builtin
 from es_simhash.scheme.verdict.verifier import Verifier
 
@@ -32,6 +32,6 @@ def test_a_family_among_other_texts_is_one_group(code: str, size: int) -> None:
     copies = family(code, 900, 0.02, size, 0)
     others = [family(code, 900, 0.0, 1, seed)[0] for seed in range(1, 40)]
     documents = [(str(number), text) for number, text in enumerate(copies + others)]
-    with dedup(documents, Scheme(), GroupOptions(threads=1)) as found:
+    with dedup(documents, threads=1) as found:
         groups = list(found.ids())
     assert [sorted(group, key=int) for group in groups] == [[str(number) for number in range(size)]]

@@ -57,7 +57,7 @@ def test_a_row_may_be_a_pair_with_its_label(tmp_path: Path, name: str, text: str
     assert pairs(labels) == [("x", "y", True), ("x", "z", False), ("y", "z", True), ("z", "w", False)]
 
 
-def test_a_record_that_is_no_label_is_reported_with_its_line_and_the_rest_is_read(tmp_path: Path) -> None:
+def test_a_record_that_is_not_a_label_is_reported_with_its_line_and_the_rest_is_read(tmp_path: Path) -> None:
     lines = [
         '{"a": "x", "b": "y", "label": 1}',
         '{"a": "x", "b": "y", "label": "maybe"}',
@@ -71,12 +71,12 @@ def test_a_record_that_is_no_label_is_reported_with_its_line_and_the_rest_is_rea
     assert pairs(labels) == [("x", "y", True)]
     assert [each.line for each in rejected] == [2, 3, 4, 5, 6, 7]
     reasons = " ".join(each.reason for each in rejected)
-    for part in ("none of 1, 0, true and false", "no id in the field 'b'", "clusters and pairs", "no list", "no label"):
+    for part in ("must be 1, 0, true or false", "'b' has no id", "clusters and pairs", "not a list", "not a label"):
         assert part in reasons
 
 
 def test_a_file_without_labels_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="There are no labels in"):
+    with pytest.raises(InputError, match="has no labels"):
         read(tmp_path / "l.jsonl", '{"other": 1}\n')
 
 
@@ -94,13 +94,13 @@ def test_a_frame_has_labels_in_the_same_three_forms() -> None:
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"id": ["a"], "body": ["x"]}, "Row 0 of the labels: There is no id in the field 'cluster'"),
-        ({"a": ["x", "y"], "b": ["y", "z"], "label": [1, 2]}, "Row 1 of the labels: The label is none of"),
+        ({"id": ["a"], "body": ["x"]}, "Row 0 of the labels: The field 'cluster' has no id"),
+        ({"a": ["x", "y"], "b": ["y", "z"], "label": [1, 2]}, "Row 1 of the labels: The label must be 1, 0"),
         ({"a": ["x", None], "b": ["y", None], "label": [1, 1], "id": ["x", "z"], "cluster": [1, 1]}, "of pairs"),
         ({"id": polars.Series([], dtype=polars.String)}, "no labels"),
     ],
 )
-def test_rows_that_are_no_labels_are_named(columns: dict[str, Any], message: str) -> None:
+def test_rows_that_are_not_labels_are_named(columns: dict[str, Any], message: str) -> None:
     pytest.importorskip("pyarrow")
     with pytest.raises(InputError, match=message):
         Labels.of_frame(polars.DataFrame(columns))

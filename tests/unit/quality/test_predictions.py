@@ -1,11 +1,11 @@
-"""What is predicted: pairs of all copies, with what decided, as a deduplication of unequal texts would find them."""
+"""Predictions are the pairs of all copies, with their reasons, as a deduplication of unequal texts finds them."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from es_simhash.groups.of_texts import dedup
+from es_simhash.groups.of_texts import group_texts
 from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.stored_rows import Numbers
@@ -21,7 +21,7 @@ TEXTS = [TEXT, NEAR, TEXT, "", OTHER, NEAR, NEAR, "", OTHER]
 def found(texts: list[str], **near: object) -> PredictedPairs:
     scheme = Scheme(verification=None)
     documents = ((str(i), text) for i, text in enumerate(texts))
-    with dedup(documents, scheme, GroupOptions(threads=1, **near)) as duplicates:  # type: ignore[arg-type]
+    with group_texts(documents, scheme, GroupOptions(threads=1, **near)) as duplicates:  # type: ignore[arg-type]
         return predict_pairs(duplicates, first_positions(texts))
 
 

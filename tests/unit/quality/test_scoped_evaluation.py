@@ -1,4 +1,4 @@
-"""What is predicted and evaluated in a scope, beside a reference that compares all documents with all others."""
+"""Predictions and evaluations in a scope agree with a reference that compares all documents with all others."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from es_simhash import DocumentError, GroupOptions, Scheme, Scope, dedup
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.stored_rows import Numbers
-from es_simhash.quality import Labels, evaluate
-from es_simhash.quality.evaluation import EvaluationOptions
+from es_simhash.quality import Labels
+from es_simhash.quality.evaluation import EvaluationOptions, evaluation_of
 from es_simhash.quality.predictions import StoredDocuments, first_positions, predict_pairs
 from es_simhash.quality.scores import Bootstrap
 from tests.support.fuzzing import examples
@@ -32,7 +32,7 @@ def listed(pairs: Numbers) -> set[tuple[int, int]]:
 @examples(80)
 def test_predicted_are_all_near_pairs_in_scope(seed: int, scope: Scope) -> None:
     known = documents(seed)
-    with dedup(known, PLAIN, GroupOptions(scope=scope, threads=1, **BY_DISTANCE)) as duplicates:
+    with dedup(known, scheme=PLAIN, scope=scope, threads=1, **BY_DISTANCE) as duplicates:
         predicted = predict_pairs(duplicates, first_positions([text for _, text, _ in known]))
     assert listed(predicted.pairs) == near_in_scope(scope, known, 5)
 
@@ -41,7 +41,7 @@ def test_predicted_are_all_near_pairs_in_scope(seed: int, scope: Scope) -> None:
 def test_duplicates_out_of_scope_are_missed_and_counted(scope: Scope) -> None:
     known = documents(8)
     labels = Labels.of_clusters([[id_ for id_, _, _ in known]])
-    found = evaluate(known, labels, Scheme(), GroupOptions(scope=scope, threads=1), OPTIONS)
+    found = evaluation_of(known, labels, Scheme(), GroupOptions(scope=scope, threads=1), OPTIONS)
     allowed = in_scope(scope, known)
     all_ = len(known) * (len(known) - 1) // 2
     assert found.out_of_scope == all_ - len(allowed) > 0

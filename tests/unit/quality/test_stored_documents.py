@@ -39,7 +39,7 @@ def test_an_id_is_taken_once() -> None:
         StoredDocuments.of([("a", "x"), ("a", "y")])
 
 
-@pytest.mark.parametrize("document", [("a",), ("a", None), (1, "x"), "ax"])
-def test_what_is_no_document_is_refused(document: Any) -> None:
+@pytest.mark.parametrize("document", [("a",), ("a", None), (1, "x"), ["a", "x"]])
+def test_what_is_not_a_document_is_refused(document: Any) -> None:
     with pytest.raises(DocumentError, match="pair of an id and a text"):
         StoredDocuments.of([document])

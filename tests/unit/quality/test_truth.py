@@ -29,7 +29,7 @@ def test_pairs_within_classes_are_all_of_them(classes: list[int]) -> None:
     assert list(zip(*(side.tolist() for side in positions(found)), strict=True)) == expected
 
 
-def test_documents_without_a_common_cluster_are_no_duplicates() -> None:
+def test_documents_without_a_common_cluster_are_not_duplicates() -> None:
     truth = truth_of(Labels.of_clusters([["e", "a", "b"], ["c", "d"]]), IDS)
     assert named(truth.positives) == ["ab", "ae", "be", "cd"]
     assert truth.negatives is None

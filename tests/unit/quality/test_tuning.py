@@ -11,7 +11,7 @@ from es_simhash import MinHash, Scheme, Scope
 from es_simhash._core.rows import as_json
 from es_simhash.errors import InputError, SchemeError
 from es_simhash.groups.options import GroupOptions
-from es_simhash.quality.evaluation import EvaluationOptions, evaluate
+from es_simhash.quality.evaluation import EvaluationOptions, evaluation_of
 from es_simhash.quality.labels import Labels
 from es_simhash.quality.predictions import StoredDocuments
 from es_simhash.quality.scores import Bootstrap
@@ -44,7 +44,7 @@ def test_a_threshold_that_labels_choose_holds_on_other_documents(by_labels: Tune
     documents, labels = letters(2)
 
     def f1(scheme: Scheme) -> float:
-        found = evaluate(documents, labels, scheme, GroupOptions(threads=1), EvaluationOptions(Bootstrap(0), 0))
+        found = evaluation_of(documents, labels, scheme, GroupOptions(threads=1), EvaluationOptions(Bootstrap(0), 0))
         assert found.pairs.f1.value is not None
         return found.pairs.f1.value
 
@@ -66,7 +66,7 @@ def test_labels_choose_the_threshold_and_nothing_else_of_the_rule(by_labels: Tun
 
 def test_the_threshold_is_the_best_one_of_an_evaluation(by_labels: Tuned) -> None:
     documents, labels = letters(1)
-    found = evaluate(documents, labels, Scheme.preset("default"), GroupOptions(threads=1), EvaluationOptions())
+    found = evaluation_of(documents, labels, Scheme.preset("default"), GroupOptions(threads=1), EvaluationOptions())
     [curve] = found.curves
     assert by_labels.threshold
     best, own = by_labels.threshold.best, by_labels.threshold.own
@@ -75,7 +75,7 @@ def test_the_threshold_is_the_best_one_of_an_evaluation(by_labels: Tuned) -> Non
     assert (own.similarity, own.scores) == (0.63, found.pairs)
 
 
-def test_a_threshold_stands_beside_the_levels_and_names_the_nearest(by_labels: Tuned) -> None:
+def test_a_threshold_stands_next_to_the_levels_and_names_the_nearest(by_labels: Tuned) -> None:
     threshold = by_labels.threshold
     assert threshold
     assert {each.level for each in threshold.tried if each.level} == {"copies", "near", "versions"}
@@ -191,7 +191,7 @@ TEXTS = [each["body"] for each in corpus(60)]
 
 
 def test_a_similarity_becomes_the_threshold_of_a_scheme() -> None:
-    tuned = tune_by_similarity([*TEXTS, ""], 0.6)
+    tuned = tune_by_similarity([*TEXTS, ""], similarity=0.6)
     assert tuned.scheme.verification == Verification(0.6)
     assert tuned.scheme.id == Scheme().id
     assert (tuned.documents, tuned.threshold, tuned.warning) == (60, None, "")
@@ -199,14 +199,14 @@ def test_a_similarity_becomes_the_threshold_of_a_scheme() -> None:
 
 
 def test_a_similarity_to_tune_for_may_be_given_by_its_level() -> None:
-    assert tune_by_similarity(TEXTS, "versions").scheme.verification == Verification.at("versions")
+    assert tune_by_similarity(TEXTS, similarity="versions").scheme.verification == Verification.at("versions")
 
 
 def test_all_else_of_a_scheme_that_is_given_is_kept() -> None:
     rule = Verification(0.5, measure="jaccard", numbers=0.3, features="scheme")
     base = Scheme(tokens=Words(2), html=True, verification=rule)
     expected = replace(base, name="tuned", verification=replace(rule, similarity=0.8))
-    assert tune_by_similarity(TEXTS, 0.8, base) == Tuned(
+    assert tune_by_similarity(TEXTS, similarity=0.8, base=base) == Tuned(
         60, expected, "From the similarity 0.8 on, texts are near-duplicates."
     )
 
@@ -214,7 +214,7 @@ def test_all_else_of_a_scheme_that_is_given_is_kept() -> None:
 @pytest.mark.parametrize("name", ["strict", "chinese-keywords"])
 def test_a_scheme_without_minhash_gets_one(name: str) -> None:
     base = Scheme.preset(name)
-    scheme = tune_by_similarity(TEXTS, 0.8, base).scheme
+    scheme = tune_by_similarity(TEXTS, similarity=0.8, base=base).scheme
     assert (scheme.simhash, scheme.minhash) == (base.simhash, MinHash())
 
 
@@ -231,4 +231,4 @@ def test_short_texts_get_the_preset_for_them() -> None:
 )
 def test_invalid_options_are_refused(texts: list[str], similarity: float, error: type[Exception]) -> None:
     with pytest.raises(error):
-        tune_by_similarity(texts, similarity)
+        tune_by_similarity(texts, similarity=similarity)

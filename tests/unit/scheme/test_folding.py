@@ -82,17 +82,17 @@ def body_of(source: Json) -> str:
     return body
 
 
-def by_texts(scheme: Scheme) -> tuple[FoldingRule, Counted]:
+def by_text(scheme: Scheme) -> tuple[FoldingRule, Counted]:
     assert scheme.verification
     verification = replace(scheme.verification, measure="jaccard")
     verifier = Counted(scheme, verification)
     texts = Criteria.of(scheme, verification=verification)
-    return replace(rule_of(scheme), by_texts=texts, verifier=verifier, text_of=body_of), verifier
+    return replace(rule_of(scheme), by_text=texts, verifier=verifier, text_of=body_of), verifier
 
 
 def test_what_is_folded_is_compared_with_one_that_leads_and_with_no_other() -> None:
     documents = [edited(original, edits) for edits in (0, 1, 2, 3, 4) for original in corpus(5)]
-    rule, verifier = by_texts(Scheme())
+    rule, verifier = by_text(Scheme())
     folding = Folding(rule)
     folding.add(hits_of(Scheme(), documents))
     assert [len(each.similar) for each in folding.shown] == [4] * 5
@@ -107,7 +107,7 @@ def test_where_enough_are_shown_the_rest_is_folded_under_those(has_texts: bool) 
     hits = hits_of(Scheme(), documents)
 
     def fold(enough: int | None) -> tuple[list[Any], int]:
-        rule, verifier = by_texts(Scheme())
+        rule, verifier = by_text(Scheme())
         folding = Folding(rule if has_texts else replace(rule, text_of=lambda _: None))
         folding.add(hits, enough)
         return [(each.rank, each.similar) for each in folding.shown], verifier.pairs
@@ -139,7 +139,7 @@ def test_a_hit_is_not_folded_under_one_that_is_itself_folded() -> None:
     }
 
 
-def test_a_document_that_comes_again_is_no_near_duplicate_of_itself() -> None:
+def test_a_document_that_comes_again_is_not_a_near_duplicate_of_itself() -> None:
     scheme = Scheme()
     hits = hits_of(scheme, DOCUMENTS[:5])
     folding = Folding(rule_of(scheme))

@@ -1,4 +1,4 @@
-"""What is stored and read again, by somebody or something else: it is read as it was written, or refused."""
+"""Stored forms, changed by somebody or something else, are read as they were written, or refused."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ def test_two_prefixes_lie_side_by_side() -> None:
         assert found["j"] is found["k"] is None
 
 
-def test_copies_alone_are_no_need() -> None:
+def test_copies_alone_are_not_need() -> None:
     noted = put({}, merge("i", {}, WANTED))
     without = {**noted, "_meta": {"owner": "us"}}
     assert entries({"i": without}, "dedup") == entries({"i": WANTED}, "dedup")

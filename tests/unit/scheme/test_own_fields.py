@@ -244,12 +244,12 @@ def test_deferred_empties_all_fields_but_the_status(scheme: Scheme) -> None:
     assert set(deferred.values()) == {None}
 
 
-def test_deferred_is_no_status_of_a_fingerprint() -> None:
+def test_deferred_is_not_a_status_of_a_fingerprint() -> None:
     assert own_fields.DEFERRED not in STATUSES
 
 
 @given(value=json_values(["block_1", "bands", "blocks", "content"]))
-def test_what_others_wrote_where_our_object_belongs_is_no_key(value: Any) -> None:
+def test_what_others_wrote_where_our_object_belongs_is_not_a_key(value: Any) -> None:
     own = own_fields.object_in({"dedup": value}, "dedup")
     assert own == (value if isinstance(value, dict) else {})
     for kind in ("block", "band"):

@@ -66,7 +66,7 @@ def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
         Passages(**wrong)
 
 
-def test_what_is_no_passages_is_refused() -> None:
+def test_what_is_not_a_passages_is_refused() -> None:
     with pytest.raises(SchemeError, match="passages"):
         Scheme(passages=6)  # type: ignore[arg-type]
 
@@ -129,6 +129,6 @@ def test_a_query_asks_for_all_runs_of_a_short_text_and_for_the_chosen_ones_of_a_
     assert set(some) < set(passages.query_keys(SCHEME, hashes[:134], most=129)[0])
 
 
-def test_stored_keys_that_are_no_texts_are_none() -> None:
+def test_stored_keys_that_are_not_texts_are_none() -> None:
     assert passages.keys_in({"passages": ["a", 1, None]}) == {"a"}
     assert passages.keys_in({"passages": 7}) == passages.keys_in({}) == set()

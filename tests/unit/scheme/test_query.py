@@ -306,7 +306,7 @@ def test_without_restrictions_a_query_stays_as_it_is(nothing: Any) -> None:
 
 
 @pytest.mark.parametrize(("given", "filters"), FILTERS)
-def test_the_user_s_filters_are_no_part_of_the_score(given: Any, filters: list[Json]) -> None:
+def test_the_user_s_filters_are_not_part_of_the_score(given: Any, filters: list[Json]) -> None:
     assert restricted(QUERY, given, ()) == {"bool": {"must": [QUERY], "filter": filters}}
 
 
@@ -320,7 +320,7 @@ def test_documents_are_left_out_by_their_ids() -> None:
 
 
 @pytest.mark.parametrize("given", ["lang:en", [1], [{"term": {}}, "x"], [[{"term": {}}]], [None]])
-def test_what_is_no_filter_is_refused(given: Any) -> None:
+def test_what_is_not_a_filter_is_refused(given: Any) -> None:
     with pytest.raises(
         InputError, match=r"A filter cannot be .*Give a query, as in the engine's search requests, or a"
     ):
@@ -328,7 +328,7 @@ def test_what_is_no_filter_is_refused(given: Any) -> None:
 
 
 @pytest.mark.parametrize("given", [5, True, object()])
-def test_a_filter_that_is_no_list_either_is_refused(given: Any) -> None:
+def test_a_filter_that_is_not_a_list_either_is_refused(given: Any) -> None:
     with pytest.raises(InputError, match="A filter cannot be"):
         restricted(QUERY, given, ())
 

@@ -169,7 +169,7 @@ def changed(hit: Json, **stored: Any) -> Json:
         changed(hits(SIGNED)[0], bands=7),
     ],
 )
-def test_what_is_no_whole_fingerprint_of_the_scheme_is_counted_and_left_out(lacking: Json) -> None:
+def test_what_is_not_a_whole_fingerprint_of_the_scheme_is_counted_and_left_out(lacking: Json) -> None:
     whole = hits(SIGNED)
     found = compared(SIGNED, [whole[0], lacking, whole[2]])
     assert found.foreign == 1
@@ -180,7 +180,7 @@ def test_what_is_no_whole_fingerprint_of_the_scheme_is_counted_and_left_out(lack
 
 
 @pytest.mark.parametrize("keys", ["text", "keyword", "fields"])
-def test_keys_that_are_no_keys_are_counted_and_left_out(keys: Any) -> None:
+def test_keys_that_are_not_keys_are_counted_and_left_out(keys: Any) -> None:
     scheme = Scheme(layout=Layout(keys))
     whole = hits(scheme)
     if keys == "fields":
@@ -202,7 +202,7 @@ def test_an_empty_text_that_came_by_an_update_is_counted_and_left_out() -> None:
     assert compared(scheme, [emptied]).foreign == 1
 
 
-def test_a_fingerprint_beside_fields_of_others_is_read() -> None:
+def test_a_fingerprint_next_to_fields_of_others_is_read() -> None:
     [hit] = hits(SIGNED, [TEXT])
     hit["_source"] |= {"title": "x"}
     hit["_source"]["dedup"] |= {"group": "g"}
@@ -254,7 +254,7 @@ def test_thresholds_are_matched_by_what_equals_them(criteria: Criteria, ids: str
 
 
 @pytest.mark.parametrize("criteria", [Criteria(64, None), Criteria(None, 0.001), Criteria(64, 0.001)])
-def test_what_was_not_compared_is_no_match(criteria: Criteria) -> None:
+def test_what_was_not_compared_is_not_a_match(criteria: Criteria) -> None:
     found: Json = {"_index": "i", "_id": "0", "_source": {}}
     assert not matches_of(Compared([found], None, None, [False], 0), criteria)
 

@@ -176,7 +176,7 @@ def test_what_is_compared_is_written_only_if_it_is_not_the_tokens_and_plays_no_p
     assert json.loads(by_tokens.to_json())["verification"].keys().isdisjoint({"features"})
     assert Scheme.from_json(by_tokens.to_json()) == by_tokens
     assert by_runs.id == Scheme().id
-    with pytest.raises(SchemeError, match="no kind of features to verify by 'words'"):
+    with pytest.raises(SchemeError, match="Unknown kind of features to verify by 'words'"):
         Verification(**{"features": "words"})  # type: ignore[arg-type]
 
 
@@ -201,7 +201,7 @@ def test_a_verification_by_what_is_not_compared_any_more_is_refused(name: str, v
     form["verification"] |= {"lengths": 0.0, "first_lines": 0.0}
     assert Scheme.from_json(json.dumps(form)) == Scheme()
     form["verification"][name] = value
-    with pytest.raises(SchemeError, match=f"{name} {value!r}, by which texts are not compared .* Write the scheme"):
+    with pytest.raises(SchemeError, match=f"{name} {value!r}, which this version no longer .* Write the scheme"):
         Scheme.from_json(json.dumps(form))
 
 
@@ -284,7 +284,7 @@ def edited(**changes: Any) -> str:
         (edited(simhash={"width": 64}), FormatError, "width"),
         (edited(simhash=False), FormatError, "mapping"),
         (edited(html="false"), SchemeError, "html cannot be 'false'"),
-        (edited(tokens="ab"), SchemeError, "names no kind"),
+        (edited(tokens="ab"), SchemeError, "is not a kind"),
         (edited(tokens={"kind": "words", "stop_words": "the"}), SchemeError, "set or a list"),
         (edited(tokens={"kind": "words", "stop_words": [1]}), SchemeError, "not a string"),
         ("[" * 100_000, FormatError, "not the JSON form"),
@@ -296,7 +296,7 @@ def edited(**changes: Any) -> str:
         (edited(floor=0), SchemeError, "whole number from 1"),
     ],
 )
-def test_json_that_is_no_scheme_is_refused(text: str, error: type[Exception], match: str) -> None:
+def test_json_that_is_not_a_scheme_is_refused(text: str, error: type[Exception], match: str) -> None:
     with pytest.raises(error, match=match):
         Scheme.from_json(text)
 
@@ -364,7 +364,7 @@ def test_settings_that_cannot_be_are_refused_with_a_remedy(make: Callable[[], ob
     ("text", "error"),
     [("\ud800", TextError), ("a\udc00b", TextError), (None, TextError), (b"bytes", TextError), (1, TextError)],
 )
-def test_what_is_no_text_is_refused(text: object, error: type[Exception]) -> None:
+def test_what_is_not_text_is_refused(text: object, error: type[Exception]) -> None:
     with pytest.raises(error):
         Scheme().fingerprint(text)  # type: ignore[arg-type]
 
@@ -410,7 +410,7 @@ def test_the_id_distinguishes_functions_of_one_name_but_other_widths() -> None:
         Scheme.from_json(narrow.to_json(), functions={"h": wide.hash_function})
 
 
-def test_a_text_in_tokens_does_not_depend_on_the_texts_beside_it() -> None:
+def test_a_text_in_tokens_does_not_depend_on_the_texts_next_to_it() -> None:
     scheme = Scheme(floor=1)
     plain = ["a1", "b2", "c3"]
     first, _ = scheme.fingerprints_of_tokens([plain, [("x", 1.0)]])

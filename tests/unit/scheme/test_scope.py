@@ -181,7 +181,7 @@ def test_other_lengths_of_time_are_refused(text: str) -> None:
 @pytest.mark.parametrize(
     "form", [None, {}, [], {"with": ["a"]}, {"within": 3}, {"within": "a"}, {"within": []}, {"window": 3, "date": "at"}]
 )
-def test_a_form_that_is_no_scope_is_refused(form: Any) -> None:
+def test_a_form_that_is_not_a_scope_is_refused(form: Any) -> None:
     with pytest.raises(InputError):
         Scope.from_json(form)
 
@@ -205,7 +205,7 @@ def test_a_policy_of_defaults_is_written_as_nothing() -> None:
 
 
 @pytest.mark.parametrize("form", [None, [], {"other": 1}, {"groups": "never"}, {"groups": ["online"]}, {"scope": 3}])
-def test_a_form_that_is_no_policy_is_refused(form: Any) -> None:
+def test_a_form_that_is_not_a_policy_is_refused(form: Any) -> None:
     with pytest.raises(InputError):
         Policy.from_json(form)
 

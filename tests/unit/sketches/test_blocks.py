@@ -132,7 +132,7 @@ def test_a_distance_that_no_number_of_blocks_allows_is_refused() -> None:
 
 
 @pytest.mark.parametrize("distance", [-1, 1.0, True, "3"])
-def test_what_is_no_distance_is_refused(distance: object) -> None:
+def test_what_is_not_a_distance_is_refused(distance: object) -> None:
     with pytest.raises(SchemeError, match="Choose a whole number from 0"):
         check_distance(distance)  # type: ignore[arg-type]
 

@@ -122,6 +122,6 @@ def test_impossible_sizes_are_refused(size: int) -> None:
 
 
 @pytest.mark.parametrize("hashes", [np.zeros((3, 2), np.uint64), np.zeros(3, np.int64), np.zeros(3, np.uint32)])
-def test_hashes_that_are_no_words_of_64_bits_are_refused(hashes: Any) -> None:
+def test_hashes_that_are_not_words_of_64_bits_are_refused(hashes: Any) -> None:
     with pytest.raises(HashError, match="Hash the features to 64 bits"):
         signatures(FeatureBatch(hashes, np.array([0, 3])), 8)

@@ -62,6 +62,6 @@ def test_a_universe_that_repeats_a_row_is_refused() -> None:
 
 
 @pytest.mark.parametrize("order", [[0, 1, 2, 3], [0, 1, 2, 3, 3], [1, 2, 3, 4, 5]])
-def test_orders_that_are_no_permutations_are_refused(order: list[int]) -> None:
+def test_orders_that_are_not_permutations_are_refused(order: list[int]) -> None:
     with pytest.raises(SchemeError, match="do not permute 5 rows"):
         signatures(batch([[1]]), ROWS, np.array([order], dtype=np.uint32))

@@ -119,7 +119,7 @@ def test_a_choice_holds_when_other_features_lose_weight(text: dict[int, float], 
 
 
 def shares(v: npt.NDArray[np.float64], w: npt.NDArray[np.float64], count: int, size: int) -> npt.NDArray[np.bool_]:
-    """Where the signatures agree of pairs of documents with these weights, for many draws of hashes."""
+    """If the signatures agree of pairs of documents with these weights, for many draws of hashes."""
     hashes = np.random.default_rng(len(v)).integers(0, 2**64, count * len(v), dtype=np.uint64)
     offsets = np.arange(0, len(hashes) + 1, len(v))
     a, b = (signatures(FeatureBatch(hashes, offsets, np.tile(x, count)), size) for x in (v, w))

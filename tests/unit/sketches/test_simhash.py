@@ -158,7 +158,7 @@ def test_a_narrower_simhash_of_a_vector_is_the_beginning_of_a_wider_one(bits: in
 
 
 @pytest.mark.parametrize("weight", [float("nan"), float("inf"), -float("inf"), "x", "5", None, [1], 10**400])
-def test_weights_that_are_no_finite_numbers_are_refused(weight: object) -> None:
+def test_weights_that_are_not_finite_numbers_are_refused(weight: object) -> None:
     with pytest.raises(WeightError):
         simhash_of_vector({"a": 1.0, "b": weight})  # type: ignore[dict-item]
 

@@ -132,7 +132,7 @@ def test_the_cosine_holds_for_tiny_and_huge_weights(scale: float) -> None:
 
 @pytest.mark.parametrize("similarity", OF_WEIGHTS)
 @pytest.mark.parametrize("weight", [math.nan, math.inf, -math.inf])
-def test_weights_that_are_no_numbers_are_refused(similarity: Similarity, weight: float) -> None:
+def test_weights_that_are_not_numbers_are_refused(similarity: Similarity, weight: float) -> None:
     for a in ({1: 1.0, 2: weight}, as_array({1: 1.0, 2: weight})):
         for pair in ((a, a), (a, as_array({}) if isinstance(a, tuple) else {})):
             with pytest.raises(WeightError, match="Give finite weights"):

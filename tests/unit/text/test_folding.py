@@ -76,7 +76,7 @@ def test_a_scheme_without_folding_has_the_form_and_the_id_that_it_had_before_the
 
 
 def test_an_unknown_kind_of_folding_is_named() -> None:
-    with pytest.raises(SchemeError, match=r"There is no folding 'hanzi'\. Choose from: han, kana, accents\."):
+    with pytest.raises(SchemeError, match=r"Unknown folding 'hanzi'\. Choose from: han, kana, accents\."):
         Normalisation(fold=("hanzi",))  # type: ignore[arg-type]
 
 

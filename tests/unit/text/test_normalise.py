@@ -55,7 +55,7 @@ def _points(*ranges: tuple[int, int]) -> st.SearchStrategy[str]:
     return st.sampled_from([chr(point) for first, last in ranges for point in range(first, last)])
 
 
-# What combines with what stands beside it: marks of several classes, vowel signs, jamo of both widths and syllables.
+# Characters that combine with their neighbours: marks of several classes, vowel signs, jamo, syllables.
 COMBINING = _points((0x300, 0x370), (0x93C, 0x94E), (0x9BC, 0x9D8), (0xDCA, 0xDE0), (0xE31, 0xE4F), (0x1D165, 0x1D16E))
 JAMO = _points((0x1100, 0x1200), (0xA960, 0xA97D), (0xAC00, 0xAC40), (0xFFA0, 0xFFDD))
 ODD = st.sampled_from(list("ﬁ´¨ǅŉẞ①㌀ﷺ\u0344\u0f73\uff9e𝐀🅰😀\U000110ba\U00030000\u0378")) | st.sampled_from(
@@ -141,7 +141,7 @@ def test_a_lone_surrogate_is_refused() -> None:
         normalise_batch(["a\udfff"], Normalisation())
 
 
-def test_what_is_no_string_is_refused() -> None:
+def test_what_is_not_a_string_is_refused() -> None:
     with pytest.raises(TextError, match=r"Text 0 .*NoneType"):
         normalise_batch([None], Normalisation())  # type: ignore[list-item]
 

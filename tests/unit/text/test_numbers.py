@@ -106,7 +106,7 @@ def test_chinese_numerals_have_values(text: str, number: str) -> None:
     assert (numbers_of(text), masked(f"{text}年")) == ([number], "0年")
 
 
-def test_single_chinese_numerals_and_long_runs_of_them_are_no_numbers() -> None:
+def test_single_chinese_numerals_and_long_runs_of_them_are_not_numbers() -> None:
     for text in ["一个", "万岁", "零", "三" * 17, "一" * 1000]:
         assert (numbers_of(text), masked(text)) == ([], text)
     assert masked("二十12") == "00"

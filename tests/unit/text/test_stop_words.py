@@ -20,7 +20,7 @@ def test_a_file_has_one_word_a_line_and_may_have_comments_and_blank_lines(path: 
     assert load_stop_words(path) == load_stop_words(str(path)) == {"the", "of", "的", "C#"}
 
 
-def test_windows_line_ends_and_a_byte_order_mark_are_no_part_of_words(path: Path) -> None:
+def test_windows_line_ends_and_a_byte_order_mark_are_not_part_of_words(path: Path) -> None:
     path.write_bytes("\ufeffthe\r\n的\r\n".encode())
     assert load_stop_words(path) == {"the", "的"}
 

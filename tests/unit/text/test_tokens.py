@@ -138,7 +138,7 @@ def test_a_caller_may_bring_tokens_or_weighted_tokens() -> None:
         ([("a", float("nan"))], WeightError),
     ],
 )
-def test_what_is_no_token_is_refused(tokens: list[Any], error: type[Exception]) -> None:
+def test_what_is_not_a_token_is_refused(tokens: list[Any], error: type[Exception]) -> None:
     with pytest.raises(error):
         Custom("bad", lambda _: tokens).cut(batch(["x"]))
 

@@ -14,7 +14,7 @@ def test_a_batch_keeps_its_texts(texts: list[str]) -> None:
 
 
 @given(batches())
-def test_what_is_no_continuation_begins_a_code_point(texts: list[str]) -> None:
+def test_what_is_not_a_continuation_begins_a_code_point(texts: list[str]) -> None:
     together = batch(texts)
     assert (~is_continuation(together.units)).sum() == sum(map(len, texts))
 
@@ -25,6 +25,6 @@ def test_a_lone_surrogate_is_refused_with_its_place() -> None:
 
 
 @pytest.mark.parametrize("wrong", [None, b"bytes", 3])
-def test_what_is_no_string_is_refused_by_type(wrong: object) -> None:
+def test_what_is_not_a_string_is_refused_by_type(wrong: object) -> None:
     with pytest.raises(TextError, match=f"Text 1 .*{type(wrong).__name__}"):
         batch(["fine", wrong])  # type: ignore[list-item]

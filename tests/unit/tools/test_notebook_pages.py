@@ -12,7 +12,7 @@ from tools.notebook_pages import NOTEBOOKS, page_of
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
-def test_the_page_beside_a_notebook_is_made_of_it(path: Path) -> None:
+def test_the_page_next_to_a_notebook_is_made_of_it(path: Path) -> None:
     assert page_of(path) == path.with_suffix(".md").read_text(encoding="utf-8")
     blocks = [block for block in read(path.with_suffix(".md")).blocks if block.kind == "python"]
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]

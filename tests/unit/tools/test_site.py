@@ -31,6 +31,21 @@ def test_a_site_is_built(project: Path) -> None:
     assert (build(project) / "other.html").is_file()
 
 
+def test_requests_to_paste_are_in_the_site_where_pages_of_any_folder_link_to_them(project: Path) -> None:
+    (project / "mappings").mkdir()
+    (project / "mappings" / "1.txt").write_text("GET /\n", encoding="utf-8")
+    (project / "docs" / "below").mkdir()
+    (project / "docs" / "other.md").rename(project / "docs" / "below" / "other.md")
+    for page, link in (("index.md", "../mappings/1.txt"), ("below/other.md", "../../mappings/1.txt")):
+        (project / "docs" / page).write_text(f"# Page\n\n[file]({link})\n", encoding="utf-8")
+    settings = (project / "mkdocs.yml").read_text(encoding="utf-8")
+    (project / "mkdocs.yml").write_text(settings.replace("other.md", "below/other.md"), encoding="utf-8")
+    site = build(project)
+    assert (site / "mappings" / "1.txt").read_text(encoding="utf-8") == "GET /\n"
+    for page, href in (("index.html", "mappings/1.txt"), ("below/other.html", "../mappings/1.txt")):
+        assert f'href="{href}"' in (site / page).read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("text", "named"),
     [

@@ -39,7 +39,7 @@ _LONGEST_REASON = 300
 _MOST = 8 << 20
 _MOST_FAILURES = 3
 
-_PROXY = (UnavailableError, "Look at the proxy before it, and at its own log; it may be starting.")
+_PROXY = (UnavailableError, "It may be starting. Check its log, and the proxy in front of it.")
 _ERRORS: dict[int, tuple[type[EngineError], str]] = {
     400: (EngineError, "Correct what it names, or import the file by hand."),
     401: (AccessError, "Check user and password, or the API key."),
@@ -49,12 +49,12 @@ _ERRORS: dict[int, tuple[type[EngineError], str]] = {
         "writing to this tenant.",
     ),
     404: (MissingError, "Check the address, with its base path, and the space."),
-    409: (EngineError, "Have what is in conflict removed under Saved Objects, or import the file by hand."),
-    413: (TooLargeError, "Raise savedObjects.maxImportPayloadBytes, or what the proxy before it takes."),
-    422: (EngineError, "It may be older than 7.10, which knows no such objects; use a newer one."),
-    429: (UnavailableError, "Try again in a while."),
+    409: (EngineError, "Delete the conflicting objects under Saved Objects, or import the file by hand."),
+    413: (TooLargeError, "Raise savedObjects.maxImportPayloadBytes, or the limit of the proxy in front of it."),
+    422: (EngineError, "It may be older than 7.10, which does not support these objects; use a newer one."),
+    429: (UnavailableError, "Try again later."),
     502: _PROXY,
-    503: (UnavailableError, "It may be starting, or its engine be away: try again in a while."),
+    503: (UnavailableError, "It may be starting, or its engine may be down: try again later."),
     504: _PROXY,
 }
 
@@ -91,7 +91,7 @@ class Importer:
         if not isinstance(body, dict) or not isinstance(body.get("success"), bool):
             raise EngineError(
                 f"What answers at {self.kibana.address} is neither Kibana nor OpenSearch Dashboards. Check the "
-                "address, with its base path, and the proxy before it."
+                "address, with its base path, and the proxy in front of it."
             )
         if not body["success"]:
             failures = _failures(body)
@@ -140,7 +140,7 @@ class Importer:
                 f"{self.kibana.address} sends to another address: {place}. Give that address, as far as Kibana's pages "
                 "have it in common; or log in, if it leads to a login."
             )
-        kind, advice = _ERRORS.get(error.code, (EngineError, "Look at its log, or that of the proxy before it."))
+        kind, advice = _ERRORS.get(error.code, (EngineError, "Look at its log, or that of the proxy in front of it."))
         body = _parsed(error.read(_MOST))
         said = body.get("message") or body.get("error") if isinstance(body, dict) else None
         reason = _shortened(str(said or "without a reason that can be read"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote
 
 from es_simhash._core.urls import origin, split_url
 from es_simhash.cli.reports.dashboards.subject import ALL_TIMES, Subject
@@ -31,21 +31,17 @@ class Kibana:
     tenant: str | None = None
 
     @classmethod
-    def at(cls, url: str, space: str | None = None, tenant: str | None = None) -> Kibana:
-        """Parse the URL of any page; ``/s/SPACE`` in it names the space."""
+    def at(cls, url: str) -> Kibana:
+        """Parse the URL of any page; ``/s/SPACE`` in it names the space, ``?security_tenant=TENANT`` the tenant."""
         parts = split_url(url)
         if parts is None:
             raise InputError("The URL of Kibana cannot be read. Write it as https://HOST:PORT.")
-        path = _PAGES.sub("", parts.path).rstrip("/")
+        path, space = _PAGES.sub("", parts.path).rstrip("/"), None
+        tenant = next(iter(parse_qs(parts.query).get("security_tenant", ())), None)
         if found := _SPACE.search(path):
-            path = path[: found.start()]
-            if space not in (None, found[1]):
-                raise InputError(f"The URL of Kibana names the space {found[1]}, not {space}. Drop one of them.")
-            space = found[1]
+            path, space = path[: found.start()], found[1]
         if space and tenant:
-            raise InputError("Spaces are of Kibana, tenants of OpenSearch Dashboards. Drop one of them.")
-        if space and not re.fullmatch("[a-z0-9_-]+", space):
-            raise InputError(f"{space!r} is no space. Give its identifier, as it stands in Kibana's addresses.")
+            raise InputError("Spaces are of Kibana, tenants of OpenSearch Dashboards. Name one of them in the URL.")
         if tenant and not re.fullmatch("[ -~]+", tenant):
             raise InputError(f"{tenant!r} cannot be sent in a header, where the tenant goes. Import the file by hand.")
         return cls(origin(parts, parts.port) + path, None if space == "default" else space, tenant)

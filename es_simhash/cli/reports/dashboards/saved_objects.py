@@ -65,7 +65,7 @@ def saved_objects(subject: Subject) -> list[Json]:
 
 
 def panels(subject: Subject) -> list[Panel]:
-    """Return the parts of the dashboard, row by row, each beside the previous one while they fit."""
+    """Return the parts of the dashboard, row by row, each next to the previous one while they fit."""
     x = y = below = 0
     made = []
     for each in _filled(_template()["panels"], _values(subject)):

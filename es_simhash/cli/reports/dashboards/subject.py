@@ -113,7 +113,7 @@ def _types(index: str, field: str | None, mappings: Mapping[str, Json]) -> list[
     """Return the types of a field, if one is named, in the indices that have it."""
     found = [str(there.get("type", "object")) for each in mappings.values() if (there := _at(each, field or ""))]
     if field and not found:
-        raise MappingError(f"The index {index!r} has no field {field!r}. Check how it is written in the mapping.")
+        raise MappingError(f"The index {index!r} has no field {field!r}. Check its spelling in the mapping.")
     return found
 
 

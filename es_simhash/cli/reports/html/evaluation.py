@@ -39,7 +39,7 @@ def _sections(evaluation: Evaluation, name: str, made_at: datetime | None) -> It
     yield section("Found wrongly", *_errors(evaluation, evaluation.wrong, evaluation.pairs.wrong, found))
     missed = "Duplicates that are not near, the least similar first. Some may be labelled wrongly."
     yield section("Missed", *_errors(evaluation, evaluation.missed, evaluation.pairs.missed, missed))
-    yield section("What was measured", *_setup(evaluation))
+    yield section("Measurement", *_setup(evaluation))
 
 
 # ---- scores

@@ -14,7 +14,7 @@ from es_simhash.plans.explain.similarities import Bits, Feature, FeatureGroup, K
 from es_simhash.plans.explain.text_differences import TextPart, rows
 from es_simhash.plans.explain.verdict import Evidence
 
-# The number of equal characters to show beside a change.
+# The number of equal characters to show around a change.
 _AROUND = 300
 
 

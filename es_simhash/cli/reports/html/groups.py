@@ -17,7 +17,7 @@ from es_simhash.plans.explain.text_differences import excerpt
 _TITLE = 90
 _EXCERPT = 500
 _EXCERPT_OF_KEY = 160
-_DECIDED_BY = {"fingerprints": "fingerprints, without reading texts", "texts": "texts"}
+_COMPARED = {"fingerprints": "fingerprints, without reading texts", "texts": "texts"}
 
 
 def report_page(report: GroupReport) -> str:
@@ -32,7 +32,7 @@ def _sections(report: GroupReport) -> Iterator[Html]:
     if report.largest:
         yield section("The largest groups", *_groups(report))
     if report.shared_keys:
-        yield section("Keys that very many documents share", *_shared_keys(report))
+        yield section("Text that very many documents share", *_shared_keys(report))
     yield section("Left out", _left_out(report))
     yield section("Settings", _settings(report.setup))
 
@@ -62,7 +62,7 @@ def _header(report: GroupReport) -> Html:
 def _headline(report: GroupReport) -> str:
     counts = report.counts
     if not counts.documents:
-        return "There were no documents to compare."
+        return "No documents to compare."
     if not counts.groups:
         return f"No near-duplicates among {counted(counts.documents, 'document')}."
     are = "is a duplicate" if counts.duplicates == 1 else "are duplicates"
@@ -76,9 +76,9 @@ def _totals(report: GroupReport) -> Html:
     tiles = [
         ("documents", counts.documents, "that were compared"),
         ("duplicates", counts.duplicates, share),
-        ("groups", counts.groups, "of documents that near pairs connect"),
+        ("groups", counts.groups, "connected by near-duplicates"),
         ("remaining", counts.documents - counts.duplicates, "without duplicates"),
-        ("pairs of equal texts", counts.identical, "each with the previous one only"),
+        ("pairs of equal texts", counts.identical, "counted with the previous one only"),
         ("pairs of similar texts", counts.near, f"of {counts.compared:,} compared"),
     ]
     return element("div", [_tile(*each) for each in tiles], class_="tiles")
@@ -111,7 +111,7 @@ def _groups(report: GroupReport) -> Iterator[Html]:
 def _group(group: LargeGroup, report: GroupReport, *, is_open: bool) -> Html:
     shown, unshown = group.shown, group.size - len(group.shown.members)
     is_form = shown.canonical.canonical in report.forms
-    stand = f"A chain: {group.canonicals:,} documents stand for themselves."
+    stand = f"A chain of small changes, with {group.canonicals:,} canonical documents."
     return element(
         "details",
         element(
@@ -139,9 +139,11 @@ def _canonical(canonical: Member, group: Group, report: GroupReport) -> Html:
 
 def _member(member: Member, canonical: Member, report: GroupReport) -> Html:
     similarity = member.similarity
-    alike = [] if similarity is None else [f"similarity {with_error(similarity, member.standard_error, 2)}"]
-    alike += [] if member.distance is None else [counted(member.distance, "bit")]
-    small = element("small", ", ".join(alike), class_="faint")
+    if similarity is not None:
+        alike = f"similarity {with_error(similarity, member.standard_error, 2)}"
+    else:
+        alike = "" if member.distance is None else _bits_apart(member.distance)
+    small = element("small", alike, class_="faint")
     head = element("h3", _name(*key_of(member), report.setup), small)
     first, second = (report.texts.get(key_of(each)) for each in (canonical, member))
     if first is None or second is None:
@@ -176,8 +178,13 @@ def _group_name(name: str, setup: Setup) -> Html:
 
 def _farthest(group: LargeGroup) -> str:
     """Say how far members are from the documents that stand for them."""
-    text = "" if group.similarity is None else f", similarity down to {group.similarity:.2f}"
-    return text if group.distance is None else f"{text}, up to {counted(group.distance, 'bit')} apart"
+    if group.similarity is not None:
+        return f", similarity down to {group.similarity:.2f}"
+    return "" if group.distance is None else f", up to {_bits_apart(group.distance)}"
+
+
+def _bits_apart(distance: int) -> str:
+    return f"{counted(distance, 'bit')} of the fingerprints {'differs' if distance == 1 else 'differ'}"
 
 
 # ---- what needs a look
@@ -186,13 +193,12 @@ def _farthest(group: LargeGroup) -> str:
 def _shared_keys(report: GroupReport) -> Iterator[Html]:
     yield element(
         "p",
-        "Often boilerplate: a footer, a template, an error page. Documents with such a key were not compared with all "
+        "Often boilerplate: a footer, a template, an error page. Documents that share it were not compared with all "
         "others that have it.",
     )
     for each in report.shared_keys:
-        text = f" with the same {each.name}, such as "
         example = _name(*key_of(each.example), report.setup)
-        yield element("p", element("b", counted(each.documents, "document")), text, example)
+        yield element("p", element("b", counted(each.documents, "document")), ", such as ", example)
         yield _excerpt(key_of(each.example), report, _EXCERPT_OF_KEY)
 
 
@@ -206,18 +212,18 @@ def _settings(setup: Setup) -> Html:
     rows: list[tuple[str, str | Html]] = [
         ("documents", setup.name),
         ("texts in", ", ".join(setup.fields) or "all strings of a document"),
-        ("scheme", element("span", element("code", scheme.id), f", {scheme.name}")),
-        ("near", near(setup.criteria, scheme)),
+        ("preset", scheme.name),
+        ("near-duplicates", near(setup.criteria, scheme)),
         ("canonical document", options.canonical.name),
-        ("decided by", _DECIDED_BY[setup.criteria.decided_by]),
+        ("compared", _COMPARED[setup.criteria.decided_by]),
         ("filter", element("code", json.dumps(options.filter, ensure_ascii=False)) if options.filter else "none"),
     ]
     if setup.scope:
         rows.append(("scope", element("code", json.dumps(setup.scope.to_json(), ensure_ascii=False))))
     if options.strip:
-        rows.append(("left out of texts", element("code", "  ".join(options.strip))))
+        rows.append(("removed from texts", element("code", "  ".join(options.strip))))
     if options.max_bucket is not None:
-        rows.append(("compared of a key", f"{counted(options.max_bucket, 'document')} at most"))
+        rows.append(("compared with a document", f"{counted(options.max_bucket, 'document')} at most"))
     if setup.date_field:
         rows.append(("dates in", setup.date_field))
     return table(["setting", "value"], rows)

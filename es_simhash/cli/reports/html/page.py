@@ -1,6 +1,6 @@
 """The frame of a page, and what pages have in common: sections, bars, charts, and differences of texts.
 
-A page is one file that loads and runs nothing. A bar is an element with a width, beside its number in a table, so
+A page is one file that loads and runs nothing. A bar is an element with a width, next to its number in a table, so
 readers of screens, and paper, have the numbers.
 """
 
@@ -72,7 +72,7 @@ def differences(settings: Settings, first: str, second: str) -> Html:
     if first == second:
         return element("p", "The same text.", class_="faint")
     if not (shown := marked_changes(settings, first, second)):
-        return element("p", "The same text, except for differences that the scheme ignores.", class_="faint")
+        return element("p", "The same text, except for differences that do not count.", class_="faint")
     return pieces(shown)
 
 

@@ -63,7 +63,7 @@ def updated(document: Json, part: Mapping[str, Any]) -> Json:
 
 
 def leaves(document: Any) -> list[Leaf]:
-    """Return the values in a document with their paths, the elements of arrays one by one; none if it is no object."""
+    """Return the values in a document with their paths, elements of arrays one by one; none if it is not an object."""
     found: list[Leaf] = []
     if isinstance(document, dict):
         _add_leaves(document, "", found)

@@ -39,7 +39,7 @@ def keyword(value: object) -> str:
         return unicode_text(value)
     if isinstance(value, bool | int | float):
         return json.dumps(value)
-    raise ValueError(f"{_shown(value)} is no string")
+    raise ValueError(f"{_shown(value)} is not a string")
 
 
 def boolean(value: object) -> str:
@@ -68,11 +68,11 @@ def is_whole(value: object) -> bool:
 def number(value: object) -> Decimal:
     """Return a value as an exact number: floats could not distinguish large integers."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise ValueError(f"{_shown(value)} is no number")
+        raise ValueError(f"{_shown(value)} is not a number")
     try:
         given = Decimal(value.strip() if isinstance(value, str) else value)
     except InvalidOperation:
-        raise ValueError(f"{_shown(value)} is no number") from None
+        raise ValueError(f"{_shown(value)} is not a number") from None
     if not given.is_finite() or given.adjusted() > _MAX_EXPONENT:
         raise ValueError(f"{_shown(value)} is out of range")
     return given

@@ -59,7 +59,7 @@ def whole_number(body: Mapping[str, Any], key: str, default: int) -> int:
 
 
 def path(kind: str, value: Any) -> str:
-    """Return the name of a field; raise if it is no text."""
+    """Return the name of a field; raise if it is not a text."""
     if not isinstance(value, str):
         raise EngineError(f"The query {kind!r} cannot look into the field {value!r}. Give its name.")
     return value

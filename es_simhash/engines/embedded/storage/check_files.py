@@ -22,7 +22,7 @@ _TRIES = 10
 # These describe the other files, and are created again.
 _NOT_NEEDED = (seal.NAME, LIST)
 
-_CHANGED = "it is not as it was when the index was closed"
+_CHANGED = "changed since the index was closed"
 
 # The name of a file, and a check that raises `DamagedError`.
 _Check: TypeAlias = tuple[str, Callable[[Path], object]]
@@ -76,7 +76,7 @@ def _error(directory: Path, damage: Damage) -> IndexStateError:
 
 
 def _checked(directory: Path, checks: Callable[[Path], Iterator[_Check]]) -> FilesChecked:
-    """Return the result of the checks; repeat them if files were removed meanwhile."""
+    """Return the result of the checks; repeat them if files were removed in the meantime."""
     for _ in range(_TRIES - 1):
         before = _content(directory / META)
         checked = _checked_once(directory, checks)
@@ -96,7 +96,7 @@ def _checked_once(directory: Path, checks: Callable[[Path], Iterator[_Check]]) -
             size += path.stat().st_size
             check(path)
         except FileNotFoundError:
-            damaged.append(Damage(directory.name, name, "it is missing", is_needed))
+            damaged.append(Damage(directory.name, name, "missing", is_needed))
         except DamagedError as error:
             damaged.append(Damage(directory.name, name, str(error), is_needed))
     return FilesChecked(files, size, damaged)
@@ -146,7 +146,7 @@ def _check_list(sealed: Seal | None, path: Path) -> None:
     try:
         parse_json(content)
     except ValueError as error:
-        raise DamagedError(f"it is not JSON: {error}") from None
+        raise DamagedError(f"not JSON: {error}") from None
     _compare(sealed, path, content)
 
 

@@ -60,7 +60,7 @@ def load(path: Path) -> StoredMapping:
         else:
             is_as_written = stored.keys() == set(_KEYS)
         if not is_as_written:
-            raise ValueError("it does not fit its checksum")
+            raise ValueError("checksum mismatch")
         if stored["format"] != _FORMAT:
             raise ValueError(f"it has the format {stored['format']!r}, not {_FORMAT}")
         return StoredMapping(stored["identity"], IndexMapping(stored["mapping"]))

@@ -1,6 +1,6 @@
 """Opening an index with the tantivy library, even where nothing can be written.
 
-The library locks a file while it opens the others, so that none of them is removed meanwhile. On a read-only file
+The library locks a file while it opens the others, so that none of them is removed before. On a read-only file
 system, or in another user's directory, it receives a directory of links to them instead.
 """
 

@@ -68,15 +68,15 @@ def load(path: Path) -> Seal:
     """Read the seal of an index; raise `DamagedError` if it is damaged."""
     content, newline, last = path.read_bytes().rpartition(b"\n")
     if newline + last != _last_line(content):
-        raise DamagedError("its last line is not the checksum of the others")
+        raise DamagedError("checksum mismatch")
     try:
         found = parse_json(content)
     except ValueError as error:
-        raise DamagedError(f"it is not JSON: {error}") from None
+        raise DamagedError(f"not JSON: {error}") from None
     match found:
         case {"opstamp": int() as number, "sums": dict() as sums} if {META, LIST} <= sums.keys():
             return Seal(number, sums)
-    raise DamagedError("it does not have the form of such a file")
+    raise DamagedError("unexpected structure")
 
 
 def _last_line(content: bytes) -> bytes:

@@ -86,7 +86,7 @@ class Store:
             else:
                 self._index.reload()
             self._searcher, self._seen = self._index.searcher(), state
-            if not self.writing:  # nobody else commits meanwhile
+            if not self.writing:  # nobody else commits in the meantime
                 self.generation += 1
 
     def _committed(self) -> tantivy.Searcher:

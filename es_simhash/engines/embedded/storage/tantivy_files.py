@@ -31,7 +31,7 @@ def living_files(directory: Path) -> list[str]:
     try:
         segments = [_names(segment) for segment in _meta(directory)["segments"]]
     except (KeyError, TypeError, AttributeError):
-        raise DamagedError("it does not have the form of such a file") from None
+        raise DamagedError("unexpected structure") from None
     return sorted(
         name
         for name in os.listdir(directory)
@@ -50,9 +50,9 @@ def _meta(directory: Path) -> dict[str, Any]:
     try:
         meta = parse_json((directory / META).read_bytes())
     except ValueError as error:
-        raise DamagedError(f"it is not JSON: {error}") from None
+        raise DamagedError(f"not JSON: {error}") from None
     if not isinstance(meta, dict) or not isinstance(meta.get("opstamp"), int):
-        raise DamagedError("it has no opstamp")
+        raise DamagedError("opstamp missing")
     return meta
 
 
@@ -80,14 +80,14 @@ def verify_footer(path: Path) -> bytes:
         try:
             expected = parse_json(end[: -_END.size])["crc"]
         except (ValueError, KeyError, TypeError):
-            raise DamagedError("its footer cannot be read") from None
+            raise DamagedError("unreadable footer") from None
         left = file.seek(0, 2) - len(end)
         file.seek(0)
         found = 0
         while left:
             chunk = file.read(min(_CHUNK, left))
             if not chunk:
-                raise DamagedError("it became shorter while it was read")
+                raise DamagedError("truncated while it was read")
             found, left = crc32(chunk, found), left - len(chunk)
     if found != expected:
         raise DamagedError(f"its checksum is {found}, and {expected} was written")
@@ -101,6 +101,6 @@ def _footer(file: BinaryIO) -> bytes:
     file.seek(size - _END.size)
     length, magic = _END.unpack(file.read(_END.size))
     if magic != _MAGIC or length > min(_MAX_LENGTH, size - _END.size):
-        raise DamagedError("it does not end as such files do")
+        raise DamagedError("unexpected end of file")
     file.seek(size - _END.size - length)
     return file.read(length + _END.size)

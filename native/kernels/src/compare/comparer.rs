@@ -28,7 +28,7 @@ pub struct Comparer {
     pub numbers: f64,
 }
 
-/// What is compared of a text.
+/// The parts of a text that are compared.
 #[derive(Default)]
 pub struct Comparable {
     features: WeightedSet,

@@ -1,4 +1,4 @@
-//! What is compared of many texts, by their numbers, kept as far as memory allows.
+//! The compared parts of many texts, by the number of the text, kept as far as memory allows.
 
 use std::collections::{HashMap, VecDeque};
 

@@ -15,7 +15,7 @@ impl Measure {
         }
     }
 
-    /// The similarity of two texts with these totals, at least one of which is not 0.
+    /// The similarity of two texts with these totals, at least one not 0.
     ///
     /// All are below 2^53, so that they are exact as floats.
     pub fn similarity(self, shared: u64, first: u64, second: u64) -> f64 {

@@ -26,7 +26,7 @@ struct Group {
 }
 
 impl WeightTable {
-    /// Hold these hashes, each of which comes once, with their weights, and the weight of all others.
+    /// Hold these distinct hashes with their weights, and the weight of all others.
     pub fn fill(&mut self, hashes: &[u64], weights: &[u32], others: u32) {
         let groups = hashes.len() / HASHES_A_GROUP + 1;
         self.groups.clear();

@@ -2,7 +2,7 @@
 
 use crate::stop;
 
-/// Documents, each of which points to an earlier one of its component, or to itself if it is the first.
+/// Documents; each points to an earlier one of its component, or to itself if it is the first.
 pub struct Components {
     parents: Vec<u32>,
 }

@@ -4,7 +4,7 @@ use sha2::Sha256;
 
 use crate::text::hashing::digest;
 
-/// Append the first 128 bits of the SHA-256 of a text in UTF-8, as two words of which the lowest byte comes first.
+/// Append the first 128 bits of the SHA-256 of a text in UTF-8, as two words, the lowest byte first.
 pub fn append_hash(text: &[u8], words: &mut Vec<u64>) {
     let digest = digest::<Sha256>(text);
     let (bytes, _) = digest.as_ref().as_chunks();

@@ -3,7 +3,7 @@
 use crate::sketches::estimate::{agreeing, of_agreeing};
 use crate::stop;
 
-/// What is compared of some hits, a row each: SimHashes of one word or of two, and the values of signatures; an empty
+/// The compared parts of some hits, a row each: SimHashes of one word or of two, and the values of signatures; an empty
 /// column is not compared.
 pub struct Rows<'a> {
     pub count: usize,

@@ -16,7 +16,7 @@ pub struct Linker {
     few: usize,
     most: usize,
     hot_from: u64,
-    /// The last documents with the last entry's key: `all` of them, and others up to so many.
+    /// The last documents with the last entry's key: `all` of them, and others up to this many.
     before: Vec<u64>,
     most_before: usize,
     last: Option<u64>,

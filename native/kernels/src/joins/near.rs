@@ -21,7 +21,7 @@ pub struct Rule<'a, const WORDS: usize> {
     pub distance: u32,
     /// Bits that are equal.
     pub chosen: [u64; WORDS],
-    /// Blocks of bits in each of which some bit differs; else another table reports the pair.
+    /// Blocks of bits that all have a differing bit; else another table reports the pair.
     pub passed_over: &'a [[u64; WORDS]],
 }
 

@@ -33,7 +33,7 @@ pub struct Layout {
     bands: Option<Bands>,
     signature: Option<SignatureCodec>,
     form: KeyForm,
-    /// Whether the SimHash has a field of its own, the first one; else its blocks tell it.
+    /// Whether the SimHash has a field of its own, the first one; else its blocks hold it.
     has_simhash: bool,
     fields: Vec<Field>,
     /// Which of the fields hold keys of blocks.

@@ -35,7 +35,7 @@ pub enum Tokens {
     Runs(Dense),
     /// Runs of the masked text, and its numbers.
     RunsAndNumbers,
-    /// Runs of n words that are no stop words.
+    /// Runs of n words that are not stop words.
     Words { n: usize, stop_words: StopWords },
     /// What the caller made of the texts.
     Given,

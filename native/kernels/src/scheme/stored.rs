@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_tell_the_simhash_where_it_has_no_field() {
+    fn blocks_hold_the_simhash_if_it_has_no_field() {
         let blocks = Blocks { bits: 12, count: 2 };
         let layout = Layout::new(Some(blocks), None, None, KeyForm::Text, false).expect("keys");
         let mut rows = Rows::default();

@@ -9,7 +9,7 @@ pub fn estimates(own: &[u32], rows: &[u32], bits: u32) -> Vec<f64> {
     counts.into_iter().map(|agreeing| of_agreeing(agreeing, own.len(), bits)).collect()
 }
 
-/// The similarity of signatures of `size` values, of which these many agree.
+/// The similarity of signatures of `size` values, if this many agree.
 pub fn of_agreeing(agreeing: u32, size: usize, bits: u32) -> f64 {
     let chance = 1.0 / f64::from(1_u32 << bits);
     let share = f64::from(agreeing) / size as f64;

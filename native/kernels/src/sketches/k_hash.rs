@@ -22,7 +22,7 @@ impl Functions {
         self.multipliers.len()
     }
 
-    /// Write the smallest value of each function where it is smaller than what is there.
+    /// Write the smallest value of each function if it is smaller than the present one.
     pub fn fill(&self, row: &mut [u32], hashes: &[u64]) {
         for hashes in hashes.chunks(HASHES) {
             if hashes.len() == HASHES {

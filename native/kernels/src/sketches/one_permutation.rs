@@ -47,7 +47,7 @@ pub struct Scratch {
 static IN_USE: Mutex<Vec<Weak<Sequences>>> = Mutex::new(Vec::new());
 
 impl Sequences {
-    /// The sequences of this size, made anew only if nobody has them.
+    /// The sequences of this size, made again only if nobody has them.
     pub fn of_size(size: usize) -> Arc<Self> {
         let mut in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
         in_use.retain(|each| each.strong_count() > 0);
@@ -187,7 +187,7 @@ pub fn scaled(hash: u64, size: u64) -> usize {
 for_each_cpu! {
     /// Put the smallest value of each bin into a row.
     pub fn fill(row: &mut [u32], hashes: &[u64]) {
-        // Where the compiler knows how many bins there are, no bin is beyond them.
+        // If the compiler knows how many bins there are, no bin is beyond them.
         match row.len() {
             USUAL => fill_usual(row, hashes),
             _ => fill_each(row, hashes),

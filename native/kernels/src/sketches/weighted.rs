@@ -5,7 +5,7 @@ use crate::text::hashing::poly64::{BASE, fmix64};
 use crate::{for_each_cpu, stop};
 
 const DRAWS: usize = 1 << 13;
-/// Hashes for each of which a sample is drawn before somebody could interrupt it.
+/// Hashes whose samples are drawn before somebody could interrupt it.
 const HASHES: usize = stop::FEW;
 
 /// The random numbers of a signature's positions.

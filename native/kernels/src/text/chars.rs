@@ -11,12 +11,12 @@ pub const PADDING: usize = 4;
 /// Code points of an n-gram that is too long to read each.
 const LONG: usize = 64;
 
-/// Pairs stand at least so many units apart, on average, if `windows` pays between them.
+/// Pairs stand at least this many units apart, on average, if `windows` pays between them.
 const FEW: usize = 16;
 
 /// Append the polynomials of the n-grams of a text of UTF-16 units to `polynomials`.
 ///
-/// `units` is followed by `PADDING` zeros, which are no part of the text.
+/// `units` is followed by `PADDING` zeros, which are not part of the text.
 pub fn polynomials(units: &[u16], n: usize, has_pairs: bool, polynomials: &mut Vec<u64>) {
     let length = units.len() - PADDING;
     if length == 0 {

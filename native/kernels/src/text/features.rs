@@ -116,7 +116,7 @@ for_each_cpu! {
         kept: &[Cell<u64>],
         left: &[Cell<u64>],
     ) {
-        // Where the compiler knows how many places there are, no place is beyond them.
+        // If the compiler knows how many places there are, no place is beyond them.
         match table.len() {
             0x400 => settle_in::<0x400>(table, round, hashes, kept, left),
             0x800 => settle_in::<0x800>(table, round, hashes, kept, left),
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn hashes_that_share_their_places_in_every_round_are_told_apart() {
+    fn hashes_that_share_their_places_in_every_round_are_distinguished() {
         let hashes: Vec<u64> = (0..500).map(|i| ((i % 250) << 60) | (i % 250 / 16)).collect();
         assert_distinct(&mut Distinct::default(), &hashes);
     }

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn the_values_of_a_hash_are_told_apart() {
+    fn the_values_of_a_hash_are_distinguished() {
         let table = Lookup::new([(7, 1), (7, 2), (8, 3)].into_iter());
         assert_eq!(table.find(7, |value| value == 2), Some(2));
         assert_eq!(table.find(7, |value| value == 3), None);

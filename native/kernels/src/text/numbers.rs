@@ -126,7 +126,7 @@ pub fn hash(numbers: &[Number], hash: Hash, width: Width, features: &mut Feature
 }
 
 impl Number {
-    /// The number that these digits are, of which the first may be zeros.
+    /// The number that these digits are; the first may be zeros.
     fn of(digits: &[u8]) -> Self {
         let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
         Self(digits[zeros.min(digits.len() - 1)..].into())
@@ -311,7 +311,7 @@ fn chinese_value(numeral: &[u16]) -> u128 {
     high + low + section + digit
 }
 
-/// Where digits beyond those of ASCII stand, and the first halves of pairs: first and last of each range.
+/// The ranges of digits beyond ASCII, and of the first halves of pairs: first and last of each.
 const OTHERS: [(u16, u16); 4] = [(0x660, 0x1C59), (0xA620, 0xABF9), (0xD800, 0xDBFF), (0xFF10, 0xFF19)];
 
 for_each_cpu! {

@@ -86,7 +86,7 @@ pub fn spans(units: &[u16], dense: Dense, spans: &mut Spans) {
     }
 }
 
-/// Where the run ends that begins at `start`, if the text does not end before.
+/// The end of the run that begins at `start`, unless the text ends before.
 fn end_of(units: &[u16], dense: Dense, start: usize) -> Option<usize> {
     let mut following = points(&units[start..]);
     let (_, first) = following.next()?;

@@ -119,7 +119,7 @@ def test_anything_else_is_a_directory(directory: str) -> None:
 @pytest.mark.parametrize(
     "url", ["es1:9200", "bob:pa/ss@host:9200", "me@host", "ftp://bob:pass@host", "http:/bob:pass@host", "https:x"]
 )
-def test_what_was_meant_as_an_address_is_no_directory_and_is_not_repeated(url: str) -> None:
+def test_what_was_meant_as_an_address_is_not_a_directory_and_is_not_repeated(url: str) -> None:
     said = refusal("--url", url)
     assert "begins with neither http:// nor https://" in said
     assert url not in said
@@ -147,7 +147,7 @@ def test_a_cloud_id_that_cannot_be_read(cloud_id: str) -> None:
 
 def test_a_cloud_id_needs_the_client_of_elasticsearch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "elastic_transport.client_utils", None)
-    with pytest.raises(MissingExtraError, match=r"es-simhash\[elasticsearch\]"):
+    with pytest.raises(MissingExtraError, match=r"\[elasticsearch\]"):
         target_of("--cloud-id", CLOUD_ID)
 
 
@@ -188,7 +188,7 @@ def test_two_logins_of_the_environment_contradict_each_other() -> None:
     assert "Drop ES_SIMHASH_API_KEY, or else the user in ES_SIMHASH_URL." in said
 
 
-def test_variables_with_logins_are_no_reason_to_refuse_a_directory() -> None:
+def test_variables_with_logins_are_not_reason_to_refuse_a_directory() -> None:
     target = target_of("--url", "dir", ES_SIMHASH_API_KEY="k", ES_SIMHASH_PASSWORD="p")
     assert target.login is None
 

@@ -168,7 +168,7 @@ def test_an_index_that_was_closed_is_not_read_whole_when_it_is_opened(index: Pat
 def test_the_list_of_segments_is_compared_whenever_an_index_is_opened(index: Path) -> None:
     meta = index / "meta.json"
     meta.write_text(meta.read_text().replace('"deletes"', '"deleted"', 1))
-    with pytest.raises(IndexStateError, match=r"meta\.json.*is not as it was when the index was closed.*Restore"):
+    with pytest.raises(IndexStateError, match=r"meta\.json.*changed since the index was closed.*Restore"):
         count(index)
 
 
@@ -283,7 +283,7 @@ def test_a_damaged_file_that_is_not_needed_can_be_deleted(index: Path, name: str
     flip(index / name, 70)
     said = run("info", "a", "--check", "--url", str(index.parent), code=4).err
     assert f"a/{name}: " in said
-    assert said.endswith("Delete what is damaged while nobody has the index open: it is complete without.\n")
+    assert said.endswith("Close the index and delete the damaged files: it is complete without them.\n")
     (index / name).unlink()
     assert check(index).damaged == []
 
@@ -301,5 +301,5 @@ def test_files_are_checked_from_python_too(index: Path) -> None:
 
 
 def test_a_missing_index_has_no_files(tmp_path: Path) -> None:
-    with pytest.raises(MissingError, match="no index 'a'"):
+    with pytest.raises(MissingError, match="The index 'a' does not exist"):
         check(tmp_path / "a")

@@ -66,7 +66,7 @@ def test_a_load_that_fills_the_disk_reports_what_is_written_and_resumes_when_the
     assert held(small) == 5
     assert int(small.run("sh", "-c", f"du -k -s {place}").out.split()[0]) < 200
     small.mount("-o", "remount,size=64m", place)
-    assert small.command("load", "a", str(documents), *LOAD, place).out == f"a: {COUNT:,} written, 0 rejected\n"
+    assert small.command("load", "a", str(documents), *LOAD, place).out == f"a: {COUNT:,} documents written.\n"
     assert held(small) == COUNT
 
 
@@ -269,7 +269,7 @@ def test_an_index_that_this_user_may_not_write_can_be_read(public: Path) -> None
         assert "cannot be written: Permission denied. Write as a user who may" in refused
 
 
-def test_a_file_that_this_user_may_not_read_is_no_damage(public: Path) -> None:
+def test_a_file_that_this_user_may_not_read_is_not_damage(public: Path) -> None:
     next((public / "a").glob("*.store")).chmod(0)
     for refused in as_somebody(public, COUNT_ALL, "CheckFiles('a')"):
         assert "cannot be read: Permission denied. Let this user read the directory" in refused
@@ -299,7 +299,7 @@ while files:
 """
 
 
-def test_too_many_open_files_are_no_damage_either(public: Path) -> None:
+def test_too_many_open_files_are_not_damage_either(public: Path) -> None:
     shown = as_somebody(public, COUNT_ALL, lines=_MANY_FILES)
     assert "Too many open files. Allow more open files (ulimit -n)" in shown[0]
     assert not [line for line in shown if "delete" in line]

@@ -19,7 +19,7 @@ from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import run
 from es_simhash.errors import FormatError, InputError, MissingExtraError, TextError
 from es_simhash.groups.groups import Counts, Groups
-from es_simhash.groups.of_texts import TextCorpus, dedup, learn_from
+from es_simhash.groups.of_texts import TextCorpus, group_texts, learn_from
 from es_simhash.groups.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.live.sweep.reading import Reading
@@ -136,7 +136,7 @@ def found_here(
     scheme: Scheme, documents: dict[str, str], options: dict[str, Any]
 ) -> tuple[list[list[str]], dict[tuple[str, str], dict[str, Any]], Counts]:
     """What one machine finds among the same texts, in the order of their ids."""
-    with dedup(sorted(documents.items()), scheme, GroupOptions(threads=1, **options)) as found:
+    with group_texts(sorted(documents.items()), scheme, GroupOptions(threads=1, **options)) as found:
         return read_here(found)
 
 
@@ -292,7 +292,7 @@ def test_groups_of_an_exported_index_are_those_of_the_index(
 ) -> None:
     with filled(tmp_path / "engine", layout) as index:
         exported(index, tmp_path / "exported.parquet")
-        with index.group(GroupOptions(estimate=True, **options)) as grouped:
+        with index.group(estimate=True, **options) as grouped:
             groups = sorted([(member.id, member.index) for member in group.members] for group in grouped)
             counts, others = grouped.counts, grouped.counts.empty
         frame = spark.read.parquet(str(tmp_path / "exported.parquet")).repartition(3)

@@ -95,6 +95,6 @@ def test_a_worker_that_dies_in_the_middle_changes_nothing(
     assert cluster.workers[1].poll() is None
 
     rank = [-len(text) for text in texts]
-    with dedup(ranked(known, rank.__getitem__), Scheme(), GroupOptions(threads=1, canonical=BY_RANK)) as here:
+    with dedup(ranked(known, rank.__getitem__), threads=1, canonical=BY_RANK) as here:
         assert members == members_of(pa.table(here).to_pylist())
         assert found.counts == local.read_here(here)[2]

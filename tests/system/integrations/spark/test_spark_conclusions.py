@@ -30,10 +30,14 @@ def test_documents_without_any_text_are_an_error_that_names_the_columns(
     rows = [(str(i), body, BODY) for i in range(count)]
     frame = spark.createDataFrame(rows, "id string, body string, bodi string")
     number = f"{count:,} document"
-    with pytest.raises(DocumentError, match=rf"{number}.* with no text in 'body'. They have: id, bodi. Was 'bodi'"):
+    with pytest.raises(
+        DocumentError, match=rf"{number}.* with no text in 'body'. They have: id, bodi. Did you mean 'bodi'"
+    ):
         SparkDeduplicator(OWN).of_texts(frame)
     if body is None:
-        with pytest.raises(DocumentError, match=r"all rows have no text in 'body'\. They have: id, bodi\. Was 'bodi'"):
+        with pytest.raises(
+            DocumentError, match=r"all rows have no text in 'body'\. They have: id, bodi\. Did you mean 'bodi'"
+        ):
             add_fields(frame, OWN)
     else:
         statuses = {row["dedup"]["status"] for row in add_fields(frame, OWN).collect()}
@@ -47,7 +51,7 @@ def test_a_column_that_is_not_there_is_named_with_those_that_are(spark: SparkSes
             run(frame)
 
 
-def test_no_rows_at_all_are_no_error(spark: SparkSession) -> None:
+def test_no_rows_at_all_are_not_error(spark: SparkSession) -> None:
     frame = spark.createDataFrame([], "id string, body string")
     found = SparkDeduplicator(OWN).of_texts(frame)
     assert (found.counts.documents, found.groups.count()) == (0, 0)

@@ -57,7 +57,7 @@ TEXTS: dict[str, Any] = {
     "canonical": st.sampled_from(CANONICALS),
     "scope": st.sampled_from([None, None, *scoped.SCOPES]),
 }
-# What is drawn of all others is in one of these at most, as some exclude each other.
+# All others are in one of these at most, as some exclude each other.
 WAYS = st.sampled_from(
     [
         {},
@@ -118,7 +118,7 @@ def check_texts(spark: SparkSession, seed: int, scheme: Scheme, options: dict[st
     given = known if scope else [(id_, text) for id_, text, _ in known]
     by_position = [canonical.rank({"body": text, **values}) for _, text, values in known]
     with dedup(
-        ranked(given, by_position.__getitem__), scheme, GroupOptions(threads=1, scope=scope, canonical=BY_RANK, **way)
+        ranked(given, by_position.__getitem__), scheme=scheme, threads=1, scope=scope, canonical=BY_RANK, **way
     ) as here:
         assert members_on(found) == members_of(pa.table(here).to_pylist())
         _, pairs, counts = local.read_here(here)
@@ -145,7 +145,7 @@ def test_groups_of_an_index_are_those_of_group(
         added = index.add([{"_id": id_, "body": text, **values} for id_, text, values in known], refresh=True)
         rejected = {each.id for each in added.rejected}  # those whose date is none
         known = [each for each in known if each[0] not in rejected]
-        with index.group(GroupOptions(estimate=estimate, **options)) as grouped:
+        with index.group(estimate=estimate, **options) as grouped:
             here = members_of(pa.table(grouped).to_pylist())
         frame = frame_of(spark, known)
         of = SparkDeduplicator(index.documents, GroupOptions(**options))
@@ -163,7 +163,7 @@ def test_volumes_of_a_series_are_apart_if_their_numbers_must_agree(spark: SparkS
     documents = Documents(Scheme(), "body")
     for numbers, members, refused in ((None, 3, 0), (1.0, 2, 2)):
         found = SparkDeduplicator(documents, GroupOptions(numbers=numbers)).of_texts(frame)
-        with dedup(VOLUMES.items(), Scheme(), GroupOptions(numbers=numbers)) as here:
+        with dedup(VOLUMES.items(), numbers=numbers) as here:
             assert found.counts == here.counts
         assert (found.groups.count(), found.counts.refused) == (members, refused)
     with pytest.raises(InputError, match="no numbers can be compared"):
@@ -184,7 +184,7 @@ def test_with_times_in_a_column_the_newest_document_stands_for_its_group(spark: 
     assert {row["group"] for row in found.groups.collect()} == {"c"}
 
 
-def test_a_rank_that_is_no_number_is_refused(spark: SparkSession) -> None:
+def test_a_rank_that_is_not_a_number_is_refused(spark: SparkSession) -> None:
     frame = spark.createDataFrame([("a", corpus(1)[0]["body"])], "id string, body string")
     by_text = Canonical.by(lambda document: document["body"])
     with pytest.raises(PySparkException, match="InputError: Documents cannot be ordered by '<lambda>'"):

@@ -75,7 +75,7 @@ def test_groups_pairs_and_counts_in_a_scope_are_those_of_one_machine(
     found = SparkDeduplicator(Documents(SCHEME, "body"), GroupOptions(scope=scope, **options)).of_texts(
         frame.repartition(3)
     )
-    with dedup(KNOWN, SCHEME, GroupOptions(scope=scope, threads=1, **options)) as here:
+    with dedup(KNOWN, scheme=SCHEME, scope=scope, threads=1, **options) as here:
         groups, pairs, counts = unscoped.read_here(here)
     assert unscoped.groups_of(found) == groups
     assert unscoped.pairs_of(found) == pairs

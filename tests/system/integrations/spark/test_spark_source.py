@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from es_simhash import GroupOptions, Index, Scheme, connect
+from es_simhash import Index, Scheme, connect
 from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import run
 from es_simhash.live.sweep.reading import Reading
@@ -80,13 +80,13 @@ def test_groups_written_by_spark_are_those_that_group_would_write(
     assert len(expected) > 10
 
     by_fields = SparkDeduplicator(index.documents).of_fields(documents.drop("text"))
-    with index.group(GroupOptions(estimate=True)) as grouped:
+    with index.group(estimate=True) as grouped:
         assert by_fields.counts.duplicates == grouped.counts.duplicates
     contents = {row["id"]: row["content"] for row in by_fields.members.collect()}
     assert contents.items() <= {row["id"]: row["dedup"]["content"] for row in documents.collect()}.items()
 
 
-def test_a_document_whose_text_has_changed_meanwhile_gets_no_group(
+def test_a_document_whose_text_has_changed_in_the_meantime_gets_no_group(
     spark: SparkSession, index: Index, options: dict[str, str]
 ) -> None:
     spark.dataSource.register(IndexSource)
@@ -111,13 +111,13 @@ def test_columns_are_those_of_the_schema(spark: SparkSession, index: Index, opti
     rows = {row["id"]: row for row in reader.schema("id string, body array<string>, number long").load().collect()}
     assert len(rows) == len(groups_in(index))
     assert all(row["number"] == len(row["body"][0]) for row in rows.values())
-    with pytest.raises(PySparkException, match="The values of 'number' are no string"):
+    with pytest.raises(PySparkException, match="The values of 'number' are not of type string"):
         reader.schema("number string").load().collect()
 
 
 def test_what_cannot_be_read_or_written_is_refused(spark: SparkSession, index: Index, options: dict[str, str]) -> None:
     spark.dataSource.register(IndexSource)
-    with pytest.raises(PySparkException, match="no option 'indx'"):
+    with pytest.raises(PySparkException, match="Unknown option 'indx'"):
         spark.read.format("es_simhash").options(**options, indx="a").load()
     with pytest.raises(PySparkException, match="option 'url' is missing"):
         spark.read.format("es_simhash").option("index", "a").load()

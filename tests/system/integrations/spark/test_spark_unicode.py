@@ -93,7 +93,7 @@ def test_frames_of_any_ids_and_tenants_are_grouped_as_here(spark: SparkSession) 
     frame = spark.createDataFrame(rows, "id string, body string, tenant string")
     found = SparkDeduplicator(Documents(Scheme(), "body"), GroupOptions(scope=SCOPE)).of_texts(frame)
     triples = [(id_, body, {"tenant": tenant}) for id_, body, tenant in rows]
-    with dedup(triples, Scheme(), GroupOptions(scope=SCOPE, threads=1)) as here:
+    with dedup(triples, scope=SCOPE, threads=1) as here:
         groups, pairs, counts = local.read_here(here)
     assert groups
     assert (local.groups_of(found), local.pairs_of(found), found.counts) == (groups, pairs, counts)

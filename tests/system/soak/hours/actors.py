@@ -87,7 +87,7 @@ class Stage:
         with self._changed:
             self._is_open = False
             self._changed.notify_all()
-            # A machine that was suspended meanwhile is no fault.
+            # A machine that was suspended in the meantime is not a fault.
             if not any(self._changed.wait_for(lambda: not self._busy, _LIMIT_SECONDS / 9) for _ in range(9)):
                 raise TimeoutError(f"these do not come to an end: {sorted(self._busy)}")
         try:

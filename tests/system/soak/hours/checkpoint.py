@@ -69,7 +69,7 @@ def hold_documents(scene: Scene, hits: Sequence[Json]) -> None:
 
 
 def documents_of(preset: str, prefix: str) -> Documents:
-    """Return what makes the fields of a scheme anew."""
+    """Return what makes the fields of a scheme again."""
     return Documents(Scheme.preset(preset), FIELDS, prefix)
 
 

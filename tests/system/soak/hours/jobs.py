@@ -49,7 +49,7 @@ def group(scene: Scene, *options: str, rng: random.Random | None = None, kills: 
 
 @dataclass
 class OtherScheme:
-    """Fingerprints of another scheme beside the first ones: none, those of all documents, or about to be removed."""
+    """Fingerprints of another scheme alongside the first ones: none, those of all documents, or about to be removed."""
 
     preset: str | None = None
     is_verified: bool = False
@@ -60,7 +60,7 @@ class OtherScheme:
 
 
 class SchemeChanger(Actor):
-    """Backfills a scheme beside the first one, and removes it once a checkpoint has seen it whole."""
+    """Backfills a scheme alongside the first one, and removes it once a checkpoint has seen it whole."""
 
     pause = 60.0
     _PRESETS = ("strict", "short", "passages")

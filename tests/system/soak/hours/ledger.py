@@ -57,7 +57,7 @@ class Family:
 
 @dataclass
 class Ledger:
-    """Acknowledged documents by their ids. What is lent to a user is changed by nobody else meanwhile."""
+    """Acknowledged documents by their ids. Nobody else changes a document that is lent to a user."""
 
     first: int = 0
     _entries: dict[str, Entry] = field(default_factory=dict)

@@ -20,7 +20,7 @@ from tools.nodes.node import TIMEOUT_VARIABLE
 
 EMBEDDED = "embedded"
 _HEAP = "512m"
-# Other work on the machine is no fault.
+# Other work on the machine is not a fault.
 _START_SECONDS = "600"
 
 

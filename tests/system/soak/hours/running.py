@@ -1,4 +1,4 @@
-"""One soak: users on a stage, faults meanwhile, and checkpoints at which all is compared."""
+"""One soak: users on a stage, faults in the meantime, and checkpoints at which all is compared."""
 
 from __future__ import annotations
 

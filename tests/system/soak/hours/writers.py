@@ -113,7 +113,7 @@ class Eraser(Actor):
         problems = [f"{sorted(deleted)} instead of {sorted(family.ids)}"]
         is_wrong = deleted - family.ids or (run and run.code == 0 and left)
         scene.tally.hold(_ERASED, problems if is_wrong else [])
-        if left:  # the server went away meanwhile
+        if left:  # the server went away in the meantime
             added(self, [{"_op_type": "delete", "_id": id_} for id_ in left])
         scene.ledger.forget(family.ids)
         scene.tally.did("documents erased", len(deleted))

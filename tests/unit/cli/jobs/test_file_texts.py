@@ -25,7 +25,9 @@ def test_a_field_that_no_document_has_is_named_where_others_have_texts() -> None
     fields = ["title", "meta.text", "bdoy"]
     named = NamedFields(fields)
     read(named, fields, {"title": None}, {"meta": {"text": "x"}, "body": "y"})
-    assert named.warning.startswith("Warning: no document has the field bdoy. They have: title, meta, body. Was 'body'")
+    assert named.warning.startswith(
+        "Warning: no document has the field bdoy. They have: title, meta, body. Did you mean 'body'"
+    )
 
 
 def test_there_is_nothing_to_say_when_all_are_there() -> None:
@@ -37,7 +39,7 @@ def test_there_is_nothing_to_say_when_all_are_there() -> None:
 
 def test_documents_without_any_of_the_fields_stop_the_run() -> None:
     with pytest.raises(
-        DocumentError, match=r"None of 2 documents has the field headline.*: headlin, id\. Was 'headlin'"
+        DocumentError, match=r"None of 2 documents has the field headline.*: headlin, id\. Did you mean 'headlin'"
     ):
         read(NamedFields(["headline"]), ["headline"], {"headlin": "x"}, {"id": 1})
 

@@ -27,7 +27,7 @@ def test_standard_input_stays_open() -> None:
 
 
 @pytest.mark.parametrize("content", ["", "[]", "[" * 100_000, "1" * 5_000])
-def test_what_is_no_object_is_refused(tmp_path: Path, content: str) -> None:
+def test_what_is_not_an_object_is_refused(tmp_path: Path, content: str) -> None:
     path = tmp_path / "create.json"
     path.write_text(content)
     with pytest.raises(click.UsageError, match=r"create\.json is not a JSON object"):

@@ -53,11 +53,11 @@ def test_else_it_is_in_the_directory_for_configurations() -> None:
 
 def test_a_file_that_is_not_there(path: Path) -> None:
     said = refusal(path)
-    assert f"{path} is not there" in said
+    assert f"{path} does not exist" in said
     assert said.endswith("or name another file in ES_SIMHASH_CONFIG.")
 
 
-def test_a_file_that_is_no_text(path: Path) -> None:
+def test_a_file_that_is_not_text(path: Path) -> None:
     path.write_bytes(b"\xff\xfe")
     assert "is not UTF-8" in refusal(path)
 
@@ -158,7 +158,7 @@ def test_a_profile_without_a_target_is_refused(path: Path) -> None:
     assert "names no target. Give it a url" in refusal(path)
 
 
-def test_a_url_that_is_no_url_is_not_taken_for_a_path(path: Path) -> None:
+def test_a_url_that_is_not_a_url_is_not_taken_for_a_path(path: Path) -> None:
     path.write_text(f'[profiles.p]\nurl = "bob:{SECRET}@h:9200"')
     path.chmod(0o600)
     assert "begins with neither http:// nor https://" in refusal(path)

@@ -73,7 +73,7 @@ def test_a_similarity_at_an_edge_is_in_the_bin_that_begins_there() -> None:
     found = similarities(0.6, pairs([0.6, 0.7, 0.7, 0.98, 1.0, 0.5], [0] * 6, [True, False, False, False, True, False]))
     assert found
     assert counted(found) == {"0.60 to below 0.62": 1, "0.70 to below 0.72": 2, "0.98 to below 1": 1}
-    for said in ("6 pairs, 2 by their texts", "1 at exactly 1 are not drawn", "1 below 0.6 are not drawn"):
+    for said in ("6 pairs, 2 measured on their texts", "1 at exactly 1 are not drawn", "1 below 0.6 are not drawn"):
         assert said in found.said
 
 
@@ -81,7 +81,7 @@ def test_where_texts_part_is_said_if_it_is_known() -> None:
     counts = PairCounts(0.6)
     counts.add(pairs([0.7], [1]))
     [known], [unknown] = (list(counts.similarities("alike", valley)) for valley in (0.34, None))
-    assert "Near means alike. Your texts part at 0.34: few pairs" in known.said
+    assert "Near-duplicates have alike. Few pairs are about 0.34 similar" in known.said
     assert "part" not in unknown.said
 
 
@@ -145,7 +145,7 @@ def test_an_invalid_date_counts_as_none(value: Any) -> None:
     assert (found.bars, found.said) == ((), "1 duplicate without a valid date.")
 
 
-def test_without_any_duplicates_there_is_no_timeline() -> None:
+def test_without_any_duplicates_there_is_not_a_timeline() -> None:
     assert list(Dates().chart("published")) == []
 
 

@@ -36,7 +36,7 @@ def aborted(cause: BaseException) -> click.Abort:
         (OSError(errno.EMFILE, "Too many"), exits.USAGE, "Error: The system: Too many. Allow more open files"),
         (BrokenPipeError(), exits.FINE, ""),
         (SystemExit(1), exits.FINE, ""),
-        (ZeroDivisionError("x"), exits.SOME_FAILED, "Error: ZeroDivisionError: x. This should not happen; --debug"),
+        (ZeroDivisionError("x"), exits.SOME_FAILED, "Error: ZeroDivisionError: x. This is a bug. Run it with --debug"),
     ],
 )
 def test_an_error_has_a_code_and_a_paragraph(

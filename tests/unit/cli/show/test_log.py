@@ -51,18 +51,18 @@ def test_a_run_logs_its_begin_its_stages_and_its_end() -> None:
 
 
 def test_the_option_stands_before_the_verb_too() -> None:
-    assert events(run(*JSON, "schemes"))[0]["verb"] == "schemes"
+    assert events(run(*JSON, "info"))[0]["verb"] == "info"
 
 
 def test_results_stay_on_standard_output() -> None:
-    assert "20 written" in run("load", "news", "news.jsonl", "--field", "body", *JSON).out
+    assert "20 documents written" in run("load", "news", "news.jsonl", "--field", "body", *JSON).out
 
 
 def test_what_goes_wrong_is_an_object_too() -> None:
     found = events(run("info", "nowhere", *JSON, code=4))
     [error] = named(found, "error")
     assert (error["level"], error["error_type"]) == ("error", "MissingError")
-    assert error["message"].startswith("There is no index 'nowhere'")
+    assert error["message"].startswith("The index 'nowhere' does not exist")
     assert found[-1]["exit_code"] == 4
 
 
@@ -130,7 +130,7 @@ def test_progress_is_an_object_with_counts(monkeypatch: pytest.MonkeyPatch) -> N
 def test_an_interrupted_run_says_so() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("es_simhash.cli.show.output.Output.table", _interrupt)
-        found = events(run("schemes", *JSON, code=130))
+        found = events(run("info", *JSON, code=130))
     assert [each["event"] for each in found] == ["started", "interrupted", "finished"]
     assert found[-1]["exit_code"] == 130
 

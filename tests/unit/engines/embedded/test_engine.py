@@ -157,7 +157,7 @@ def test_a_directory_that_is_not_there_has_no_indices(tmp_path: Path) -> None:
         assert count(engine) == 1
 
 
-def test_other_files_in_the_directory_are_no_indices(engine: EmbeddedEngine, tmp_path: Path) -> None:
+def test_other_files_in_the_directory_are_not_indices(engine: EmbeddedEngine, tmp_path: Path) -> None:
     (tmp_path / "notes").write_text("x")
     (tmp_path / "folder").mkdir()
     put(engine, {"1": {}})

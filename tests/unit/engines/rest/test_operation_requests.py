@@ -14,6 +14,7 @@ from es_simhash.engines.rest.errors import REMEDIES, reason_of
 from es_simhash.engines.rest.operation_requests import conversation, lines_of
 from es_simhash.engines.rest.requests import Reply, Request, checked
 from es_simhash.errors import (
+    AccessError,
     EngineError,
     IndexStateError,
     InputError,
@@ -86,7 +87,7 @@ EVERY: dict[type[Operation[Any]], Operation[Any]] = {
     PutResource: PutResource("/_ingest/pipeline/name", {}),
     DeleteResource: DeleteResource("/_ingest/pipeline/name"),
 }
-# What is asked of no index by its name, or first of the server.
+# Requests without the name of an index, or first to the server.
 ELSEWHERE = {GetInfo, OpenReader, ReadPage, CloseReader, UpdateAliases, GetResource, PutResource, DeleteResource}
 # Whatever comes is the result.
 ANYTHING = {CloseReader, GetResource}
@@ -112,8 +113,8 @@ def test_every_operation_is_known(kind: type[Operation[Any]]) -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in EVERY if kind not in ANYTHING])
-def test_a_reply_of_another_service_is_no_result(kind: type[Operation[Any]]) -> None:
-    with pytest.raises(EngineError, match=r"another form than the engine's|does not say which engine"):
+def test_a_reply_of_another_service_is_not_a_result(kind: type[Operation[Any]]) -> None:
+    with pytest.raises(EngineError, match=r"another form than the engine's|does not identify itself"):
         converse(EVERY[kind], {"hello": "world"})
 
 
@@ -224,7 +225,7 @@ def test_a_name_is_one_segment_of_the_path(name: str) -> None:
 def test_a_name_that_a_path_would_lose_is_refused(name: str) -> None:
     operations: list[Operation[Any]] = [Search(name, {}), DeleteIndex(name), Bulk(name, [Action("delete", "1", None)])]
     for operation in operations:
-        with pytest.raises(InputError, match="is no index"):
+        with pytest.raises(InputError, match="is not the name of an index"):
             next(conversation(operation))
 
 
@@ -440,9 +441,33 @@ def test_too_many_documents_at_once_are_too_large_a_request(what: str) -> None:
         checked(Search("index", {}), Reply(400, {"error": {"type": "illegal_argument_exception", "reason": reason}}))
 
 
+@pytest.mark.parametrize(
+    ("reason", "named"),
+    [
+        (
+            "action [indices:data/read/search] is unauthorized for API key id [x] of user [elastic] on indices [news], "
+            "this action is granted by the index privileges [read,all]",
+            "the index privilege read",
+        ),
+        (
+            "action [cluster:monitor/main] is unauthorized, "
+            "this action is granted by the cluster privileges [monitor,manage,all]",
+            "the cluster privilege monitor",
+        ),
+        ("no permissions for [indices:data/read/search] and User [name=bob]", "the action indices:data/read/search"),
+        ("refused", "the privilege"),
+    ],
+)
+def test_a_refusal_names_the_least_privilege_and_the_page(reason: str, named: str) -> None:
+    body = {"error": {"type": "security_exception", "reason": reason}}
+    with pytest.raises(AccessError) as raised:
+        checked(Search("news", {}), Reply(403, body))
+    assert f"Have {named} granted, or use a login that has it: docs/how-to/security.md" in str(raised.value)
+
+
 @pytest.mark.parametrize("remedy", REMEDIES, ids=lambda remedy: remedy.pattern)
 def test_every_remedy_is_a_sentence(remedy: Any) -> None:
-    assert remedy.advice.format(index="index").endswith(".")
+    assert remedy.advice.format(index="index", privilege="the privilege").endswith(".")
     assert remedy.advice[0].isupper()
 
 

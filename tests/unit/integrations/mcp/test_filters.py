@@ -127,7 +127,7 @@ def test_any_filter_is_literal_or_refused(filter: Any) -> None:
         check_message(error)
         return
     if found is not None:
-        # What is made of it is literal itself, and all queries of it are known.
+        # The result is literal itself, and all its queries are known.
         assert literal(found) == found
         check_literal(found)
 

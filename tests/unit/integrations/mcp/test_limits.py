@@ -33,7 +33,7 @@ def index(tmp_path: Path) -> Any:
     [
         ("find", {}, "A search was given 0 subjects. Give one of a text, an id, a document."),
         ("find", {"text": "x", "id": "1"}, "A search was given 2 subjects"),
-        ("find", {"id": "1"}, "There is no document '1' in the index 'news'. Check the id."),
+        ("find", {"id": "1"}, "The index 'news' has no document '1'. Check the id."),
         ("find", {"text": "x" * (MOST_CHARACTERS + 1)}, "at most 1000000 characters"),
         ("find", {"text": "x", "size": 1000}, "less than or equal to 100"),
         ("find", {"text": "x", "similarity": 2}, "similarity"),
@@ -42,7 +42,7 @@ def index(tmp_path: Path) -> Any:
         ("check", {"documents": []}, "at least 1 item"),
         ("check", {"documents": [BODY] * (MOST_DOCUMENTS + 1)}, "at most 100 items"),
         ("check", {"documents": [{"body": "x" * MOST_CHARACTERS}]}, "have 1,000,014 characters. Give at most"),
-        ("explain", {"a": "1", "b": "2"}, "There is no document"),
+        ("explain", {"a": "1", "b": "2"}, "has no document"),
         ("groups", {"size": 0}, "greater than or equal to 1"),
         ("sample", {"pairs": 1000}, "less than or equal to 50"),
         ("add", {"documents": [{"body": "x" * MOST_CHARACTERS}]}, "have 1,000,014 characters. Give at most"),
@@ -55,7 +55,7 @@ def test_what_cannot_be_answered_is_refused_with_the_reason(
         asyncio.run(server_of(index, True).call_tool(tool, arguments))
 
 
-def test_without_permission_there_is_no_tool_that_writes(index: Index) -> None:
+def test_without_permission_there_is_not_a_tool_that_writes(index: Index) -> None:
     tools = {tool.name: tool.annotations for tool in asyncio.run(server_of(index, False).list_tools())}
     assert list(tools) == ["find", "check", "explain", "groups", "sample"]
     assert all(each and each.read_only_hint for each in tools.values())

@@ -10,7 +10,6 @@ import pytest
 
 from es_simhash._core.prefetch import prefetched
 from es_simhash.index import Index
-from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.live.sweep import runner
 from es_simhash.plans.operations import Action, Bulk
 
@@ -36,13 +35,13 @@ def test_several_slices_send_one_request_each_at_once(
 
     monkeypatch.setattr(runner, "prefetched", recorded)
     with unfinished(tmp_path) as index:
-        assert index.backfill(BackfillOptions(parallel=slices)).written == 1
+        assert index.backfill(parallel=slices).written == 1
     assert seen == {writers}
 
 
 def test_garbage_is_looked_for_rarely_while_documents_are_read_and_written(tmp_path: Path) -> None:
-    before, meanwhile = gc.get_threshold(), []
+    before, interim = gc.get_threshold(), []
     with unfinished(tmp_path) as index:
-        index.backfill(on_progress=lambda _: meanwhile.append(gc.get_threshold()[0]))
-    assert set(meanwhile) == {50_000}
+        index.backfill(on_progress=lambda _: interim.append(gc.get_threshold()[0]))
+    assert set(interim) == {50_000}
     assert gc.get_threshold() == before

@@ -36,7 +36,7 @@ def news(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_run_its_stages_and_the_calls_of_the_engine_are_spans_within_each_other(traces: Traces) -> None:
     assert run(["load", "news", "news.jsonl", "--field", "body"]) == 0
     assert run(["remove", "news", "--yes"]) == 0
-    assert run(["backfill", "news", "--field", "body", "--parallel", "2"]) == 0
+    assert run(["backfill", "news", "--field", "body", "--workers", "2"]) == 0
     assert run(["group", "news", "--write"]) == 0
     paths = {" > ".join(traces.path(span)) for span in traces.spans}
     assert {
@@ -93,9 +93,9 @@ def test_no_span_holds_a_text_or_an_id_of_a_document(traces: Traces) -> None:
 
 def test_the_span_of_a_run_is_within_that_of_the_caller(traces: Traces) -> None:
     with get_tracer("ours").start_as_current_span("nightly"):
-        assert run(["schemes"]) == 0
-    [span] = [span for span in traces.spans if span.name == "es-simhash schemes"]
-    assert traces.path(span) == ["nightly", "es-simhash schemes"]
+        assert run(["info"]) == 0
+    [span] = [span for span in traces.spans if span.name == "es-simhash info"]
+    assert traces.path(span) == ["nightly", "es-simhash info"]
 
 
 SET_UP = """

@@ -31,7 +31,7 @@ def test_a_change_is_shown_with_some_context() -> None:
     assert len(found[1].text) == 60
 
 
-def test_what_the_scheme_does_not_distinguish_is_no_change() -> None:
+def test_what_the_scheme_does_not_distinguish_is_not_a_change() -> None:
     assert marked_changes(SCHEME, "One Text, ", "one  text,") == ()
 
 
@@ -54,7 +54,7 @@ def test_the_first_of_many_changes_are_shown_and_the_others_counted() -> None:
 
 @pytest.mark.parametrize("word", ["{} ", "{:0100} "])
 def test_only_the_beginnings_of_very_long_texts_are_compared(word: str) -> None:
-    """Be they too long in words, or in characters; what was compared with nothing is no change."""
+    """Be they too long in words, or in characters; what was compared with nothing is not a change."""
     long = "".join(word.format(i) for i in range(30_000))
     found = marked_changes(SCHEME, f"one {long}two", f"one and {long}three")
     assert [piece.text for piece in found if piece.kind in ("removed", "added")] == ["and "]

@@ -37,7 +37,7 @@ def test_a_passage_is_shown_as_it_stands_in_each_text() -> None:
     assert found == SharedPassages(5 / 9, 5 / 6, 3, 5, "The QUICK brown fox — jumps", "the quick Brown fox: jumps")
 
 
-def test_of_a_long_passage_the_beginning_is_shown_and_markup_is_no_part_of_it() -> None:
+def test_of_a_long_passage_the_beginning_is_shown_and_markup_is_not_part_of_it() -> None:
     text = "<p>" + "word " * 200
     found = shared_passages(Scheme(html=True), (text, text))
     assert (found.words, found.of_first) == (200, 1.0)

@@ -39,14 +39,14 @@ def test_chinese_and_japanese_differ_by_characters() -> None:
     assert parts("これはカタカナです", "これはヒラガナです")[1] == ("changed", "カタカナ", "ヒラガナ")
 
 
-def test_what_the_scheme_folds_is_no_difference() -> None:
+def test_what_the_scheme_folds_is_not_a_difference() -> None:
     a, b = " The ＡＢＣ  Straße\nends ", "the abc strasse ends"
     assert parts(a, b) == [("equal", a.strip(), b)]
     kept = replace(SCHEME, normalisation=Normalisation(casefold=False))
     assert [part for part in parts("The end", "the end", kept) if part[0] == "changed"] == [("changed", "The", "the")]
 
 
-def test_the_markup_of_html_is_no_difference() -> None:
+def test_the_markup_of_html_is_not_a_difference() -> None:
     scheme = Scheme(html=True)
     assert [kind for kind, *_ in parts("<p>one <b>two</b></p>", "<div>one two</div>", scheme)] == ["equal"]
 

@@ -96,7 +96,7 @@ def test_what_is_refused_is_what_the_numbers_take_away(texts: list[str], share: 
 
 
 def deduplicated(texts: list[str], numbers: float | None) -> Groups[TextCorpus]:
-    return dedup(((str(place), text) for place, text in enumerate(texts)), Scheme(), GroupOptions(numbers=numbers))
+    return dedup(((str(place), text) for place, text in enumerate(texts)), numbers=numbers)
 
 
 def pairs_by(texts: list[str], numbers: float | None) -> set[tuple[int, int]]:

@@ -198,7 +198,7 @@ def test_features_come_once_each_and_sorted(weights: str) -> None:
 
 @pytest.mark.parametrize("name", ["dice", "", "Jaccard", "weighted_jaccard", "overlap"])
 def test_an_unknown_measure_is_refused_with_those_there_are(name: str) -> None:
-    with pytest.raises(SchemeError, match=rf"There is no measure '{name}'\. Choose from: jaccard, balanced\."):
+    with pytest.raises(SchemeError, match=rf"Unknown measure '{name}'\. Choose from: jaccard, balanced\."):
         Verification(measure=name)  # type: ignore[arg-type]
 
 

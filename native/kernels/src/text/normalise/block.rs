@@ -27,7 +27,7 @@ pub struct Block {
     pub odd: u64,
     /// Bit i: unit i is not part of the one before it.
     pub kept: u64,
-    /// The class of the last mark that stays beside its starter, and the place after it.
+    /// The class of the last mark that stays next to its starter, and the place after it.
     last: (u8, usize),
 }
 

@@ -4,7 +4,7 @@ const BLOCK: usize = 128;
 const CODE_POINTS: usize = 0x11_0000;
 
 pub struct ByCodePoint<T> {
-    /// Which block has the values of each `BLOCK` code points; the last one is for what is no code point.
+    /// Which block has the values of each `BLOCK` code points; the last one is for what is not a code point.
     index: Vec<u16>,
     blocks: Vec<[T; BLOCK]>,
     /// The first blocks have one value each, and are shared.
@@ -51,7 +51,7 @@ impl<T: Copy + PartialEq> ByCodePoint<T> {
         }
     }
 
-    /// Give a value to what is no code point.
+    /// Give a value to what is not a code point.
     pub fn fill_beyond(&mut self, value: T) {
         self.blocks.push([value; BLOCK]);
         self.index[CODE_POINTS / BLOCK] = (self.blocks.len() - 1) as u16;

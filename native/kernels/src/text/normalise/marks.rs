@@ -8,17 +8,17 @@ use super::unicode::Unicode;
 const SORTS: usize = 1 << 11;
 const COLUMNS: usize = 64;
 
-/// Columns of marks that compose with nothing, of jamo, and of what is no such mark.
+/// Columns of marks that compose with nothing, of jamo, and of what is not such a mark.
 const INERT: u8 = 0;
 const FIRST_JAMO: u8 = 61;
 const VOWEL: u8 = FIRST_JAMO;
 const TRAILING: u8 = 62;
 const NONE: u8 = 63;
 
-// What a cell holds that is no composed unit.
+// What a cell holds that is not a composed unit.
 /// Only the slow way knows.
 const UNKNOWN: u16 = 0;
-/// The mark stays beside its starter.
+/// The mark stays next to its starter.
 const APART: u16 = 1;
 /// The mark's step makes a syllable.
 const SYLLABLE: u16 = 2;
@@ -45,7 +45,7 @@ pub enum Added {
 /// The marks below U+10000.
 pub struct Marks {
     sorts: Box<[Sort; SORTS]>,
-    /// How many sorts there are; the first one is no mark.
+    /// How many sorts there are; the first one is not a mark.
     count: usize,
     /// For each unit the line of cells that it has as a starter.
     lines: Box<[u16; UNITS]>,
@@ -66,7 +66,7 @@ impl Marks {
         Self { sorts: Box::new([none; SORTS]), count: 1, lines: Box::new([0; UNITS]), cells: vec![[UNKNOWN; COLUMNS]] }
     }
 
-    /// Return the number of the sort of a code point of this kind, or 0 if it is no mark.
+    /// Return the number of the sort of a code point of this kind, or 0 if it is not a mark.
     pub fn number(&mut self, kind: Kind) -> u16 {
         let sort = match kind {
             Kind::Inert { class } => Sort { class, column: INERT, unit: 0, step: None },

@@ -1,4 +1,4 @@
-//! What each code point becomes by itself, and what has to be known of those beside it.
+//! The value of each code point by itself, and the classes of its neighbours.
 
 use std::sync::OnceLock;
 
@@ -32,7 +32,7 @@ pub enum Kind {
     Plain { last_class: u8 },
     /// Not assigned: becomes itself, and nothing joins it.
     Wall,
-    /// Becomes the units `expansion` tells, unless a joining code point follows.
+    /// Becomes the units of `expansion`, unless a joining code point follows.
     Expands { start: u16, length: u8 },
     /// Joins what stands before it: composes with it, or becomes this unit, in the order of classes.
     Mark { class: u8, unit: u16 },

@@ -1,4 +1,4 @@
-//! What is known of Unicode 13.0 (written by `tools/native_tables.py`).
+//! The tables of Unicode 13.0 (written by `tools/native_tables.py`).
 
 use std::sync::OnceLock;
 

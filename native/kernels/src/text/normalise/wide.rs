@@ -1,6 +1,6 @@
 //! Texts of any code points.
 //!
-//! Most become one unit whatever stands beside them, by one look-up. The others are normalised in segments: one code
+//! Most become one unit whatever their neighbours, by one look-up. The others are normalised in segments: one code
 //! point and those that join it. Nothing combines across the boundaries of segments.
 
 use super::Steps;
@@ -44,7 +44,7 @@ for_each_cpu! {
 struct Walk<'a> {
     tables: &'static Tables,
     text: &'a [u32],
-    /// What is looked up for each code point.
+    /// The values to look up for each code point.
     mapped: &'a [u16],
     units: &'a mut Vec<u16>,
     /// How many units are written; those after them are room.
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn surrogates_and_what_is_no_code_point_are_refused() {
+    fn surrogates_and_what_is_not_a_code_point_are_refused() {
         for point in [0xD800, 0xDFFF, 0x11_0000, u32::MAX] {
             for text in [&[point][..], &[0x61, point], &[0xFB01, point], &[0x1F600, point, 0x301]] {
                 assert_eq!(map(STEPS, text, &mut Vec::new()), Err(Refused));

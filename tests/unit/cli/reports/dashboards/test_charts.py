@@ -120,7 +120,7 @@ def test_a_period_is_as_wide_as_it_is_long(count: int) -> None:
     assert "NaN" not in "".join(seen(made))
 
 
-def test_a_value_that_is_no_text_is_shown_as_the_engine_writes_it() -> None:
+def test_a_value_that_is_not_text_is_shown_as_the_engine_writes_it() -> None:
     values = [
         {"key": 1, "key_as_string": "true", "doc_count": 10, "duplicates": {"doc_count": 5}},
         {"key": 7, "doc_count": 1000, "duplicates": {"doc_count": 1}},
@@ -201,11 +201,11 @@ def test_a_period_in_the_middle_is_in_neither_half() -> None:
 
 
 @pytest.mark.parametrize("periods", [[], [(10, 5)], [(0, 0), (10, 5)]])
-def test_without_anything_before_there_is_no_change(periods: list[tuple[int, int]]) -> None:
+def test_without_anything_before_there_is_not_a_change(periods: list[tuple[int, int]]) -> None:
     assert changes(*periods) == []
 
 
-def test_without_dates_there_is_no_change() -> None:
+def test_without_dates_there_is_not_a_change() -> None:
     answer = {"aggregations": {**ANSWER["aggregations"], "all": {"doc_count": 12}}}
     shown = seen(svg(charts(Subject("articles"))["totals"], answer))
     assert "3" in shown

@@ -32,7 +32,7 @@ def test_a_link_asks_for_its_group_of_all_times_in_the_data_view_of_the_dashboar
 
 
 def test_a_link_leads_to_a_page_that_all_versions_have() -> None:
-    tenant = Kibana.at("http://h", tenant="a b")
+    tenant = Kibana.at("http://h/app/home?security_tenant=a+b#/")
     assert tenant.group(Subject("articles"), "x").startswith("http://h/app/discover?security_tenant=a%20b#/?_g=")
 
 
@@ -52,30 +52,28 @@ def test_the_address_of_any_page_will_do(url: str, page: str) -> None:
     assert Kibana.at(url).dashboard("a b") == page
 
 
-def test_a_space_and_a_tenant_may_be_named_apart() -> None:
-    assert Kibana.at("http://h", space="team").path("/api") == "http://h/s/team/api"
-    tenant = Kibana.at("http://h", tenant="my team")
+def test_the_address_names_the_space_or_the_tenant() -> None:
+    assert Kibana.at("http://h/s/team").path("/api") == "http://h/s/team/api"
+    tenant = Kibana.at("http://h?security_tenant=my%20team")
     assert tenant.dashboard("x") == "http://h/app/dashboards?security_tenant=my%20team#/view/x"
     assert tenant.path("/api") == "http://h/api"
 
 
 @pytest.mark.parametrize(
-    ("url", "named", "message"),
+    ("url", "message"),
     [
-        ("localhost:5601", {}, "cannot be read"),
-        ("ftp://secret@h", {}, "cannot be read"),
-        ("http://h:port", {}, "cannot be read"),
-        ("http://", {}, "cannot be read"),
-        ("http://me:sec/ret@h", {}, "cannot be read"),
-        ("http://h/s/one", {"space": "two"}, "Drop one of them"),
-        ("http://h", {"space": "a", "tenant": "b"}, "Drop one of them"),
-        ("http://h", {"space": "My Team"}, "is no space"),
-        ("http://h", {"tenant": "équipe"}, "cannot be sent in a header"),
+        ("localhost:5601", "cannot be read"),
+        ("ftp://secret@h", "cannot be read"),
+        ("http://h:port", "cannot be read"),
+        ("http://", "cannot be read"),
+        ("http://me:sec/ret@h", "cannot be read"),
+        ("http://h/s/one?security_tenant=two", "Name one of them"),
+        ("http://h?security_tenant=%C3%A9quipe", "cannot be sent in a header"),
     ],
 )
-def test_an_invalid_address_is_refused_and_not_repeated(url: str, named: dict[str, str], message: str) -> None:
+def test_an_invalid_address_is_refused_and_not_repeated(url: str, message: str) -> None:
     with pytest.raises(InputError, match=message) as raised:
-        Kibana.at(url, **named)
+        Kibana.at(url)
     assert "sec" not in str(raised.value)
 
 

@@ -161,7 +161,7 @@ def test_several_fields_and_likes_are_compared(engine: EmbeddedEngine) -> None:
     assert found(engine, {"more_like_this": elsewhere}) == {}
 
 
-def test_nothing_is_like_a_document_that_is_no_object(engine: EmbeddedEngine) -> None:
+def test_nothing_is_like_a_document_that_is_not_an_object(engine: EmbeddedEngine) -> None:
     like = {"fields": ["t"], "like": {"doc": "owl"}, "min_term_freq": 1, "min_doc_freq": 1}
     assert found(engine, {"more_like_this": like}, "texts") == {}
 
