@@ -135,7 +135,7 @@ def test_a_removal_leaves_such_an_index_out_and_does_the_others(team: Team, tmp_
             ([team.name], [whole.name])
         ]
         done = run("remove", pattern, "--yes", cwd=tmp_path, code=1, ES_SIMHASH_URL=team.url)
-        assert f"Left out: {team.name}. See the reasons above.\n" in done.err
+        assert f"Indices left out: {team.name}. See the reasons above.\n" in done.err
         assert team.state == before
         assert [each["_source"] for each in whole.state[0]] == list(DOCUMENTS.values())
     finally:

@@ -71,7 +71,7 @@ def test_the_page_says_what_similarity_is() -> None:
     text = evaluation_page(evaluation_of(documents(), labels(), scheme, GroupOptions(threads=1), OPTIONS), "news.jsonl")
     for shown in (
         "balanced measure of the texts&#x27; runs and numbers, weighted by rarity",
-        "numbers alike by at least 0.5",
+        "at least 0.5 of their numbers in common",
     ):
         assert shown in text
 

@@ -71,7 +71,7 @@ def test_what_has_no_value_is_said(place: Path) -> None:
     loaded(place, "--within", "tenant")
     assert "no value in tenant" in run("find", "news", "--id", "4", cwd=place, code=2).err
     checked = run("check", "news", "news.jsonl", cwd=place)
-    assert "1 document had no value in a field of the scope" in checked.err
+    assert "1 document has no value in a field of the scope" in checked.err
     [*_, last] = lines(run("check", "news", "news.jsonl", "--json", cwd=place))
     assert (last["is_new"], last["in_index"]["missing"]) == (True, ["tenant"])
     search = ["search", "news", "--query", '{"match_all": {}}', "--distinct"]
@@ -79,7 +79,7 @@ def test_what_has_no_value_is_said(place: Path) -> None:
     [page] = lines(run(*search, "--json", cwd=place))
     assert [[each["hit"]["_id"], len(each["similar"])] for each in page["hits"]] == [["1", 1], ["3", 0], ["4", 0]]
     run("init", "news", "--field", "body", "--across", "tenant", cwd=place)
-    assert "Without a value of the scope: 1 candidate." in run("find", "news", "--id", "1", cwd=place).err
+    assert "1 document has no value in a field of the scope" in run("find", "news", "--id", "1", cwd=place).err
 
 
 def test_explain_shows_the_scope_in_all_forms(place: Path) -> None:

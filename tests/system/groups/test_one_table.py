@@ -162,7 +162,7 @@ def test_a_table_of_features_that_are_no_longer_compared_is_found_and_not_used(i
     assert again.explain("a", "b").evidence.table == again.info().table == NAME
     [finding] = [each for each in again.doctor() if each.code == "rarity"]
     assert (finding.level, finding.index) == ("warning", "news")
-    assert "of other features than are compared now" in finding.message
+    assert "was for other settings, and is not used" in finding.message
     assert "es-simhash learn news" in str(finding.remedy)
     again.learn()
     assert [each.level for each in again.doctor() if each.code == "rarity"] == ["ok"]

@@ -61,7 +61,7 @@ def test_a_load_that_fills_the_disk_reports_what_is_written_and_resumes_when_the
     assert "Make room on its disk" in full.err
     # Its threads may find the disk full before the first request is answered, or before the last one.
     if "written" in full.err.replace("cannot be written", ""):
-        assert "\n0 documents written to a until then.\n" in full.err
+        assert "\n0 documents written to a before the error.\n" in full.err
         assert re.search("[56]00 changes that were reported as written are not in it. Make room on its disk", full.err)
     assert held(small) == 5
     assert int(small.run("sh", "-c", f"du -k -s {place}").out.split()[0]) < 200

@@ -136,7 +136,7 @@ def test_nothing_is_loaded_where_nothing_is_asked_for() -> None:
 
 
 def test_a_run_without_the_api_is_as_ever() -> None:
-    assert "40 written" in run_alone("load", "news", "news.jsonl", "--field", "body").out
+    assert "40 documents written" in run_alone("load", "news", "news.jsonl", "--field", "body").out
 
 
 def test_a_collector_that_does_not_answer_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
