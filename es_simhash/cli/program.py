@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from importlib import import_module
 from keyword import iskeyword
 from typing import Any
@@ -74,6 +73,8 @@ class _Commands(click.Group):
         name = args[0]
         if name in COMMANDS or name.startswith("-"):
             return super().resolve_command(ctx, args)
+        from difflib import get_close_matches  # of no use at any other start
+
         near = get_close_matches(name, COMMANDS)
         remedy = f"Did you mean {' or '.join(near)}?" if near else "es-simhash --help lists the verbs."
         raise click.UsageError(f"No such verb: {name}. {remedy}", ctx)

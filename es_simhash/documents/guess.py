@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from statistics import fmean
 from typing import Any
@@ -102,66 +103,66 @@ class _Column:
         if text:
             self.values.append(text[:_LONGEST])
 
-    @property
+    @cached_property
     def words_in_name(self) -> set[str]:
         """The words of the last part of the path, in small letters."""
         name = self.path.rpartition(".")[2]
         words = [word.lower() for word in _CAMEL.split(name) if word]
         return {*words, *(word.removesuffix("s") for word in words), name.lower()}
 
-    @property
+    @cached_property
     def ends_in(self) -> set[str]:
         """The last word of the path, and its last part."""
         name = self.path.rpartition(".")[2]
         return {name.lower(), _CAMEL.split(name)[-1].lower()}
 
-    @property
+    @cached_property
     def filled(self) -> float:
         """The share of the documents that have a value."""
         return len(self.values) / self.documents
 
-    @property
+    @cached_property
     def distinct(self) -> float:
         """The share of the values that differ."""
         return len(set(self.values)) / len(self.values)
 
-    @property
+    @cached_property
     def words(self) -> float:
         """The mean number of words; two ideographs, kana or hangul count as one."""
         return fmean(_words(value) for value in self.values[:200])
 
-    @property
+    @cached_property
     def weight(self) -> float:
         """The mean number of words of all documents."""
         return self.words * self.filled
 
-    @property
+    @cached_property
     def prose(self) -> float:
         """The share of the values that are not numbers, addresses, ids or code."""
         return fmean(_is_prose(value) for value in self.values[:200])
 
-    @property
+    @cached_property
     def is_tags(self) -> bool:
         """Whether the values are lists of words."""
         return bool(self.items) and fmean(self.items) < _WORDS_OF_A_TAG
 
-    @property
+    @cached_property
     def is_id(self) -> bool:
         """Whether each document has a value of its own."""
         return self.filled == 1 and self.distinct == 1 and not self.is_tags and self.words < 4
 
-    @property
+    @cached_property
     def is_date(self) -> bool:
         """Whether nearly all values are dates."""
         return self.filled > _SHARE and fmean(_is_date(value) for value in self.values[:200]) > 0.8
 
-    @property
+    @cached_property
     def is_category(self) -> bool:
         """Whether few short values stand for all."""
         count = len(set(self.values))
         return 1 < count <= max(2, _SHARE * len(self.values)) and self.words < _SENTENCE
 
-    @property
+    @cached_property
     def hosts(self) -> list[str]:
         """The hosts of addresses."""
         return [urlsplit(value).netloc for value in self.values if _URL.fullmatch(value)]

@@ -23,7 +23,7 @@ class Canonical:
     """An order of documents, whose first stands for the group.
 
     ``fields`` are the parts of documents that ``rank`` reads: paths, or True for all; none if ids alone decide.
-    ``name`` is the name of the rule.
+    ``name`` is the name of the rule; ``by_date``, whether documents without a date are last.
 
     >>> found = dedup(rows, fields=["title", "body"], canonical=Canonical.oldest("published"))
     >>> found.groups[0].canonical.id
@@ -33,6 +33,7 @@ class Canonical:
     name: str
     fields: Sequence[str] | bool = ()
     rank: Rank = lambda document: 0
+    by_date: bool = False
 
     @classmethod
     def longest(cls, text_fields: Sequence[str]) -> Canonical:
@@ -50,7 +51,7 @@ class Canonical:
         >>> Canonical.oldest("published").name
         'oldest:published'
         """
-        return cls(f"oldest:{field}", [field], lambda document: _moment(document, field, inf))
+        return cls(f"oldest:{field}", [field], lambda document: _moment(document, field, inf), by_date=True)
 
     @classmethod
     def newest(cls, field: str) -> Canonical:
@@ -59,7 +60,7 @@ class Canonical:
         >>> Canonical.newest("published").name
         'newest:published'
         """
-        return cls(f"newest:{field}", [field], lambda document: -_moment(document, field, -inf))
+        return cls(f"newest:{field}", [field], lambda document: -_moment(document, field, -inf), by_date=True)
 
     @classmethod
     def order(cls, field: str, values: Sequence[str]) -> Canonical:

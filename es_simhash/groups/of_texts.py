@@ -186,7 +186,7 @@ class TextCorpus(Corpus):
             self._ids.append(id)
             if canonical.fields:
                 self._ranks.append(rank := canonical.rank(dict(values)))
-                self.undated += rank in (inf, -inf)
+                self.undated += canonical.by_date and rank == inf
             if self.options.scope:
                 self._unnoted.append(values)
                 if len(self._unnoted) == _NOTED_AT_ONCE:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any
 from urllib.parse import urlsplit
@@ -88,12 +88,15 @@ def first_look(
     """Find the near-duplicates among the first documents, given with their ids, and write a report on them."""
     documents = islice(documents, most)
     sample = list(islice(documents, SAMPLE))
-    guessed = _with_fields(guess(document for _, document in sample), fields)
+    guessed = guess(document for _, document in sample)
+    guessed = replace(guessed, texts=tuple(fields)) if fields else guessed
     if not guessed.texts:
         raise DocumentError(_without_text([document for _, document in sample], name))
     reading = _Reading(guessed)
-    preset = preset_for(text for _, text in _Reading(guessed).pairs(sample))
-    with group_texts(reading.pairs(chain(sample, documents)), Scheme.preset(preset), None, on_progress) as groups:
+    pairs = reading.pairs(chain(sample, documents))
+    head = list(islice(pairs, SAMPLE))
+    preset = preset_for(text for _, text in head)
+    with group_texts(chain(head, pairs), Scheme.preset(preset), None, on_progress) as groups:
         with whole_file(report) as file:
             file.write(_page(groups, name, reading))
         counts = groups.counts
@@ -112,12 +115,6 @@ def first_look(
             *reading.worst(gone),
             report,
         )
-
-
-def _with_fields(guessed: Guess, fields: Sequence[str]) -> Guess:
-    if not fields:
-        return guessed
-    return Guess(tuple(fields), guessed.id, guessed.date, guessed.source, guessed.language)
 
 
 def _without_text(documents: Sequence[Mapping[str, Any]], name: str) -> str:

@@ -67,7 +67,7 @@ def format_by_content(path: str) -> str | None:
 
 def encoding_by_content(path: str) -> str:
     """Return the text encoding of a file by its beginning: UTF-8 unless another one is far likelier."""
-    if not os.path.isfile(path) or format_by_content(path) == "parquet":
+    if not os.path.isfile(path):
         return "utf-8"
     with open_stream(path, lambda _: None) as stream:
         head = stream.peek(_HEAD)[:_HEAD]
