@@ -53,7 +53,7 @@ _EXCEPT = (
     "tests/data/",
     "native/target/",
 )
-_FOLDERS = ("benchmarks", "compose", "docs", "es_simhash", "mappings", "native", "tests", "tools")
+_FOLDERS = ("benchmarks", "compose", "deploy", "docs", "es_simhash", "mappings", "native", "tests", "tools")
 _TYPES = (".py", ".md", ".rs", ".sh", ".yml", ".toml", "Makefile")
 
 # The last commit before subjects had rules.
