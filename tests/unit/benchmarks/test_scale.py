@@ -38,7 +38,9 @@ def test_what_is_quickly_simulated_comes_out_as_on_the_page() -> None:
 def test_the_largest_size_of_tables_that_show_several_stands_on_the_page_with_its_day() -> None:
     columns = ["", "documents", "candidates", "p50"]
     table = Table(
-        "Larger, OpenSearch", columns, rows=[["", "1,000,000", "26", "1.1"], ["", "10,000,000", "1.3", "1.5"]]
+        "Larger, OpenSearch",
+        columns,
+        rows=[["", "1,000,000", "26", "1.1"], ["", "10,000,000", "1.3", "1.5"], ["merged", "10,000,000", "", "0.9"]],
     )
     other = Table("Others", ["a", "b"], rows=[["1", "2"]])
     page = (
