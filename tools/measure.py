@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
+import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,6 +52,7 @@ def numbers() -> Iterator[Number]:
     yield Number("names at the root", len(es_simhash.__all__), 43)
     yield from _sizes()
     yield Number("lines of the package", _lines(PACKAGE.rglob("*.py")), 61_200)
+    yield Number("lines that a find loads", _loaded_by_find(), 25_000)
     yield Number("lines of Rust", _lines(NATIVE.glob("[!t]*/**/*.rs")), 10_500)
     yield Number("functions that write JSON, CSV or HTML of a result", len(_writers()), 11)
     yield Number("types named OnProgress", _definitions("OnProgress"), 1)
@@ -93,6 +97,31 @@ def _words(pages: Iterable[Path]) -> int:
 
 def _lines(paths: Iterable[Path]) -> int:
     return sum(path.read_text(encoding="utf-8").count("\n") for path in paths)
+
+
+_FILLED = """
+import sys
+from es_simhash import Index
+with Index("articles", sys.argv[1], fields=["body"]) as index:
+    index.init()
+    index.add([{"_id": str(number), "body": "Trains stood still for hours. " * 9} for number in range(2)], refresh=True)
+"""
+_FOUND = """
+import sys
+from es_simhash import Index
+with Index("articles", sys.argv[1]) as index:
+    assert index.find(id="0")
+print(*(module.__file__ for name, module in sys.modules.items() if name.startswith("es_simhash.")), sep="\\n")
+"""
+
+
+def _loaded_by_find() -> int:
+    """Count the lines of the modules that a process has loaded after one find, without those of its engine."""
+    with tempfile.TemporaryDirectory() as folder:
+        for code in (_FILLED, _FOUND):
+            found = subprocess.run([sys.executable, "-c", code, folder], check=True, capture_output=True, text=True)
+    paths = (Path(line) for line in found.stdout.splitlines())
+    return _lines(path for path in paths if not path.is_relative_to(PACKAGE / "engines" / "embedded"))
 
 
 def _definitions(name: str) -> int:
