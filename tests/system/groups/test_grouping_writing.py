@@ -83,7 +83,8 @@ def members(engine: Engine, index: Index, ids: list[str] | None = None) -> dict[
 
 
 def change(engine: Engine, index: Index, id_: str, part: Json) -> None:
-    engine.perform(Bulk(index.name, [Action("update", id_, {"doc": part})], refresh=True))
+    [result] = engine.perform(Bulk(index.name, [Action("update", id_, {"doc": part})], refresh=True))
+    assert result.error is None
 
 
 COPIES = {frozenset([f"{i} original/é", *(f"{i} copy {k}" for k in range(3))]) for i in range(GROUPS)}
