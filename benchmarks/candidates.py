@@ -24,7 +24,7 @@ from es_simhash.quality.ceiling import KeyMatcher, similar_pairs
 from es_simhash.quality.predictions import predict_pairs
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import PRESETS
-from es_simhash.scheme.verdict.builtin import builtin
+from es_simhash.scheme.verdict.rarity import builtin
 from es_simhash.scheme.verdict.verifier import Verifier
 
 LEAST = 0.3
@@ -51,7 +51,7 @@ def _add(table: Table, on: LabelledSet, name: str) -> None:
     wanted = _by_comparing_all(scheme, on)
     with group_texts(on.documents, scheme, GroupOptions(threads=1)) as duplicates:
         found = np.isin(wanted, predict_pairs(duplicates, on.apart).pairs)
-    bands, both = (KeyMatcher.of(scheme, Criteria.of(scheme, by), on.texts).meet(wanted) for by in ("minhash", "both"))
+    bands, both = (KeyMatcher(scheme, Criteria.of(scheme, by), on.texts).meet(wanted) for by in ("minhash", "both"))
     table.add(on.name, name, f"{len(wanted):,}", *(f"{part.mean():.4f}" for part in (bands, both, found)))
 
 

@@ -80,7 +80,7 @@ def _by_es_simhash(documents: int) -> int:
 
         candidates, linker = Candidates(spools, numbers), Linker(32, 2)
         for band in range(BANDS):
-            for codes in linker.pairs(sorted_pieces(table(band), spools, numbers), band):
+            for codes in linker.pairs(sorted_pieces(table(band), spools, numbers, linker.grain), band):
                 candidates.add(codes)
         return sum(len(some.codes) for some in candidates.distinct())
 

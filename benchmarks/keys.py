@@ -42,7 +42,7 @@ from es_simhash import GroupOptions, Layout, MinHash, Scheme
 from es_simhash._core.arrays import Integers
 from es_simhash.quality.scores import script_of
 from es_simhash.scheme import fingerprinting
-from es_simhash.scheme.verdict.builtin import builtin
+from es_simhash.scheme.verdict.rarity import builtin
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import Verifier
 from es_simhash.sketches.bands import Bands

@@ -23,10 +23,10 @@ from es_simhash.documents.rejected import Rejected
 from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.stored_rows import Numbers
 from es_simhash.groups.union_find import UnionFind
-from es_simhash.quality.evaluation import ClusterScores, PairOutcomes, cluster_scores, one_bucket
+from es_simhash.quality.evaluation import ClusterScores, PairOutcomes, cluster_scores
 from es_simhash.quality.labels import Label, Labels, Member, Truth, read_labels, truth_of
 from es_simhash.quality.predictions import first_positions
-from es_simhash.quality.scores import Bootstrap, Confusion, Estimate, by_identity
+from es_simhash.quality.scores import Bootstrap, Confusion, Estimate, by_identity, one_bucket
 
 UNEQUAL = "unequal texts"
 
@@ -184,8 +184,7 @@ class Result:
 def judged(on: LabelledSet, found: Found) -> Result:
     """Score what a contender found."""
     outcomes = PairOutcomes.of(found.pairs, on.truth)
-    sides = positions(outcomes.pairs)
-    kinds = {"overall": one_bucket(outcomes.pairs), "equality": by_identity(on.apart)(*sides)}
+    kinds = {"overall": one_bucket(outcomes.pairs), "equality": by_identity(on.apart, outcomes.pairs)}
     scores = outcomes.scores(on.units, kinds, Bootstrap())
     nothing = Estimate(None)
     overall, unequal = scores["overall"].get("all"), scores["equality"].get(UNEQUAL)

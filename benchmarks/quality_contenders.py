@@ -57,7 +57,7 @@ def ours(on: LabelledSet) -> dict[str, Contender]:
 def deduplicated(scheme: Scheme, options: GroupOptions, on: LabelledSet) -> Found:
     """Take the pairs and groups of a run."""
     criteria = options.criteria(scheme)
-    met = KeyMatcher.of(needed(scheme, criteria), criteria, on.texts).meet(on.truth.positives)
+    met = KeyMatcher(needed(scheme, criteria), criteria, on.texts).meet(on.truth.positives)
     with dedup(on.documents, scheme=scheme, **vars(options)) as groups:
         return Found(predict_pairs(groups, on.apart).pairs, groups.firsts, float(met.mean()))
 
@@ -126,7 +126,7 @@ def _google(on: LabelledSet) -> Ranked:
     batches = [batch.simhashes for batch in GOOGLE.fingerprint_batches(on.texts)]
     simhashes = np.concatenate([batch for batch in batches if batch is not None])
     pairs, scores = zip(*_within(simhashes, FAR_BITS), strict=True)
-    met = KeyMatcher.of(GOOGLE, GroupOptions().criteria(GOOGLE), on.texts).meet(on.truth.positives)
+    met = KeyMatcher(GOOGLE, GroupOptions().criteria(GOOGLE), on.texts).meet(on.truth.positives)
     return Ranked(np.concatenate(pairs), -np.concatenate(scores).astype(np.float64), -NEAR_BITS, float(met.mean()))
 
 

@@ -25,11 +25,11 @@ from benchmarks.measuring import peak
 from benchmarks.planted_fingerprints import KINDS, Planted
 from benchmarks.tables import Table
 from es_simhash import Scheme
+from es_simhash.groups.corpus import default_threads
 from es_simhash.groups.pairs.compare import Comparison
 from es_simhash.groups.pairs.document_links import link
-from es_simhash.groups.pairs.fingerprint_store import READ, FingerprintStore, needed
+from es_simhash.groups.pairs.fingerprint_store import FingerprintStore, needed
 from es_simhash.groups.pairs.spool import KeptStages, Spools
-from es_simhash.groups.pairs.worker_pool import default_threads
 from es_simhash.scheme.query import Criteria
 
 SIZES = (1_000_000, 10_000_000, 100_000_000)
@@ -93,11 +93,9 @@ def grouped(count: int, memory: int, folder: Path, *, kept: bool) -> Figures:
     with Spools(memory // 32, folder, stages) as spools, _disk_watched(folder) as disk:
         start = time.perf_counter()
         store = FingerprintStore(settings, spools, 8)
-        if not store.is_kept:
-            for batch in planted.batches():
-                store.add(batch)
+        for batch in planted.batches():
+            store.add(batch)
         store.complete()
-        spools.stages.end(READ, {})
         disk["fingerprints"] = _bytes_in(folder)
         written = time.perf_counter()
         comparison = Comparison(store, criteria, None, default_threads())

@@ -15,7 +15,7 @@ from benchmarks.corpora import chinese, topical
 from benchmarks.fingerprint_contenders import installed
 from benchmarks.tables import Table
 from es_simhash import Documents, Scheme
-from es_simhash.scheme.verdict.builtin import builtin
+from es_simhash.scheme.verdict.rarity import builtin
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import Verifier
 

@@ -10,8 +10,7 @@ from unittest.mock import patch
 
 import click
 
-from es_simhash.cli.options.connection import SHARED, Verb
-from es_simhash.cli.options.headings import write_options
+from es_simhash.cli.options.connection import SHARED, Verb, write_options
 from es_simhash.cli.program import COMMANDS, app
 from tools import ROOT
 from tools.output_schemas import LINES, keys_of

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from es_simhash._core.json_codec import Json
+from es_simhash.cli.commands.scripts import request, script_request
 from es_simhash.cli.reports.dashboards.saved_objects import ndjson, saved_objects
 from es_simhash.cli.reports.dashboards.subject import TITLES, Measure, Subject
-from es_simhash.cli.show.dev_tools import request, script_request
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.ingest_pipeline import name_of, pipeline
 from es_simhash.documents.painless.stored_scripts import StoredScript, stored_scripts

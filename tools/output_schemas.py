@@ -14,20 +14,19 @@ from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_typ
 from es_simhash._core.json_codec import Json
 from es_simhash._core.rows import json_names
 from es_simhash.cli.jobs.first_look import FirstLook
-from es_simhash.cli.show.trade_offs import TradeOffs
+from es_simhash.cli.show.presets import TradeOffs
 from es_simhash.documents.painless.stored_scripts import StoredScript
 from es_simhash.groups.groups import Counts, Group
 from es_simhash.groups.of_index.sync import Synced
 from es_simhash.groups.of_index.writing import GroupsWritten
-from es_simhash.live.backfill.totals_file import Totals
-from es_simhash.live.backfill.trial import Trial
+from es_simhash.live.backfill.run import Totals, Trial
 from es_simhash.live.doctor.finding import Finding
 from es_simhash.live.erase.copies import Copies, Erased
 from es_simhash.live.learning import Learnt
-from es_simhash.live.reindex.plan import Reindexed
+from es_simhash.live.reindex.run import Reindexed
 from es_simhash.live.reindex.survey import ReindexSurvey
-from es_simhash.live.sweep.progress import Progress
 from es_simhash.live.sweep.reading import Survey
+from es_simhash.live.sweep.writing import Progress
 from es_simhash.plans.check import Checked
 from es_simhash.plans.distinct.pages import DistinctPage
 from es_simhash.plans.explain.explanation import Explanation

@@ -13,7 +13,7 @@ from benchmarks.tables import tables_of
 from es_simhash._core import environment
 from es_simhash._core.json_codec import Json
 from es_simhash.cli.show import exits
-from es_simhash.gate import measures
+from es_simhash.gate import asgi
 from es_simhash.live.doctor.finding import CODES
 from es_simhash.live.telemetry import metrics
 from es_simhash.live.telemetry.metrics import Metric
@@ -73,7 +73,7 @@ def _metrics_of_jobs() -> str:
 
 
 def _metrics_of_gates() -> str:
-    return _metrics(measures.METRICS)
+    return _metrics(asgi.METRICS)
 
 
 def _metrics(metrics: Iterable[Metric]) -> str:

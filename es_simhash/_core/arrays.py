@@ -5,16 +5,12 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from es_simhash.errors import FormatError, HashError, SchemeError
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
 
 Integers = npt.NDArray[np.int64]
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -86,9 +82,16 @@ def distinct_numbers(numbers: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
 
 def distinct_sorted(ordered: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
     """Return each of sorted numbers once."""
-    is_new = np.ones(len(ordered), dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
-    return ordered[is_new]
+    return ordered[are_new(ordered)]
+
+
+def are_new(*columns: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Return which rows, given as columns, differ from the one before; the first does."""
+    found = np.ones(len(columns[0]), dtype=np.bool_)
+    np.not_equal(columns[0][1:], columns[0][:-1], out=found[1:])
+    for column in columns[1:]:
+        found[1:] |= column[1:] != column[:-1]
+    return found
 
 
 Codes = npt.NDArray[np.uint64]

@@ -120,8 +120,13 @@ def is_text(type: Any) -> bool:
     types = pyarrow_module().types
     if types.is_dictionary(type):
         return is_text(type.value_type)
-    plain = types.is_string(type) or types.is_large_string(type) or types.is_string_view(type)
-    return bool(plain or types.is_null(type))
+    return bool(is_string(type) or types.is_null(type))
+
+
+def is_string(type: Any) -> bool:
+    """Return whether an Arrow type is of plain texts."""
+    types = pyarrow_module().types
+    return bool(types.is_string(type) or types.is_large_string(type) or types.is_string_view(type))
 
 
 def is_integer(type: Any) -> bool:

@@ -9,7 +9,6 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
 
@@ -87,10 +86,12 @@ def _offset(zone: str | None) -> timedelta:
     return -offset if zone[0] == "-" else offset
 
 
-# By their length; 0 stands for any digit.
-_FORMS = {len(form): form for form in ("0000-00-00", "0000-00-00T00:00:00Z", "0000-00-00T00:00:00.000Z")}
-# The positions of the year in them, and so on down to thousandths of a second.
-_PARTS = tuple(map(slice, (0, 5, 8, 11, 14, 17, 20), (4, 7, 10, 13, 16, 19, 23)))
+# By their length.
+_FORMS = {
+    10: re.compile(r"(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}"),
+    20: re.compile(r"(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"),
+    24: re.compile(r"(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z"),
+}
 # Up to here, a number stays the same if it is divided by a thousand and multiplied again.
 _EXACT = 1 << 51
 
@@ -106,25 +107,10 @@ def milliseconds_in(values: Sequence[Any]) -> Integers | None:
         return numbers if numbers.dtype == np.int64 and abs(numbers).max() < _EXACT else None
     lengths = set(map(len, values)) if kinds == {str} else set()
     form = _FORMS.get(lengths.pop()) if len(lengths) == 1 else None
-    texts = "".join(values) if form else ""
-    return _of_form(texts.encode(), form) if form and texts.isascii() else None
-
-
-def _of_form(texts: bytes, form: str) -> Integers | None:
-    characters, shape = np.frombuffer(texts, np.uint8).reshape(-1, len(form)), np.frombuffer(form.encode(), np.uint8)
-    # What stands before a digit wraps around to large numbers.
-    digits = characters - shape
-    if (digits > np.where(shape == ord("0"), 9, 0)).any():
+    if form is None or not all(map(form.fullmatch, values)):
         return None
-    year, month, day, hour, minute, second, thousandths = (_number(digits[:, part]) for part in _PARTS)
-    months = (12 * (year - 1970) + month - 1).astype("datetime64[M]")
-    first, next_first = (each.astype("datetime64[D]").astype(np.int64) for each in (months, months + 1))
-    is_date = (year > 0) & (month > 0) & (month <= 12) & (day > 0) & (day <= next_first - first)
-    if not (is_date & (hour < 24) & (minute < 60) & (second < 60)).all():
+    try:
+        dates = np.array([value.removesuffix("Z") for value in values], dtype="datetime64[ms]")
+    except ValueError:  # no month has that day
         return None
-    return (((first + day - 1) * 24 + hour) * 60 + minute) * 60_000 + second * 1_000 + thousandths
-
-
-def _number(digits: npt.NDArray[np.uint8]) -> Integers:
-    """Return the number of each row of digits; 0 where there are none."""
-    return digits @ 10 ** np.arange(digits.shape[1])[::-1]
+    return dates.astype(np.int64)

@@ -1,4 +1,4 @@
-"""HTML from values: escaped elements, and tables.
+"""HTML from values: escaped elements, tables, and what a notebook shows of a result.
 
 Text becomes markup only through `element`, which escapes it; markup has the type `Html`.
 """
@@ -8,7 +8,11 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import TypeAlias
+
+from es_simhash._core.humanize import shortened
+from es_simhash._core.rows import Shown, cell
 
 # Characters that HTML cannot hold, even escaped.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -62,3 +66,38 @@ def _attributes(attributes: dict[str, str | bool | None]) -> Iterable[str]:
             yield f" {written}"
         elif isinstance(value, str):
             yield f' {written}="{escape(value)}"'
+
+
+# ---- notebooks: a heading and a short table, in the notebook's own colours, light or dark
+
+MOST_ROWS = 10
+_CELL = "text-align: start; vertical-align: top"
+# Notebooks set what is between dollars as formulas, but not in elements of these classes.
+_PLAIN = "tex2jax_ignore mathjax_ignore"
+
+
+def in_notebook(shown: Shown) -> str:
+    """Return the markup of a heading, the first rows and the notes; texts may hold anything.
+
+    Columns without anything are left out.
+    """
+    rows = [list(map(cell, row)) for row in islice(shown.rows, MOST_ROWS)]
+    columns = [each for each in zip(shown.columns, *rows, strict=True) if any(each[1:])]
+    content = [element("p", element("b", shown.heading))]
+    if columns:
+        names, *cells = zip(*columns, strict=True)
+        head = [element("thead", _row("th", names))] if any(names) else []
+        content.append(element("table", head, element("tbody", [_row("td", row) for row in cells])))
+    if shown.total > len(rows):
+        content.append(_note(f"… and {shown.total - len(rows):,} more"))
+    return element("div", content, map(_note, shown.notes), class_=_PLAIN)
+
+
+def _row(kind: str, values: Iterable[str]) -> Html:
+    # Notebooks align cells to the right. An element of its own keeps marks of writing direction in its cell.
+    cells = (element(kind, element("bdi", shortened(value)), style=_CELL) for value in values)
+    return element("tr", cells)
+
+
+def _note(text: str) -> Html:
+    return element("p", element("small", text), style="opacity: 0.7")

@@ -1,8 +1,11 @@
-"""Numbers written for people."""
+"""Numbers, lists and long texts written for people."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+# Of a list, and of a text, that is shown whole.
+_MOST_ITEMS, _MOST_CHARACTERS = 5, 200
 
 
 def counted(count: int, one: str, more: str | None = None) -> str:
@@ -40,3 +43,16 @@ def with_unit(size: int) -> str:
         if size >= 1 << power:
             return f"{size / (1 << power):,.1f} {unit}"
     return f"{size} bytes"
+
+
+def listed(items: Sequence[str]) -> str:
+    """Write the first items of a list, and how many more there are."""
+    more = len(items) - _MOST_ITEMS
+    return ", ".join(map(shortened, items[:_MOST_ITEMS])) + (f" and {counted(more, 'other')}" if more > 0 else "")
+
+
+def shortened(text: str) -> str:
+    """Cut a long text, and name its length."""
+    if len(text) <= _MOST_CHARACTERS:
+        return text
+    return f"{text[:_MOST_CHARACTERS]}… ({len(text):,} characters)"

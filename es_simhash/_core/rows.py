@@ -74,7 +74,7 @@ class Result:
         return f"{type(self).__name__}({self.shown().heading})"
 
     def _repr_html_(self) -> str:
-        from es_simhash._core.notebook import in_notebook
+        from es_simhash._core.html import in_notebook
 
         return in_notebook(self.shown().for_everyone())
 

@@ -91,38 +91,24 @@ def watched(watch: Watch) -> Iterator[None]:
 _NEW_OBJECTS = 50_000
 
 
-class _Jobs:
-    """The number of jobs that run, and the thresholds before the first."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._count = 0
-        self._before = gc.get_threshold()
-
-    def begin(self) -> None:
-        with self._lock:
-            self._count += 1
-            if self._count == 1:
-                self._before = gc.get_threshold()
-                # A threshold of 0 stands for never.
-                if 0 < self._before[0] < _NEW_OBJECTS:
-                    gc.set_threshold(_NEW_OBJECTS, *self._before[1:])
-
-    def end(self) -> None:
-        with self._lock:
-            self._count -= 1
-            if self._count == 0:
-                gc.set_threshold(*self._before)
-
-
-_JOBS = _Jobs()
+_jobs_lock = Lock()
+# The thresholds before the first of the jobs that run, once for each of these.
+_before: list[tuple[int, int, int]] = []
 
 
 @contextmanager
 def rarely_collected() -> Iterator[None]:
     """Let Python look for cyclic garbage rarely within the block; a caller that looks even less often is left alone."""
-    _JOBS.begin()
+    with _jobs_lock:
+        before = _before[0] if _before else gc.get_threshold()
+        # A threshold of 0 stands for never.
+        if not _before and 0 < before[0] < _NEW_OBJECTS:
+            gc.set_threshold(_NEW_OBJECTS, *before[1:])
+        _before.append(before)
     try:
         yield
     finally:
-        _JOBS.end()
+        with _jobs_lock:
+            before = _before.pop()
+            if not _before:
+                gc.set_threshold(*before)

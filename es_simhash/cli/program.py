@@ -98,7 +98,7 @@ class _Commands(click.Group):
     params=[*SHARED],
     subcommand_metavar="VERB [ARGUMENT]...",
     options_metavar="",
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True},
     epilog="es-simhash VERB --help lists its options, such as how to log in. "
     f"Exit codes: {', '.join(f'{code} {meaning}' for code, meaning in exits.MEANINGS.items())}.",
 )

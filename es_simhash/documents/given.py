@@ -151,7 +151,8 @@ class _OfFiles(Given):
 
     def only(self, wanted: Wanted) -> Iterator[Json]:
         """Yield documents, which are read again, each with its ``_id`` unless its id is among its fields."""
-        return (each.whole for each in _paired((each for each, _ in self._read(_forget)), wanted))
+        again = self._read(lambda rejected: None)  # which was handed over before
+        return (each.whole for each in _paired((each for each, _ in again), wanted))
 
     def _read(self, on_reject: OnReject) -> Iterator[tuple[FileDocument, str]]:
         found = read_documents(self._paths, id_field=self._id_field, on_reject=on_reject)
@@ -219,7 +220,3 @@ def _checked(rows: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
 
 def _raise(rejected: Rejected) -> None:
     raise DocumentError(f"{rejected.file}, line {rejected.line:,}: {rejected.reason}")
-
-
-def _forget(_: object) -> None:
-    """Ignore a rejection that was handed over before."""

@@ -1,11 +1,14 @@
-"""Documents that could not be processed, each with its place and the reason."""
+"""Documents that could not be processed, each with its place and the reason; and files of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from os import PathLike
+from types import TracebackType
+from typing import IO, Any, TypeAlias
 
+from es_simhash._core.rows import json_record
 from es_simhash.errors import DocumentError
 
 _EXCERPT = 200
@@ -69,6 +72,44 @@ class Rejected:
 
 
 OnReject: TypeAlias = Callable[[Rejected], object]
+
+
+class RejectFile:
+    """Appends rejections to a file of JSON lines, each with its place and reason, and counts them.
+
+    ``may_pass`` counts those that may not be rejected the next time.
+
+        with RejectFile("rejected.jsonl") as rejects:
+            for found in read_documents(paths, on_reject=rejects):
+                ...
+
+    The file is created with the first rejection, so there is none if all went well.
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self.path = path
+        self.count = self.may_pass = 0
+        self._file: IO[str] | None = None
+
+    def __call__(self, rejected: Rejected) -> None:
+        """Append a rejection."""
+        if self._file is None:
+            # By the line, so that nothing is lost should the process be killed. A lone surrogate, as in the name of a
+            # file, becomes its escape, which is right in JSON too.
+            self._file = open(self.path, "a", encoding="utf-8", errors="backslashreplace", buffering=1)  # noqa: SIM115
+        self._file.write(json_record(rejected))
+        self.count += 1
+        self.may_pass += rejected.may_pass
+
+    def __enter__(self) -> RejectFile:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
 
 def printable(text: str) -> str:

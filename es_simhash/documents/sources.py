@@ -164,15 +164,15 @@ def _paths(paths: Any) -> tuple[str, ...]:
 def _of_paths(includes: tuple[str, ...], excludes: tuple[str, ...]) -> SourceFilter:
     return SourceFilter(
         True,
-        _matching(includes, and_below=True) if includes else None,
+        _matching(includes) if includes else None,
         _leading_to(includes) if includes else None,
-        _matching(excludes, and_below=True) if excludes else None,
+        _matching(excludes) if excludes else None,
     )
 
 
-def _matching(patterns: Sequence[str], and_below: bool) -> re.Pattern[str]:
-    below = r"(?:\..*)?" if and_below else ""
-    return re.compile("|".join(_regex(pattern) + below for pattern in patterns), re.DOTALL)
+def _matching(patterns: Sequence[str]) -> re.Pattern[str]:
+    """Match the paths that match one of the patterns, and those below them."""
+    return re.compile("|".join(rf"{_regex(pattern)}(?:\..*)?" for pattern in patterns), re.DOTALL)
 
 
 def _leading_to(patterns: Sequence[str]) -> re.Pattern[str]:
@@ -283,9 +283,7 @@ def with_some_text(
 
 def check_some_text(documents: Iterable[Mapping[str, Any]], fields: Sequence[str]) -> None:
     """Raise `DocumentError` if there are documents, and none of them has one of the fields."""
-    sought = TextSought(fields)
-    if not any(map(sought.is_in, documents)):
-        sought.check()
+    next(with_some_text(documents, fields, lambda document: document), None)
 
 
 async def async_with_some_text(

@@ -6,7 +6,7 @@ A new engine implements one of the protocols and passes the suites in `tests/con
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Generator, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import partial
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import asyncio
 
 Result = TypeVar("Result")
+Step = TypeVar("Step")
 
 
 class Engine(Protocol):
@@ -108,41 +109,53 @@ def leave(plan: Plan[Any], engine: Engine, seconds: float = MOMENT) -> bool:
 def run(plan: Plan[Result], engine: Engine) -> Result:
     """Run a plan on an engine, and return its result."""
     sleep = engine.stop.sleep if isinstance(engine, StoppableEngine) else time.sleep
-    reply: Any = None
-    send = plan.send
-    while True:
-        try:
-            operation = send(reply)
-        except StopIteration as end:
-            result: Result = end.value
-            return result
-        try:
-            reply, send = None, plan.send
-            if isinstance(operation, Wait):
-                sleep(operation.seconds)
-            else:
-                reply = engine.perform(operation)
-        except Exception as error:
-            reply, send = error, plan.throw
+
+    def do(operation: Operation[Any]) -> Any:
+        return sleep(operation.seconds) if isinstance(operation, Wait) else engine.perform(operation)
+
+    return driven(plan, do)
 
 
 async def run_async(plan: Plan[Result], engine: AsyncEngine) -> Result:
     """Run a plan on an asynchronous engine, and return its result."""
+
+    async def do(operation: Operation[Any]) -> Any:
+        if not isinstance(operation, Wait):
+            return await engine.perform(operation)
+        import asyncio
+
+        return await asyncio.sleep(operation.seconds)
+
+    return await driven_async(plan, do)
+
+
+def driven(steps: Generator[Step, Any, Result], do: Callable[[Step], Any]) -> Result:
+    """Do each step, send its result to what yields the steps, or raise its error there; return the last result."""
     reply: Any = None
-    send = plan.send
+    send = steps.send
     while True:
         try:
-            operation = send(reply)
+            step = send(reply)
         except StopIteration as end:
             result: Result = end.value
             return result
         try:
-            reply, send = None, plan.send
-            if isinstance(operation, Wait):
-                import asyncio
-
-                await asyncio.sleep(operation.seconds)
-            else:
-                reply = await engine.perform(operation)
+            reply, send = do(step), steps.send
         except Exception as error:
-            reply, send = error, plan.throw
+            reply, send = error, steps.throw
+
+
+async def driven_async(steps: Generator[Step, Any, Result], do: Callable[[Step], Awaitable[Any]]) -> Result:
+    """Do each step, as `driven`, asynchronously."""
+    reply: Any = None
+    send = steps.send
+    while True:
+        try:
+            step = send(reply)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+        try:
+            reply, send = await do(step), steps.send
+        except Exception as error:
+            reply, send = error, steps.throw

@@ -5,9 +5,16 @@ from __future__ import annotations
 import re
 from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from es_simhash.engines.rest.engine import AsyncRestEngine, RestEngine, Writer, content_type, fast_serializers
+from es_simhash.engines.rest.engine import (
+    AsyncRestEngine,
+    OverClient,
+    RestEngine,
+    Writer,
+    content_type,
+    fast_serializers,
+)
 from es_simhash.engines.rest.errors import no_connection, timed_out, unreadable
 from es_simhash.engines.rest.requests import Reply, Request
 from es_simhash.errors import ClientVersionError, install_command
@@ -19,7 +26,7 @@ if TYPE_CHECKING:
 Client = TypeVar("Client", "Elasticsearch", "AsyncElasticsearch")
 
 
-class _OverElasticsearch(Generic[Client]):
+class _OverElasticsearch(OverClient[Client]):
     """What both kinds of client share: options, serializer and exceptions."""
 
     system = "elasticsearch"
@@ -29,12 +36,19 @@ class _OverElasticsearch(Generic[Client]):
             raise ClientVersionError(
                 "This client of elasticsearch-py is too old. Install a newer one: pip install 'elasticsearch>=8.12'"
             )
-        self._client: Client = client
-        self._distribution = distribution
-        self._closes_client = closes_client
+        given: Any = client
+        super().__init__(given, distribution=distribution, closes_client=closes_client)
 
-    def _client_for(self, request: Request) -> Client:
-        return self._fast if request.repeatable else self._fast.options(max_retries=0)
+    def _ask(self, request: Request, body: bytes | None) -> Any:
+        client = self._fast if request.repeatable else self._fast.options(max_retries=0)
+        # To these headers, the client adds "compatible-with".
+        headers = {"accept": "application/json"} | ({} if body is None else {"content-type": content_type(request)})
+        return client.perform_request(
+            request.method, request.path, params=request.params or None, headers=headers, body=body
+        )
+
+    def _reply(self, response: Any) -> Reply:
+        return Reply(response.meta.status, response.body)
 
     @cached_property
     def _fast(self) -> Client:
@@ -55,7 +69,6 @@ class _OverElasticsearch(Generic[Client]):
         return Writer(self._client.transport.serializers.get_serializer("application/json"), JsonSerializer)
 
     def _reply_to(self, error: Exception) -> Reply:
-        """Return the reply that a client's exception holds; raise ours if it holds none."""
         from elastic_transport import ApiError, ConnectionTimeout, SerializationError, TransportError
 
         if isinstance(error, ApiError):
@@ -75,53 +88,15 @@ class _OverElasticsearch(Generic[Client]):
         return ", ".join(node.base_url for node in self._client.transport.node_pool.all())
 
 
-class ElasticsearchEngine(_OverElasticsearch["Elasticsearch"], RestEngine):
+class ElasticsearchEngine(_OverElasticsearch["Elasticsearch"], RestEngine["Elasticsearch"]):
     """Elasticsearch through an `elasticsearch.Elasticsearch`, with its own options (logins, TLS, timeouts …).
 
     Only its retries are switched off where a repeated request could take effect twice.
     """
 
-    def close(self) -> None:
-        """Close the client, if `connect` created it."""
-        if self._closes_client:
-            self._client.close()
 
-    def _send(self, request: Request, body: bytes | None) -> Reply:
-        try:
-            response = self._client_for(request).perform_request(**_arguments(request, body))
-        except Exception as error:
-            return self._reply_to(error)
-        return Reply(response.meta.status, response.body)
-
-
-class AsyncElasticsearchEngine(_OverElasticsearch["AsyncElasticsearch"], AsyncRestEngine):
+class AsyncElasticsearchEngine(_OverElasticsearch["AsyncElasticsearch"], AsyncRestEngine["AsyncElasticsearch"]):
     """Elasticsearch through an `elasticsearch.AsyncElasticsearch`; otherwise like `ElasticsearchEngine`."""
-
-    async def close(self) -> None:
-        """Close the client, if `connect_async` created it."""
-        if self._closes_client:
-            await self._client.close()
-
-    async def _send(self, request: Request, body: bytes | None) -> Reply:
-        try:
-            response = await self._client_for(request).perform_request(**_arguments(request, body))
-        except Exception as error:
-            return self._reply_to(error)
-        return Reply(response.meta.status, response.body)
-
-
-def _arguments(request: Request, body: bytes | None) -> dict[str, Any]:
-    """Return the arguments of the client's `perform_request`; the client adds "compatible-with" to the headers."""
-    headers = {"accept": "application/json"}
-    if body is not None:
-        headers["content-type"] = content_type(request)
-    return {
-        "method": request.method,
-        "path": request.path,
-        "params": request.params or None,
-        "headers": headers,
-        "body": body,
-    }
 
 
 def _mismatch(error: ApiError, address: str) -> ClientVersionError | None:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from es_simhash._core.json_codec import parse_json
-from es_simhash.engines.rest.engine import AsyncRestEngine, RestEngine, Writer, content_type, fast_serializers
+from es_simhash.engines.rest.engine import (
+    AsyncRestEngine,
+    OverClient,
+    RestEngine,
+    Writer,
+    content_type,
+    fast_serializers,
+)
 from es_simhash.engines.rest.errors import no_connection, timed_out, unreadable
 from es_simhash.engines.rest.requests import Reply, Request
 
@@ -17,15 +25,24 @@ if TYPE_CHECKING:
 Client = TypeVar("Client", "OpenSearch", "AsyncOpenSearch")
 
 
-class _OverOpenSearch(Generic[Client]):
+class _OverOpenSearch(OverClient[Client]):
     """What both kinds of client share: options, serializer and exceptions."""
 
     system = "opensearch"
 
-    def __init__(self, client: Client, *, distribution: str | None = None, closes_client: bool = False) -> None:
-        self._client: Client = client
-        self._distribution = distribution
-        self._closes_client = closes_client
+    def _ask(self, request: Request, body: bytes | None) -> Any:
+        # The transport changes the parameters that it receives.
+        params, headers = dict(request.params), {"content-type": content_type(request)}
+        transport = self._transport_for(request)
+        return transport.perform_request(request.method, request.path, params=params, headers=headers, body=body)
+
+    def _reply(self, response: Any) -> Reply:
+        return Reply(200, response)
+
+    def _left_open(self) -> Iterable[Any]:
+        # A client closes only the connections of those nodes that were there when it last asked.
+        client: Any = self._client
+        return tuple(getattr(client.transport.connection_pool, "orig_connections", ()))
 
     def _transport_for(self, request: Request) -> Any:
         """Return a copy of the client's transport that shares its connections, but reads faster.
@@ -59,7 +76,6 @@ class _OverOpenSearch(Generic[Client]):
         return Writer(self._client.transport.serializer, JSONSerializer)
 
     def _reply_to(self, error: Exception) -> Reply:
-        """Return the reply that a client's exception holds; raise ours if it holds none."""
         from opensearchpy.exceptions import ConnectionTimeout, SerializationError, TransportError
 
         if isinstance(error, ConnectionTimeout):
@@ -77,61 +93,20 @@ class _OverOpenSearch(Generic[Client]):
         return ", ".join(_url(host) for host in self._client.transport.hosts)
 
 
-class OpenSearchEngine(_OverOpenSearch["OpenSearch"], RestEngine):
+class OpenSearchEngine(_OverOpenSearch["OpenSearch"], RestEngine["OpenSearch"]):
     """OpenSearch through an `opensearchpy.OpenSearch`, with its own options (logins, TLS, timeouts …).
 
     Only its retries are switched off where a repeated request could take effect twice.
     """
 
-    def close(self) -> None:
-        """Close the client, if `connect` created it."""
-        if self._closes_client:
-            self._client.close()
-            for connection in _nodes(self._client):
-                connection.close()
 
-    def _send(self, request: Request, body: bytes | None) -> Reply:
-        try:
-            decoded = self._transport_for(request).perform_request(**_arguments(request, body))
-        except Exception as error:
-            return self._reply_to(error)
-        return Reply(200, decoded)
-
-
-class AsyncOpenSearchEngine(_OverOpenSearch["AsyncOpenSearch"], AsyncRestEngine):
+class AsyncOpenSearchEngine(_OverOpenSearch["AsyncOpenSearch"], AsyncRestEngine["AsyncOpenSearch"]):
     """OpenSearch through an `opensearchpy.AsyncOpenSearch`; otherwise like `OpenSearchEngine`."""
 
-    async def close(self) -> None:
-        """Close the client, if `connect_async` created it."""
-        if self._closes_client:
-            await self._client.close()
-            for connection in _nodes(self._client):
-                await connection.close()
-
-    async def _send(self, request: Request, body: bytes | None) -> Reply:
-        try:
-            # The first use of the client opens its connections; a copy of its transport does not.
-            await self._client.__aenter__()
-            decoded = await self._transport_for(request).perform_request(**_arguments(request, body))
-        except Exception as error:
-            return self._reply_to(error)
-        return Reply(200, decoded)
-
-
-def _nodes(client: Any) -> tuple[Any, ...]:
-    """Return the connections of all nodes; a client closes only those of nodes that were there when last asked."""
-    return tuple(getattr(client.transport.connection_pool, "orig_connections", ()))
-
-
-def _arguments(request: Request, body: bytes | None) -> dict[str, Any]:
-    """Return the arguments of the transport's `perform_request`, which changes the parameters it receives."""
-    return {
-        "method": request.method,
-        "url": request.path,
-        "params": dict(request.params),
-        "headers": {"content-type": content_type(request)},
-        "body": body,
-    }
+    async def _ask(self, request: Request, body: bytes | None) -> Any:
+        # The first use of the client opens its connections; a copy of its transport does not.
+        await self._client.__aenter__()
+        return await super()._ask(request, body)
 
 
 def _decoded(text: Any) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import math
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -23,31 +23,30 @@ from es_simhash._core.rows import as_json
 from es_simhash.errors import EsSimhashError, MissingExtraError, UnavailableError
 from es_simhash.gate import limits
 from es_simhash.gate.bodies import Bodies, RefusedError
-from es_simhash.gate.gate import Asked, Gate
-from es_simhash.gate.incoming import NoDocument
-from es_simhash.gate.measures import Measures
+from es_simhash.gate.gate import Gate
 from es_simhash.gate.requests import (
     BATCH,
     ID_FIELD,
     Answer,
+    Asked,
+    NoDocument,
     Shape,
     answers_as_json,
     asked_of,
     encoded,
-    line_of,
+    lines_of,
     memory_of,
     parsed,
     shape_of,
 )
 from es_simhash.gate.verdict import Verdict
+from es_simhash.live.telemetry.metrics import OF_RUNS, Metric, Metrics
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import Response
     from starlette.types import Receive, Scope, Send
-
-    from es_simhash.live.telemetry.metrics import Metrics
 
 _Made = TypeVar("_Made")
 
@@ -80,12 +79,12 @@ def application(
         raise MissingExtraError("starlette", "gate") from None
     service = _Service(gate, token, id_field, Bodies(max_body), Measures(gate, metrics))
     routes = [
-        Route("/check", partial(service.documents, writes=False), methods=["POST"]),
-        Route("/add", partial(service.documents, writes=True), methods=["POST"]),
+        Route("/check", service.guarded(partial(service.documents, writes=False)), methods=["POST"]),
+        Route("/add", service.guarded(partial(service.documents, writes=True)), methods=["POST"]),
         Route("/bulk", _Bulk(service), methods=["POST"]),
         Route("/health", service.health),
         Route("/health/live", service.live),
-        Route("/metrics", service.metrics),
+        Route("/metrics", service.guarded(service.metrics)),
     ]
     return Starlette(routes=routes, lifespan=service.lifespan)
 
@@ -138,10 +137,6 @@ class _Service:
         async with self._aside:
             return await asyncio.to_thread(work, *arguments)
 
-    async def documents(self, request: Request, *, writes: bool) -> Response:
-        """Answer about a document, or a list."""
-        return await self._answered(request, partial(self._documents, writes=writes))
-
     async def health(self, _: Request) -> Response:
         """Report whether requests are likely to be answered."""
         batcher, problem = self.batcher, None
@@ -158,26 +153,29 @@ class _Service:
         """Report that the process answers."""
         return _json({"live": True}, 200)
 
-    async def metrics(self, request: Request) -> Response:
+    def guarded(self, answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+        """Return an endpoint for those who may ask, which counts requests, and answers errors as well."""
+
+        async def answered(request: Request) -> Response:
+            try:
+                self.check_access(request)
+                response = await answer(request)
+            except Exception as error:
+                response = _refused(error)
+            self.measures.request(request.scope["path"].rsplit("/", 1)[-1], response.status_code)
+            return response
+
+        return answered
+
+    async def metrics(self, _: Request) -> Response:
         """Write the metrics for Prometheus."""
-        return await self._answered(request, self._metrics)
-
-    async def _answered(self, request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
-        try:
-            self.check_access(request)
-            response = await answer(request)
-        except Exception as error:
-            response = _refused(error)
-        self.measures.request(request.scope["path"].rsplit("/", 1)[-1], response.status_code)
-        return response
-
-    async def _metrics(self, _: Request) -> Response:
         from starlette.responses import Response
 
         waiting = self.batcher.waiting if self.batcher else 0
         return Response(self.measures.exposition(waiting), media_type=self.measures.content_type)
 
-    async def _documents(self, request: Request, *, writes: bool) -> Response:
+    async def documents(self, request: Request, *, writes: bool) -> Response:
+        """Answer about a document, or a list."""
         self.bodies.check(request)
         batcher = self.ready
         with self.bodies.reading(request.receive) as reading:
@@ -245,38 +243,25 @@ class _Bulk:
                     keys = [None if key is None else f"{key}.{count + place}" for place in range(len(lines))]
                     size = sum(map(len, lines))
                     is_long = size > limits.AT_ONCE
-                    shapes, memory = await service.aside(is_long, _shapes_of, lines)
+                    shapes: list[Shape] = await service.aside(is_long, list, map(shape_of, lines))
+                    memory = await service.aside(is_long, sum, map(memory_of, lines, shapes))
                     reading.hold(memory)
-                    sent = await service.aside(is_long, _parsed, lines, shapes)
+                    sent: list[Any] = await service.aside(is_long, list, map(parsed, lines, shapes))
                     asked = [asked_of(each, True, service.id_field, own) for each, own in zip(sent, keys, strict=True)]
                     answers = await batcher.ask(asked, size, patiently=True)
                     count += len(lines)
                     service.measures.answers(answers, writes=True)
                     is_long = len(asked) > limits.RENDERED_AT_ONCE
-                    body = await service.aside(is_long, _as_lines, asked, answers, service.gate.name)
+                    body = await service.aside(is_long, lines_of, asked, answers, service.gate.name)
                     reading.hold(-memory)
                     await send({"type": "http.response.body", "body": body, "more_body": True})
         except Exception as error:
             # The status has gone out already.
             reason = error.reason if isinstance(error, RefusedError) else str(error)
             form: Json = as_json(Verdict(None, "unknown", reason=reason)) | {"line": count + 1}
-            await send({"type": "http.response.body", "body": line_of(form), "more_body": True})
+            await send({"type": "http.response.body", "body": encoded(form) + b"\n", "more_body": True})
             if not isinstance(error, RefusedError | EsSimhashError):
                 raise
-
-
-def _shapes_of(lines: Sequence[bytes]) -> tuple[list[Shape], int]:
-    """Return the shapes of lines, and the bytes that all take when they are parsed."""
-    shapes = [shape_of(line) for line in lines]
-    return shapes, sum(map(memory_of, lines, shapes))
-
-
-def _parsed(lines: Sequence[bytes], shapes: Sequence[Shape]) -> list[Any]:
-    return [parsed(line, shape) for line, shape in zip(lines, shapes, strict=True)]
-
-
-def _as_lines(asked: Sequence[Asked], answers: Sequence[Answer], index: str) -> bytes:
-    return b"".join(map(line_of, answers_as_json(asked, answers, index)))
 
 
 def _status(answer: Answer, writes: bool) -> int:
@@ -440,9 +425,9 @@ class Batcher:
                     await self._answer([job])
                 return
             self.problem = error
-            _give(batch[0].answers, error)
-            for job in batch[1:]:
-                _give(job.answers, error)
+            for job in batch:
+                if not job.answers.done():
+                    job.answers.set_exception(error)
             return
         self.problem = next((each for each in answers if isinstance(each, EsSimhashError)), None)
         seconds = max(loop.time() - began, 1e-6)
@@ -468,6 +453,73 @@ class Batcher:
         self._gate.settle()
 
 
-def _give(answers: asyncio.Future[list[Answer]], error: Exception) -> None:
-    if not answers.done():
-        answers.set_exception(error)
+# ---- metrics
+
+DOCUMENTS = Metric(
+    "es_simhash_gate_documents_total", "counter", "Documents answered, by verdict.", ("operation", "verdict")
+)
+REQUESTS = Metric("es_simhash_gate_requests_total", "counter", "Requests answered, by status.", ("path", "status"))
+BATCHES = Metric(
+    "es_simhash_gate_batch_duration_seconds", "histogram", "Time to judge, note and write a batch of documents."
+)
+PENDING = Metric("es_simhash_gate_pending_documents", "gauge", "Accepted documents that the index does not show yet.")
+WAITING = Metric("es_simhash_gate_waiting_documents", "gauge", "Documents that wait to be judged.")
+JOURNAL = Metric("es_simhash_gate_journal_bytes", "gauge", "Size of the journal.")
+EXPIRED = Metric(
+    "es_simhash_gate_expired_documents_total", "counter", "Accepted documents forgotten before the index had them."
+)
+SET_ASIDE = Metric(
+    "es_simhash_gate_set_aside_records", "gauge", "Records in rejected.jsonl, which the gate cannot use."
+)
+
+METRICS = (DOCUMENTS, REQUESTS, BATCHES, PENDING, WAITING, JOURNAL, EXPIRED, SET_ASIDE)
+
+
+def metrics_of(index: str) -> Metrics:
+    """Return the metrics of the gate of an index, and of the engine that it works on; nothing is counted yet."""
+    return Metrics((*METRICS, *OF_RUNS), verb="gate", index=index)
+
+
+class Measures:
+    """The values of the metrics of one gate, which count in ``metrics``, or by default in new ones."""
+
+    content_type = Metrics.content_type
+
+    def __init__(self, gate: Gate, metrics: Metrics | None = None) -> None:
+        self._gate = gate
+        self._missing: MissingExtraError | None = None
+        self._metrics = metrics
+        try:
+            self._metrics = metrics or metrics_of(gate.name)
+        except MissingExtraError as error:
+            self._missing = error
+
+    def batch(self, size: int, seconds: float) -> None:
+        """Note a batch."""
+        if self._metrics:
+            self._metrics.observe(BATCHES, seconds)
+
+    def answers(self, answers: Sequence[Answer], writes: bool) -> None:
+        """Note answers."""
+        if self._metrics:
+            operation = "add" if writes else "check"
+            kinds = Counter(each.kind if isinstance(each, Verdict) else "unknown" for each in answers)
+            for kind, count in kinds.items():
+                self._metrics.add(DOCUMENTS, count, operation=operation, verdict=kind)
+
+    def request(self, path: str, status: int) -> None:
+        """Note a request."""
+        if self._metrics:
+            self._metrics.add(REQUESTS, path=path, status=str(status))
+
+    def exposition(self, waiting: int) -> bytes:
+        """Write all values; raise without the extra."""
+        if self._metrics is None:
+            assert self._missing
+            raise self._missing
+        self._metrics.set(PENDING, self._gate.pending)
+        self._metrics.set(WAITING, waiting)
+        self._metrics.set(JOURNAL, self._gate.journal_bytes)
+        self._metrics.set(SET_ASIDE, self._gate.set_aside)
+        self._metrics.reach(EXPIRED, self._gate.expired)
+        return self._metrics.exposition()

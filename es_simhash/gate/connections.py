@@ -6,7 +6,8 @@ What a body may take is the application's matter (`es_simhash.gate.bodies`).
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from es_simhash.errors import MissingExtraError
 from es_simhash.gate import limits
@@ -17,12 +18,14 @@ except ImportError:
     raise MissingExtraError("uvicorn with httptools", "gate") from None
 
 if TYPE_CHECKING:
-    from starlette.types import Message, Receive, Scope, Send
+    from starlette.types import Receive, Scope, Send
 
 try:
     import resource
 except ImportError:  # on Windows
     resource = None  # type: ignore[assignment]
+
+_Came = TypeVar("_Came")
 
 # Bytes that are read at once, and files that a gate opens in addition to its connections.
 _AT_ONCE, _OTHER_FILES = 1 << 16, 300
@@ -154,23 +157,18 @@ class Connection(HttpToolsProtocol, asyncio.BufferedProtocol):
         super().on_message_complete()
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def received() -> Message:
-            self._wait(limits.PAUSE)
+        async def waited(seconds: float, client: Awaitable[_Came]) -> _Came:
+            self._wait(seconds)
             try:
-                return await receive()
-            finally:
-                self.since = None
-
-        async def sent(message: Message) -> None:
-            self._wait(limits.UNREAD)
-            try:
-                await send(message)
+                return await client
             finally:
                 self.since = None
 
         self.since = None
         try:
-            await self._application(scope, received, sent)
+            await self._application(
+                scope, lambda: waited(limits.PAUSE, receive()), lambda message: waited(limits.UNREAD, send(message))
+            )
         finally:
             self._requests -= 1
             self._wait(limits.SILENCE)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from es_simhash._core.json_codec import Json
-from es_simhash.documents.actions import Document, id_of
+from es_simhash.documents.documents import Document, id_of
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import run
 from es_simhash.engines.connect import connect
@@ -22,15 +22,14 @@ from es_simhash.errors import (
     UnreachableError,
     WritesLostError,
 )
-from es_simhash.gate.incoming import NoDocument, has_id, identified
 from es_simhash.gate.judging import OWN, Accepting, Decision, Event, Judge, Key, Pending, now
 from es_simhash.gate.known_keys import KnownKeys
-from es_simhash.gate.remembering import Remembering, is_for_good
+from es_simhash.gate.remembering import Remembering, Writing, is_for_good
+from es_simhash.gate.requests import Asked, has_id, identified
 from es_simhash.gate.state import Journal, SetAside, StateFolder
 from es_simhash.gate.verdict import GateOptions, Verdict
-from es_simhash.gate.writing import Writing
-from es_simhash.plans.candidates import all_candidates
 from es_simhash.plans.check import made_of
+from es_simhash.plans.find import all_candidates
 from es_simhash.plans.find_options import query_documents
 from es_simhash.plans.index_plans import IndexPlans
 from es_simhash.plans.operations import is_server
@@ -41,15 +40,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from es_simhash.plans.keywords import KnownKeywords
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A document that is asked about, and to be written if the answer allows it; ``id`` is for one that has none."""
-
-    document: Document | NoDocument
-    writes: bool = False
-    id: str | None = None
 
 
 class Gate:

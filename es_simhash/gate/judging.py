@@ -149,7 +149,8 @@ def _each_judged(
     criteria, prefix = pending.seen.terms.criteria, pending.seen.terms.documents.prefix
     for (position, wanted), made, result in found:
         own = {} if wanted.id is None else {wanted.id}
-        in_both = {hit["_id"] for hit in result.measured.compared.hits if _is_shown(pending, hit, prefix)}
+        hits = ((hit["_id"], object_in(hit.get("_source"), prefix)) for hit in result.measured.compared.hits)
+        in_both = {id_ for id_, there in hits if pending.shown(id_, there.get("content"))}
         earlier = pending.seen.measured(wanted, *made, verifier, without=in_both.union(own))
         there = result.matches()
         accepted = () if earlier is NOTHING else matches_of(earlier, criteria, status=made[0].status)
@@ -158,10 +159,6 @@ def _each_judged(
         matches = sorted([*current, *accepted], key=nearest_first(criteria))
         size = result.search.terms.options.size
         yield Judged(position, wanted, made, tuple(matches[:size]), there.complete, there.missing)
-
-
-def _is_shown(pending: Pending, hit: Json, prefix: str) -> bool:
-    return pending.shown(hit["_id"], object_in(hit.get("_source"), prefix).get("content"))
 
 
 class Event:
@@ -252,7 +249,8 @@ class Accepting:
         """Decide about a document as it is judged."""
         id_, content = str(action["_id"]), str(judged.made[1]["content"])
         verdict = self._repeated(judged) or self._verdict(judged, id_, writes)
-        target = self._target(verdict, writes)
+        diverts = writes and verdict.kind in _DUPLICATES
+        target = OWN if verdict.accepted else self.options.divert_to if diverts else None
         if target is None:
             return Decision(verdict, (OWN, id_), action)
         if writes:
@@ -262,7 +260,8 @@ class Accepting:
         values = self.pending.seen.terms.values_of(judged.wanted.document)
         accepted = Accepted(verdict, content, values, at, writes)
         self.pending.add(key, accepted, judged.wanted, judged.made)
-        event = Event.accepted(key, accepted, action if writes else self._compared(action))
+        noted = action if writes else {**action, "_source": self._part.part_of(action["_source"])}
+        event = Event.accepted(key, accepted, noted)
         again = earlier is not None and earlier.writes
         return Decision(verdict, key, action, event, target if writes else None, again)
 
@@ -287,7 +286,11 @@ class Accepting:
 
     def _verdict(self, judged: Judged, id_: str, writes: bool) -> Verdict:
         if judged.kind == "no text":
-            return Verdict(id_, "no text", reason=self._without_text(judged))
+            there = what_there_is(judged.wanted.document, self.documents.fields)
+            where = ", ".join(self.documents.fields)
+            return Verdict(
+                id_, "no text", reason=f"It has no text to compare in {where}, so it is not accepted. {there}"
+            )
         found = Verdict(id_, judged.kind, True, None, judged.duplicates, judged.complete, judged.missing)
         if judged.kind not in _DUPLICATES:
             return found
@@ -295,16 +298,6 @@ class Accepting:
         is_accepted = mode == "tag" or (mode == "advise" and writes)
         tags = self._tags(judged.duplicates) if mode in ("tag", "divert") else None
         return Verdict(id_, judged.kind, is_accepted, None, judged.duplicates, judged.complete, (), tags)
-
-    def _target(self, verdict: Verdict, writes: bool) -> str | None:
-        """Return which index the document is for: its own, another, or none."""
-        if verdict.accepted:
-            return OWN
-        return self.options.divert_to if writes and verdict.kind in _DUPLICATES else None
-
-    def _without_text(self, judged: Judged) -> str:
-        there = what_there_is(judged.wanted.document, self.documents.fields)
-        return f"It has no text to compare in {', '.join(self.documents.fields)}, so it is not accepted. {there}"
 
     def _tags(self, duplicates: Iterable[Match]) -> Json | None:
         """Name the nearest document that may stand for others; what is like tagged documents only has no tags."""
@@ -335,6 +328,3 @@ class Accepting:
     def _part(self) -> SourceFilter:
         """The part of documents that others are compared with."""
         return SourceFilter.of([*self.documents.fields, *self.pending.seen.terms.scope_paths])
-
-    def _compared(self, action: Json) -> Json:
-        return {**action, "_source": self._part.part_of(action["_source"])}

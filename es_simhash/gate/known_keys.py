@@ -27,11 +27,10 @@ from es_simhash.engines.base import Engine
 from es_simhash.engines.embedded.engine import EmbeddedEngine
 from es_simhash.engines.embedded.index import EmbeddedIndex, View
 from es_simhash.live.telemetry.engine import unwatched
-from es_simhash.plans.candidates import Candidates, all_candidates
-from es_simhash.plans.find import TextSearch
+from es_simhash.plans.find import Candidates, TextSearch, all_candidates
+from es_simhash.plans.find_options import SearchTerms
 from es_simhash.plans.operations import Plan, Refresh, Search
-from es_simhash.plans.search_experience import Part
-from es_simhash.plans.search_terms import SearchTerms
+from es_simhash.plans.reply_size import Part
 from es_simhash.scheme import own_fields, query
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.verdict.rule import lowest_estimate
@@ -73,7 +72,7 @@ class _Table:
 
 @dataclass
 class _Making:
-    """A table in the making, of this state of the index."""
+    """A table, made or in the making, of this state of the index: nobody but the gate has changed it since."""
 
     index: EmbeddedIndex
     generation: int
@@ -94,9 +93,7 @@ class KnownKeys:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="es-simhash-gate-keys")
         self._stops = Event()
         self._making: _Making | None = None
-        self._made: tuple[EmbeddedIndex, _Table] | None = None
-        # That of the index if nobody else has changed it since the table was made.
-        self._generation = -1
+        self._made: _Making | None = None
         self._due = 0.0
         self._written: dict[str, Fingerprint] = {}
 
@@ -166,15 +163,14 @@ class KnownKeys:
 
     def note_written(self, count: int) -> None:
         """Take in how many documents the gate has written; their fingerprints were added."""
-        self._generation += count
-        if self._making:
-            self._making.generation += count
+        for each in filter(None, (self._making, self._made)):
+            each.generation += count
 
     def flush(self) -> None:
         """Add what was written to the table, before it is forgotten."""
         self._take_made()
         if self._written and self._made and not self._making:
-            self._made[1].add(self._packed(list(self._written.values())), list(self._written))
+            self._made.result.result()[0].add(self._packed(list(self._written.values())), list(self._written))
             self._written.clear()
 
     def _current(self) -> _Table | None:
@@ -182,8 +178,8 @@ class KnownKeys:
         index = self._embedded.index(self._terms.index)
         generation = index.generation
         self._take_made()
-        if self._made and self._made[0] is index and self._generation == generation:
-            return self._made[1]
+        if self._made and self._made.index is index and self._made.generation == generation:
+            return self._made.result.result()[0]
         if self._making is None:
             self._made = None
             self._written.clear()
@@ -199,9 +195,8 @@ class KnownKeys:
         self._due = time.monotonic() + _PAUSE
         # If the index cannot be read, searching it says so.
         if making.result.exception() is None:
-            tables, seconds = making.result.result()
-            self._made, self._generation = (making.index, tables), making.generation
-            self._due += seconds / _SHARE
+            self._made = making
+            self._due += making.result.result()[1] / _SHARE
             self.flush()
 
     def _packed(self, fingerprints: Sequence[Fingerprint]) -> Keys:

@@ -1,4 +1,4 @@
-"""What a gate remembers: until the index shows it, and, after a failure, as journal and index say.
+"""Writing what a gate accepted, and remembering it until the index shows it; after a failure, as journal and index say.
 
 A document that others write is remembered until the index shows it, or for its time. Of one that the gate itself was to
 write, the index is asked by id (an alias or a data stream is refreshed first, since a search has to answer):
@@ -19,24 +19,28 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from itertools import islice
 from secrets import token_urlsafe
 from typing import Any
 
 from es_simhash._core.batched import chunks
 from es_simhash._core.json_codec import Json
+from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import AccessError, DocumentError, EngineError, InputError
-from es_simhash.gate.incoming import check_sendable
-from es_simhash.gate.judging import Accepted, Event, Key, Pending, now
+from es_simhash.gate.judging import OWN, Accepted, Event, Key, Pending, now
+from es_simhash.gate.requests import check_sendable
 from es_simhash.gate.state import Journal, SetAside
-from es_simhash.gate.writing import Writing
-from es_simhash.plans.bulk import hits_by_id
+from es_simhash.gate.verdict import GateOptions
+from es_simhash.plans.add import Writer, Written
+from es_simhash.plans.bulk import hits_by_id, holds
 from es_simhash.plans.check import made_of
 from es_simhash.plans.find_options import query_documents
+from es_simhash.plans.index_plans import IndexPlans
 from es_simhash.plans.operation_retry import attempt
-from es_simhash.plans.operations import GetDocuments, Refresh, Search
+from es_simhash.plans.operations import GetDocuments, Plan, Refresh, Search
 from es_simhash.scheme.own_fields import object_in
 
 # Seconds between two looks at the index, and the share of the time that they may take.
@@ -45,6 +49,7 @@ _PAUSE, _SHARE = 1.0, 0.1
 _RECOVERED, _LOOKED_FOR = 200, 1000
 
 
+@dataclass
 class Remembering:
     """Remembers what a journal holds, and forgets what the index shows by now, or nobody has written in time.
 
@@ -52,27 +57,16 @@ class Remembering:
     is the number of those that were never shown.
     """
 
-    def __init__(
-        self,
-        engine: Engine,
-        pending: Pending,
-        journal: Journal,
-        writing: Writing,
-        aside: SetAside,
-        remember: float,
-        durable_at_once: bool,
-        before_forgetting: Callable[[], object],
-    ) -> None:
-        self._engine = engine
-        self._pending = pending
-        self._journal = journal
-        self._writing = writing
-        self._aside = aside
-        self._remember = remember
-        self._durable_at_once = durable_at_once
-        self._before_forgetting = before_forgetting
-        self._due = time.monotonic() + _PAUSE
-        self.expired = 0
+    _engine: Engine
+    _pending: Pending
+    _journal: Journal
+    _writing: Writing
+    _aside: SetAside
+    _remember: float
+    _durable_at_once: bool
+    _before_forgetting: Callable[[], object]
+    _due: float = field(default_factory=lambda: time.monotonic() + _PAUSE)
+    expired: int = 0
 
     def recover(self, keys: Collection[Key] | None = None) -> None:
         """Remember what the journal says of some documents, or of all."""
@@ -82,7 +76,9 @@ class Remembering:
         events = self._live(lambda record, reason: unusable.append((record, reason)))
         live = {key: event for key, event in events.items() if keys is None or key in keys}
         oldest = now() - self._remember
-        kept = {key: event for key, event in live.items() if self._is_ours(key) and _is_needed(event, oldest)}
+        # A document to be written is remembered, however old, until it is shown.
+        ours = {key: event for key, event in live.items() if self._writing.has(key[0])}
+        kept = {key: event for key, event in ours.items() if event["writes"] or event["at"] >= oldest}
         gone = [key for key in live if key not in kept]
         refused: dict[Key, str] = {}
         waiting = iter(kept.items())
@@ -108,21 +104,23 @@ class Remembering:
                 for index in self._indices():
                     run(attempt(Refresh(index)), self._engine)
             shown = self._shown()
-            if self._durable_at_once and self._is_written_and_late(shown):
-                self._refresh(self._indices())
-                shown = self._shown()
             if self._durable_at_once:
+                late = {key for key, each in self._pending.items() if each.writes and self._is_late(each)}
+                if late.difference(shown):
+                    # What the gate has written itself is about to be forgotten, and no search shows it.
+                    self._refresh(self._indices())
+                    shown = self._shown()
                 # Replicas refresh themselves in their own time, and the next search may ask one of them.
                 self._refresh({self._writing.index_of(target) for target, _ in shown})
             self._before_forgetting()
             self._pending.forget(shown)
-            late = [key for key, accepted in self._pending.items() if self._is_late(accepted)]
-            self._pending.forget(late)
-            self.expired += len(late)
+            expired = [key for key, accepted in self._pending.items() if self._is_late(accepted)]
+            self._pending.forget(expired)
+            self.expired += len(expired)
             if not len(self._pending):
                 self._journal.replace(())
-            elif shown or late:
-                self._journal.append([Event.gone([*shown, *late])], durable=False)
+            elif shown or expired:
+                self._journal.append([Event.gone([*shown, *expired])], durable=False)
         ended = time.monotonic()
         self._due = ended + max(_PAUSE, (ended - started) / _SHARE)
 
@@ -136,9 +134,6 @@ class Remembering:
     def compact(self) -> None:
         """Rewrite the journal with what is still remembered."""
         self._journal.replace(event for key, event in self._live().items() if self._pending.get(key))
-
-    def _is_ours(self, key: Key) -> bool:
-        return self._writing.has(key[0])
 
     def _live(self, reject: Callable[[Any, str], object] = lambda record, reason: None) -> dict[Key, Json]:
         """Return the last event of each document still in the journal; ``reject`` gets what is not an event."""
@@ -227,13 +222,6 @@ class Remembering:
     def _is_late(self, accepted: Accepted) -> bool:
         return accepted.at < now() - self._remember
 
-    def _is_written_and_late(self, shown: Iterable[Key]) -> bool:
-        """Return whether the gate is about to forget what it has written itself, and no search shows."""
-        found = set(shown)
-        return any(
-            accepted.writes and self._is_late(accepted) and key not in found for key, accepted in self._pending.items()
-        )
-
     def _shown(self) -> list[Key]:
         """Return the documents that searches find as they were accepted; put aside what no search can be sent for."""
         shown: list[Key] = []
@@ -272,11 +260,6 @@ def _problem_of(action: Json) -> str | None:
     return None
 
 
-def _is_needed(event: Json, oldest: float) -> bool:
-    """Return whether a document is remembered: what was to be written is, however old, until it is shown."""
-    return bool(event["writes"]) or event["at"] >= oldest
-
-
 def answered(ask: Callable[[Sequence[Key]], Iterable[Key]], keys: Sequence[Key], refused: dict[Key, str]) -> list[Key]:
     """Return what the engine answers about some documents of an index.
 
@@ -298,3 +281,111 @@ def answered(ask: Callable[[Sequence[Key]], Iterable[Key]], keys: Sequence[Key],
 def is_for_good(error: EngineError | InputError) -> bool:
     """Return whether a request was refused for what is in it, so that it will be again."""
     return isinstance(error, InputError) or (type(error) is EngineError and error.is_of_request)
+
+
+# ---- writing
+
+
+def rounds(actions: Sequence[Json]) -> Iterator[list[int]]:
+    """Yield the places of actions such that no id is in a round twice, and those of an id stay in order."""
+    waiting = list(range(len(actions)))
+    while waiting:
+        first = {actions[place]["_id"]: place for place in reversed(waiting)}
+        yield sorted(first.values())
+        waiting = [place for place in waiting if first[actions[place]["_id"]] != place]
+
+
+def placed(
+    writer: Writer, actions: Sequence[Json], sought: Collection[str], refresh: bool
+) -> Plan[list[Json | str | None]]:
+    """Return each action as it is to be sent, None where that is done, or why it cannot be.
+
+    Only ``sought`` ids may be there already; with ``refresh``, since a moment ago.
+    """
+    ids = [str(action["_id"]) for action in actions if str(action["_id"]) in sought]
+    found = (yield from hits_by_id(writer.index, ids, None, refresh=refresh)) if ids else {}
+    return [_placed(writer, action, found.get(str(action["_id"]), ())) for action in actions]
+
+
+def _placed(writer: Writer, action: Json, hits: Sequence[Json]) -> Json | str | None:
+    if not hits:
+        return {**action, "_op_type": "create"} if writer.is_stream else action
+    if len(hits) > 1:
+        there = " and in ".join(repr(hit["_index"]) for hit in hits)
+        return f"There are documents with this id in {there}. Delete all but one of them, then send it again."
+    [hit] = hits
+    source = hit.get("_source") or {}
+    is_ours = object_in(source, writer.documents.prefix).get("scheme") == writer.documents.scheme.id
+    if is_ours and holds(source, action["_source"]):
+        return None  # it is there with all that is given, and with a fingerprint
+    # A data stream takes nothing else.
+    version = {"_if_seq_no": hit["_seq_no"], "_if_primary_term": hit["_primary_term"]} if writer.is_stream else {}
+    return {**action, "_index": hit["_index"], **version}
+
+
+class Writing:
+    """Writers to the indices of a gate, which get the fields that they need."""
+
+    def __init__(self, plans: IndexPlans, engine: Engine, options: GateOptions, documents: Documents) -> None:
+        self._engine = engine
+        is_tagged = options.mode == "tag"
+        if is_tagged:
+            run(plans.bring_tags(), engine)
+        self._writers: dict[str, Writer] = {
+            OWN: run(plans.writer(False, options.patience, grouped=is_tagged), engine),
+        }
+        if options.divert_to is not None:
+            prefix, fields = documents.prefix, documents.fields
+            other = IndexPlans(options.divert_to, scheme=documents.scheme, fields=fields, prefix=prefix)
+            run(other.init(None, False, None), engine)
+            run(other.bring_tags(), engine)
+            self._writers[options.divert_to] = run(other.writer(False, options.patience), engine)
+
+    def index_of(self, target: str) -> str:
+        """Return the name of the index that a key names."""
+        return self._writers[target].index
+
+    def has(self, target: str) -> bool:
+        """Return whether the gate writes to an index."""
+        return target in self._writers
+
+    def rolls(self, target: str) -> bool:
+        """Return whether documents come by the name of an alias or a data stream."""
+        return self._writers[target].rolls
+
+    def write(
+        self, target: str, actions: Sequence[Json], sought: Collection[str] = (), again: bool = False
+    ) -> dict[int, str]:
+        """Write documents; return the positions of those that are refused, and why.
+
+        Some ids are ``sought`` where a document may be there already, perhaps since a moment ago (``again``).
+        """
+        if not self.rolls(target):
+            return self._written(target, actions)
+        refused: dict[int, str] = {}
+        for number, places in enumerate(rounds(actions)):
+            plan = placed(self._writers[target], [actions[place] for place in places], sought, again or number > 0)
+            ready = dict(zip(places, run(plan, self._engine), strict=True))
+            refused |= {place: each for place, each in ready.items() if isinstance(each, str)}
+            due = {place: each for place, each in ready.items() if isinstance(each, dict)}
+            answers = self._written(target, list(due.values()))
+            refused |= {list(due)[position]: reason for position, reason in answers.items()}
+        return refused
+
+    def _written(self, target: str, actions: Sequence[Json]) -> dict[int, str]:
+        """Write documents; return the positions of those that the engine refuses, and why.
+
+        If it refuses a request as a whole for what is in it, the others are written without that.
+        """
+        written = Written()
+        try:
+            run(self._writers[target].write(actions, 0, written), self._engine)
+        except (EngineError, InputError) as error:
+            if isinstance(error, EngineError) and type(error) is not EngineError:
+                raise
+            if len(actions) == 1:
+                return {0: str(error)}
+            half = len(actions) // 2
+            first = self._written(target, actions[:half])
+            return first | {half + place: why for place, why in self._written(target, actions[half:]).items()}
+        return {one.position: one.reason for one in written.rejected}

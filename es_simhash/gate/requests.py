@@ -1,11 +1,13 @@
-"""Documents as they come over a wire, and answers as they go back, each as JSON."""
+"""Documents as they come over a wire, with what a gate takes of them, and answers as they go back."""
 
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from secrets import token_urlsafe
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,12 +15,11 @@ import numpy as np
 from es_simhash._core.harmless import json_text
 from es_simhash._core.json_codec import Json, values_at
 from es_simhash._core.rows import as_json
-from es_simhash.documents.actions import checked_id
+from es_simhash.documents.documents import Document, checked_id, id_of
 from es_simhash.errors import DocumentError, EngineError
 from es_simhash.gate import limits
-from es_simhash.gate.gate import Asked
-from es_simhash.gate.incoming import NoDocument
 from es_simhash.gate.verdict import Verdict
+from es_simhash.plans.operations import MOST_ID_BYTES
 
 # Bytes that are looked at together.
 _CHUNK = 1 << 16
@@ -153,25 +154,22 @@ def asked_of(document: Any, writes: bool, id_field: str = ID_FIELD, key: str | N
 
 
 def answers_as_json(asked: Sequence[Asked], answers: Sequence[Answer], index: str) -> list[Json]:
-    """Return answers as JSON."""
-    return [_as_json(each, answer, index) for each, answer in zip(asked, answers, strict=True)]
-
-
-def _as_json(asked: Asked, answer: Answer, index: str) -> Json:
-    if isinstance(answer, Verdict):
-        return _verdict_as_json(answer, index)
-    document = asked.document
-    named = document.get("_id", asked.id) if isinstance(document, Mapping) else asked.id
-    reason = f"It is not known whether the document was written: {answer} Ask again with the same id."
-    return _verdict_as_json(Verdict(None if named is None else str(named), "unknown", reason=reason), index)
-
-
-def _verdict_as_json(verdict: Verdict, index: str) -> Json:
-    form: Json = as_json(verdict)
-    for match in form["duplicates"]:
+    """Return answers as JSON; an error is that it is unknown what became of the document."""
+    verdicts = (
+        answer if isinstance(answer, Verdict) else _unknown(each, answer)
+        for each, answer in zip(asked, answers, strict=True)
+    )
+    forms: list[Json] = list(map(as_json, verdicts))
+    for match in (match for form in forms for match in form["duplicates"]):
         # One that was accepted, and that the index does not show yet, has no index.
         match["index"] = match["index"] or index
-    return form
+    return forms
+
+
+def _unknown(asked: Asked, error: EngineError) -> Verdict:
+    named = asked.document.get("_id", asked.id) if isinstance(asked.document, Mapping) else asked.id
+    reason = f"It is not known whether the document was written: {error} Ask again with the same id."
+    return Verdict(None if named is None else str(named), "unknown", reason=reason)
 
 
 def encoded(form: Any) -> bytes:
@@ -179,6 +177,143 @@ def encoded(form: Any) -> bytes:
     return _HALVES.sub("\ufffd", json_text(form, separators=(",", ":"))).encode()
 
 
-def line_of(form: Json) -> bytes:
-    """Return a line of NDJSON."""
-    return encoded(form) + b"\n"
+def lines_of(asked: Sequence[Asked], answers: Sequence[Answer], index: str) -> bytes:
+    """Return answers as NDJSON."""
+    return b"".join(encoded(form) + b"\n" for form in answers_as_json(asked, answers, index))
+
+
+# ---- what a gate takes
+
+_ROUTING = "_routing"
+# Bytes of a random id.
+_ID_BYTES = 15
+
+
+class NoDocument:
+    """What stands for a document that could not be read; it is rejected in its turn."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A document that is asked about, and to be written if the answer allows it; ``id`` is for one that has none."""
+
+    document: Document | NoDocument
+    writes: bool = False
+    id: str | None = None
+
+
+def identified(document: Any, id_: str | None, index: str) -> Json:
+    """Return a document as an action with an id; raise if it cannot be one.
+
+    The id of a document that has none is ``id_``, or a random one.
+
+    A document has its fields next to ``_id`` and ``_routing``, or in ``_source``.
+    """
+    if isinstance(document, NoDocument):
+        raise DocumentError(document.reason)
+    if not isinstance(document, Mapping):
+        raise DocumentError(f"A document is an object, not {type(document).__name__}. Send the fields of one.")
+    if document.get("_op_type", "index") != "index":
+        raise DocumentError("A gate takes whole documents, and no updates or deletes. Leave _op_type out.")
+    if document.get("_index", index) != index:
+        raise DocumentError(f"This is the gate of {index!r}, not of {document['_index']!r:.80}. Leave _index out.")
+    try:
+        named = checked_id(document)
+    except DocumentError as error:
+        raise DocumentError(f"The document {error.problem}") from None
+    body = document.get("_source")
+    if body is None:
+        body = {name: value for name, value in document.items() if name not in ("_id", "_index", "_op_type", _ROUTING)}
+    elif not isinstance(body, Mapping):
+        raise DocumentError(f"The fields of a document are an object, not {type(body).__name__}. Send them in _source.")
+    routed = {} if document.get(_ROUTING) is None else {_ROUTING: document[_ROUTING]}
+    if named is None:
+        named = token_urlsafe(_ID_BYTES) if id_ is None else id_
+    action = {"_id": named, **routed, "_source": body}
+    check_sendable(action)
+    return action
+
+
+def has_id(document: Any, id_: str | None) -> bool:
+    """Return whether a client has named a document, so that it may ask again."""
+    return id_ is not None or id_of(document) is not None
+
+
+# Bytes of a routing: what servers take.
+MOST_OF_ROUTING = 32_766
+
+
+def check_sendable(action: Json) -> None:
+    """Raise unless any request can hold an action: its ``_id``, its ``_routing`` and its ``_source``."""
+    _check_name("An id", action["_id"], 1, MOST_ID_BYTES)
+    routing = action.get("_routing")
+    if isinstance(routing, str):
+        _check_name("A routing", routing, 0, MOST_OF_ROUTING)
+    elif routing is not None and not isinstance(routing, int | float):
+        raise DocumentError(f"A routing is a string, not {type(routing).__name__}. Send a string in _routing.")
+    try:
+        # What only Python has, such as a date, is for the engine's client to encode, or to refuse.
+        json.dumps(action, ensure_ascii=False, allow_nan=False, default=_as_text).encode()
+        is_deep = _is_deep(action["_source"])
+    except RecursionError:
+        is_deep = True
+    except (ValueError, TypeError) as error:
+        raise DocumentError(next(_problems(action), f"The document is not JSON: {error}. Correct it.")) from None
+    if is_deep:
+        raise DocumentError(f"The document has more than {limits.DEPTH} levels of objects and lists. Flatten it.")
+
+
+def _as_text(value: Any) -> str:
+    try:
+        return str(value)
+    except Exception as error:  # of somebody else's class
+        raise TypeError("") from error
+
+
+def _check_name(what: str, name: str, least: int, most: int) -> None:
+    if problem := _half(name):
+        raise DocumentError(f"{what} {problem}")
+    if not least <= (length := len(name.encode())) <= most:
+        raise DocumentError(f"{what} has {least} to {most:,} bytes, not {length:,}. Send a shorter one.")
+
+
+def _is_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(limits.DEPTH):
+        inner = (each for one in level for each in (one.values() if isinstance(one, dict) else one))
+        level = [each for each in inner if isinstance(each, dict | list | tuple)]
+        if not level:
+            return False
+    return True
+
+
+def _problems(action: Json) -> Iterator[str]:
+    """Yield what no JSON has, and in which field."""
+    waiting: list[tuple[str, Any]] = [(name, action[name]) for name in ("_routing", "_source") if name in action]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, str) and (problem := _half(value)):
+            yield f"The field {path!r:.80} {problem}"
+        elif isinstance(value, float) and not math.isfinite(value):
+            problem = f"has the number {value}, which JSON does not allow"
+            yield f"The field {path!r:.80} {problem}. Leave it out, or send null."
+        elif isinstance(value, dict):
+            for name, inner in value.items():
+                if problem := _half(str(name)):
+                    yield f"The name of the field {name!r:.80} {problem}"
+                waiting.append((f"{path}.{name}".removeprefix("_source."), inner))
+        elif isinstance(value, list | tuple):
+            waiting += [(path, inner) for inner in value]
+
+
+def _half(text: str) -> str | None:
+    """Return what is wrong with a text that is not Unicode."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        half = f"half of a surrogate pair (U+{ord(text[error.start]):04X})"
+        return f"has {half}, so it is not Unicode text. Decode it again, with the right encoding."
+    return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,13 +15,17 @@ from es_simhash._core.arrays import Integers
 from es_simhash.errors import InputError
 from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.compare import CompareTexts, Comparison, Missed, missed
-from es_simhash.groups.pairs.document_links import Bounds, Links, link
+from es_simhash.groups.pairs.document_links import Links, link
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.groups.pairs.spool import Spools
-from es_simhash.groups.pairs.worker_pool import default_threads
 from es_simhash.scheme.mapping import new_name
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.rarity import Rarity
+
+
+def default_threads() -> int:
+    """Return the number of cores for this process."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Corpus(ABC):
@@ -101,13 +106,10 @@ def name_of_group(key: tuple[str, str]) -> str:
 
 @dataclass(frozen=True)
 class Linked:
-    """The links of a corpus, what was counted, and the documents that earlier groups have joined."""
+    """The links of a corpus, the comparison with its counts, and the documents that earlier groups have joined."""
 
     links: Links
-    compared: int
-    verified: int
-    refused: int
-    valley: float | None
+    comparison: Comparison
     missed: Missed | None
     new: int | None = None
     joined: tuple[Integers, Integers] | None = None
@@ -121,26 +123,16 @@ def linked(
     """Link the near-duplicates of a corpus: only those with ``new`` documents if there are any, and ``joined`` ones."""
     store, options = corpus.store, corpus.options
     comparison = Comparison(store, corpus.criteria, corpus.exact, corpus.threads, corpus.check)
-    bounds = Bounds(options.max_bucket, new)
-    links = link(store, corpus.criteria, comparison, options.memory, corpus.spools, bounds)
+    links = link(store, corpus.criteria, comparison, options.memory, corpus.spools, options.max_bucket, new)
     if joined:
         links.union.union(*joined)
-    missing = None if links.is_whole or new is not None else _missed(corpus, comparison, links)
-    return Linked(
-        links,
-        comparison.compared,
-        comparison.verified,
-        comparison.refused,
-        comparison.sample.valley,
-        missing,
-        None if new is None else int(new.sum()),
-        joined,
-    )
+    missing = None if not links.left_out or new is not None else _missed(corpus, comparison, links)
+    return Linked(links, comparison, missing, None if new is None else int(new.sum()), joined)
 
 
 def _missed(corpus: Corpus, comparison: Comparison, links: Links) -> Missed | None:
     """Estimate what is missing; None where signatures do not say how similar all documents are."""
     store = corpus.store
-    if corpus.criteria.similarity is None or store.settings.minhash is None or (store.scopes and store.scopes.by_pairs):
+    if corpus.criteria.similarity is None or store.settings.minhash is None or store.is_by_pairs:
         return None
     return missed(store, comparison, links.union.groups().firsts)

@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from heapq import nlargest
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from es_simhash._core.arrays import Integers
 from es_simhash._core.stages import counted_each
@@ -30,10 +30,7 @@ from es_simhash.scheme.settings import Settings
 from es_simhash.text.tokens.words import words
 
 if TYPE_CHECKING:
-    from es_simhash.groups.pairs.nearness import Nearness
-
-# Returns the first document of each of some groups that looks like a form.
-FindForms: TypeAlias = Callable[[Iterable[Sequence[int]]], list[int]]
+    from es_simhash.groups.pairs.compare import Nearness
 
 PLACES, WORDY, SHARE = 3, 2, 0.03
 
@@ -59,7 +56,7 @@ def forms(
     """
     largest = nlargest(_MOST_GROUPS, (group for group in groups if len(group) >= _LEAST_TEXTS), key=len)
     some = counted_each("Looking for forms", largest, len(largest), "groups")
-    return [group[0] for group in some if is_form(settings, texts_at(_sample(nearness.texts([group])[0])))]
+    return [group[0] for group in some if is_form(settings, texts_at(_sample(nearness.distinct(group))))]
 
 
 def is_form(settings: Settings, texts: Sequence[str]) -> bool:

@@ -6,24 +6,30 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
-from es_simhash._core.humanize import counted, with_error
+from es_simhash._core.humanize import counted, listed, with_error
 from es_simhash._core.json_codec import Json
-from es_simhash._core.notebook import listed
 from es_simhash._core.rows import Rows, Shown
 from es_simhash._core.stages import counted_arrays
 from es_simhash.errors import InputError
 from es_simhash.groups.corpus import Corpus, Linked, name_of_group
 from es_simhash.groups.form_detection import forms
-from es_simhash.groups.pairs.compare import Missed, Pairs
+from es_simhash.groups.pairs.compare import (
+    Missed,
+    Near,
+    Nearness,
+    Pairs,
+    canonicals_of,
+    groups_in_batches,
+    in_turn,
+    values_of,
+)
 from es_simhash.groups.pairs.document_links import HotKey
-from es_simhash.groups.pairs.nearness import Near, Nearness, canonicals_of, groups_in_batches, in_turn, values_of
 from es_simhash.groups.union_find import Components, UnionFind
 from es_simhash.scheme.mapping import Membership
 from es_simhash.scheme.query import Criteria
@@ -76,32 +82,24 @@ class Counts:
     @property
     def notes(self) -> list[str]:
         """Sentences for people on what is in no group, or was not compared."""
-        return list(self._notes())
-
-    def _notes(self) -> Iterator[str]:
+        documents, pairs = ("document has", "documents have"), ("pair is", "pairs are")
+        comparisons, drawn = ("comparison was", "comparisons were"), ("random document was", "random documents were")
+        said = [
+            (self.empty, documents, "no text to compare or an incomplete fingerprint, and so no group."),
+            (self.unscoped, documents, "no value in a field of the scope, and so no group."),
+            (self.refused, pairs, "similar enough, but the numbers in the texts differ."),
+            (self.left_out, comparisons, "left out, between documents that share text with very many others."),
+            (self.cut_off, comparisons, "left out because of the limit max_bucket: groups may lack members."),
+        ]
+        notes = [f"{counted(count, *noun)} {rest}" for count, noun, rest in said if count]
         if self.new is not None:
-            yield f"{counted(self.new, 'new document was', 'new documents were')} compared with the others."
-        if self.empty:
-            has = counted(self.empty, "document has", "documents have")
-            yield f"{has} no text to compare or an incomplete fingerprint, and so no group."
-        if self.unscoped:
-            has = counted(self.unscoped, "document has", "documents have")
-            yield f"{has} no value in a field of the scope, and so no group."
-        if self.refused:
-            are = counted(self.refused, "pair is", "pairs are")
-            yield f"{are} similar enough, but the numbers in the texts differ."
-        if self.left_out:
-            were = counted(self.left_out, "comparison was", "comparisons were")
-            yield f"{were} left out, between documents that share text with very many others."
-        if self.cut_off:
-            were = counted(self.cut_off, "comparison was", "comparisons were")
-            yield f"{were} left out because of the limit max_bucket: groups may lack members."
+            notes.insert(0, f"{counted(self.new, 'new document was', 'new documents were')} compared with the others.")
         if missed := self.missed:
-            drawn = counted(missed.drawn, "random document was", "random documents were")
-            yield (
-                f"{drawn} compared with all others, and {missed.found:,} more near-duplicates were found: the groups "
-                f"may lack about {missed.pairs:,} pairs ({missed.low:,} to {missed.high:,})."
+            notes.append(
+                f"{counted(missed.drawn, *drawn)} compared with all others, and {missed.found:,} more near-duplicates "
+                f"were found: the groups may lack about {missed.pairs:,} pairs ({missed.low:,} to {missed.high:,})."
             )
+        return notes
 
 
 @dataclass(frozen=True)
@@ -236,7 +234,7 @@ class Groups(Rows, Generic[From_co]):
     @property
     def counts(self) -> Counts:
         """The counts of documents, pairs and groups."""
-        found, links = self._linked, self._linked.links
+        found, links, comparison = self._linked, self._linked.links, self._linked.comparison
         near = sum(map(len, self.pairs())) - links.identical if self._are_fewer else links.near
         return Counts(
             documents=self.corpus.total,
@@ -245,13 +243,13 @@ class Groups(Rows, Generic[From_co]):
             near=near,
             groups=len(self),
             duplicates=int(np.count_nonzero(~self.is_canonical)),
-            compared=found.compared,
-            verified=found.verified,
+            compared=comparison.compared,
+            verified=comparison.verified,
             left_out=links.left_out,
-            refused=found.refused,
+            refused=comparison.refused,
             cut_off=links.cut_off,
             unscoped=self.corpus.store.unscoped,
-            valley=found.valley,
+            valley=comparison.sample.valley,
             missed=found.missed,
             new=found.new,
         )
@@ -415,9 +413,7 @@ class Groups(Rows, Generic[From_co]):
         """Return the groups, to be closed at the end of the block."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     # ---- making groups
@@ -494,7 +490,7 @@ class Groups(Rows, Generic[From_co]):
         count = len(self.corpus)
         copies, stays = UnionFind(count), np.ones(count, dtype=np.bool_)
         stays[list(self.left_out)] = False
-        if self._nearness.is_by_pairs:
+        if self.corpus.store.is_by_pairs:
             return np.where(stays, np.arange(count), -1)
         for pairs in self.pairs():
             equal = pairs[pairs["clause"] == EQUAL]

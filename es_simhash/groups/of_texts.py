@@ -15,7 +15,7 @@ import numpy as np
 from es_simhash._core.arguments import made
 from es_simhash._core.arrow import ArrowArray, ArrowStream
 from es_simhash._core.json_codec import Json
-from es_simhash._core.stages import OnProgress, counted_arrays, stage
+from es_simhash._core.stages import OnProgress, counted_arrays, counted_each, stage
 from es_simhash._version import __version__
 from es_simhash.documents.arrow.frame import Frame
 from es_simhash.documents.given import Document, Documents, Given, given
@@ -26,17 +26,17 @@ from es_simhash.groups.corpus import Corpus, linked
 from es_simhash.groups.groups import Groups
 from es_simhash.groups.options import OF_INDEX, GroupOptions, check_without
 from es_simhash.groups.pairs.compare import text_comparer
-from es_simhash.groups.pairs.fingerprint_store import FingerprintStore, needed
-from es_simhash.groups.pairs.learning import learn
+from es_simhash.groups.pairs.fingerprint_store import FingerprintStore, content_numbers, needed
 from es_simhash.groups.pairs.scope_columns import ScopeRows
 from es_simhash.groups.pairs.spool import KeptStages, Spools
-from es_simhash.groups.pairs.stored_rows import Strings, repeated
+from es_simhash.groups.pairs.stored_rows import Strings, encoded, repeated
 from es_simhash.groups.pairs.worker_pool import condense_all
+from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.json_form import to_json
 from es_simhash.scheme.scheme import Scheme, scheme_of
 from es_simhash.scheme.settings import Settings
-from es_simhash.scheme.verdict.rarity import Rarity
-from es_simhash.scheme.verdict.verifier import Verifier, table_for
+from es_simhash.scheme.verdict.rarity import SAMPLE, Rarity
+from es_simhash.scheme.verdict.verifier import Verifier, rarity_of, table_for
 from es_simhash.sketches.minhash.common import VALUE_BITS
 
 if TYPE_CHECKING:
@@ -136,8 +136,8 @@ def group_texts(
 
 def learn_from(documents: Documents, settings: Settings, options: GroupOptions | None = None) -> Rarity:
     """Learn how rare features are among documents, given as to `dedup`; the options of a later run may have it."""
-    read = _Reading(options or GroupOptions())
-    return learn(settings, (text for _, text, _ in read.checked(given(documents))))
+    read = _each_read(given(documents), options or GroupOptions())
+    return learn(settings, (text for _, text, _ in read))
 
 
 class TextCorpus(Corpus):
@@ -147,7 +147,6 @@ class TextCorpus(Corpus):
     """
 
     def __init__(self, settings: Settings, options: GroupOptions, spools: Spools) -> None:
-        self._reading = _Reading(options)
         wanted = needed(settings, options.criteria(settings))
         bits = wanted.minhash.layout.value_bits if wanted.minhash else VALUE_BITS
         super().__init__(settings, options, FingerprintStore(wanted, spools, bits, options.scope), spools)
@@ -182,7 +181,7 @@ class TextCorpus(Corpus):
 
     def _noted(self) -> Iterator[str]:
         canonical = self.options.canonical
-        for id, text, values in self._reading.checked(self.given):
+        for id, text, values in _each_read(self.given, self.options):
             self._ids.append(id)
             if canonical.fields:
                 self._ranks.append(rank := canonical.rank(dict(values)))
@@ -270,23 +269,16 @@ class Deduplicated(Groups[TextCorpus], Generic[Kept]):
         return found
 
 
-class _Reading:
-    """Reads documents one by one, and checks their form."""
-
-    def __init__(self, options: GroupOptions) -> None:
-        self._strip = patterns(options.strip)
-        fields = options.canonical.fields
-        self._paths = [*(options.scope.paths if options.scope else ()), *([] if isinstance(fields, bool) else fields)]
-        self._has_values = bool(self._paths or fields)
-
-    def checked(self, documents: Given) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-        """Yield documents as ids, texts, and objects with the values that are asked for."""
-        paths = self._paths or self._has_values
-        for position, document in enumerate(documents.each(paths)):
-            id, text, *values = checked(document, position, self._has_values, str if self._strip else object)
-            for pattern in self._strip:
-                text = pattern.sub("", text)
-            yield id, text, values[0] if values else {}
+def _each_read(documents: Given, options: GroupOptions) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Yield documents, one by one, as ids, texts, and objects with the values that are asked for; check their form."""
+    strip, fields = patterns(options.strip), options.canonical.fields
+    paths = [*(options.scope.paths if options.scope else ()), *([] if isinstance(fields, bool) else fields)]
+    has_values = bool(paths or fields)
+    for position, document in enumerate(documents.each(paths or has_values)):
+        id, text, *values = checked(document, position, has_values, str if strip else object)
+        for pattern in strip:
+            text = pattern.sub("", text)
+        yield id, text, values[0] if values else {}
 
 
 def checked(document: Any, position: int, has_values: bool, text: type = object) -> Any:
@@ -300,3 +292,40 @@ def checked(document: Any, position: int, has_values: bool, text: type = object)
     else:
         problem = "is not a pair of an id and a text, both strings. Give such pairs, texts, or objects with fields."
     raise DocumentError(problem, position)
+
+
+# A number that no content hash is.
+_BEYOND = 1 << 64
+
+
+def learn(settings: Settings, texts: Iterable[str]) -> Rarity:
+    """Learn from the texts that an index with the same ones is learnt from (see `es_simhash.scheme.verdict.rarity`)."""
+    lowest = LowestTexts()
+    for some in fingerprinting.in_batches(texts, list):
+        lowest.add(some)
+    return lowest.learnt(settings)
+
+
+class LowestTexts:
+    """The texts with the lowest content hashes of those that were added."""
+
+    def __init__(self) -> None:
+        self._found: dict[int, str] = {}
+        self._bound = _BEYOND
+
+    def add(self, texts: Sequence[str]) -> None:
+        """Add some texts."""
+        numbers = content_numbers(encoded(texts).contents()).tolist()
+        self._found |= {number: text for number, text in zip(numbers, texts, strict=True) if number < self._bound}
+        if len(self._found) > 2 * SAMPLE:
+            self._found = self.found()
+            self._bound = max(self._found)
+
+    def found(self) -> dict[int, str]:
+        """Return the texts to learn from, by their content hashes as numbers, in their order."""
+        return {number: self._found[number] for number in sorted(self._found)[:SAMPLE]}
+
+    def learnt(self, settings: Settings) -> Rarity:
+        """Learn from these texts."""
+        texts = list(self.found().values())
+        return rarity_of(settings, counted_each("Learning how rare features are", texts, len(texts)))

@@ -5,8 +5,9 @@ A group has at least two documents. Its first document, by position, stands for 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -67,23 +68,10 @@ class Components:
     def __init__(self, firsts: Positions) -> None:
         self.firsts = firsts
 
-    @classmethod
-    def of(cls, groups: Iterable[Sequence[int]], count: int) -> Components:
-        """Make groups among ``count`` documents."""
-        firsts = np.arange(count, dtype=np.int64)
-        for group in groups:
-            firsts[list(group)] = group[0]
-        return cls(firsts)
-
-    @property
-    def is_first(self) -> npt.NDArray[np.bool_]:
-        """Whether each document stands for its group, or is alone."""
-        return self.firsts == np.arange(len(self.firsts), dtype=self.firsts.dtype)
-
     @cached_property
     def _members(self) -> tuple[Integers, Integers]:
         """The documents of all groups, those of a group together, and where each group begins."""
-        later = np.flatnonzero(~self.is_first)
+        later = np.flatnonzero(self.firsts != np.arange(len(self.firsts), dtype=self.firsts.dtype))
         heads = self.firsts[later]
         members = np.concatenate([later, distinct_numbers(heads).astype(np.int64)])
         firsts = self.firsts[members]
@@ -94,14 +82,8 @@ class Components:
         """Return the number of groups."""
         return len(self._members[1])
 
-    @property
-    def sizes(self) -> Integers:
-        """The number of documents of each group, in the order of iteration."""
-        members, starts = self._members
-        return np.diff(starts, append=len(members))
-
     def __iter__(self) -> Iterator[list[int]]:
         """Yield the positions of each group, its first document before the others, in the order of first documents."""
         members, starts = self._members
-        for start, size in zip(starts.tolist(), self.sizes.tolist(), strict=True):
-            yield members[start : start + size].tolist()
+        for start, stop in pairwise([*starts.tolist(), len(members)]):
+            yield members[start:stop].tolist()

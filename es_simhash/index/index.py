@@ -11,9 +11,8 @@ from es_simhash._core.batched import chunks
 from es_simhash._core.environment import PATIENCE
 from es_simhash._core.json_codec import Json
 from es_simhash._core.stages import OnProgress
-from es_simhash.documents.actions import Document
 from es_simhash.documents.arrow.frame import AnyFrame, documents_of
-from es_simhash.documents.documents import Documents
+from es_simhash.documents.documents import Document, Documents
 from es_simhash.documents.painless.stored_scripts import StoredScript
 from es_simhash.documents.rejected import OnReject
 from es_simhash.documents.sources import body_of_action, with_some_text
@@ -45,9 +44,9 @@ if TYPE_CHECKING:
     from es_simhash.live.doctor.finding import Findings
     from es_simhash.live.erase.copies import Copies, Erased
     from es_simhash.live.keywords import BackfillKeywords, EraseKeywords, ReindexKeywords, UpdateKeywords
-    from es_simhash.live.reindex.plan import Reindexed
+    from es_simhash.live.reindex.run import Reindexed
     from es_simhash.live.removal import Removed
-    from es_simhash.live.sweep.progress import Progress
+    from es_simhash.live.sweep.writing import Progress
     from es_simhash.plans.explain.explanation import Explanation
     from es_simhash.plans.keywords import FindKeywords, KnownKeywords, MatchKeywords, SearchKeywords
     from es_simhash.scheme.verdict.learnt import LearntRarity
@@ -304,7 +303,7 @@ class Index:
         >>> index.backfill(refresh_stale=True).current
         3
         """
-        from es_simhash.groups.of_index.run import reconcile
+        from es_simhash.groups.of_index.writing import reconcile
         from es_simhash.live.backfill.options import BackfillOptions
         from es_simhash.live.backfill.run import Backfill
 
@@ -441,7 +440,7 @@ class Index:
         ...     [[member.id for member in group.members] for group in grouped]
         [['1', '2']]
         """
-        from es_simhash.groups.of_index.run import group
+        from es_simhash.groups.of_index.corpus import group
         from es_simhash.groups.options import GroupOptions
 
         how, documents = made(GroupOptions, options), self.documents

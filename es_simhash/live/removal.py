@@ -13,17 +13,17 @@ from es_simhash._core.prefetch import Stop
 from es_simhash._core.stages import OnProgress, stage
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import OnReject
-from es_simhash.engines.base import Engine, StoppableEngine, run
+from es_simhash.engines.base import Engine, run
+from es_simhash.live.doctor.facts import Part
 from es_simhash.live.doctor.finding import Finding, losses, of_error, stopped
 from es_simhash.live.sweep.options import UpdateOptions
-from es_simhash.live.sweep.progress import Progress, Tally
 from es_simhash.live.sweep.reading import DocumentRef, Survey, part_of
-from es_simhash.live.sweep.runner import Pass, Runner
-from es_simhash.live.sweep.writing import Prepared, Update, settle_by_reading_again
-from es_simhash.plans.open_index import closed_index, closed_ones, forget_prefix, forget_rarity
+from es_simhash.live.sweep.runner import Job, Pass
+from es_simhash.live.sweep.writing import Prepared, Progress, Work
+from es_simhash.plans.open_index import closed_index, closed_ones, forget_prefix, note_rarity
 from es_simhash.plans.operation_retry import retry, retry_each
 from es_simhash.plans.operations import Action, Count, GetInfo, GetMappings, Plan, Refresh
-from es_simhash.plans.text_fields import REMEDY, foreign_in
+from es_simhash.plans.text_fields import foreign_in
 from es_simhash.scheme.mapping import entries
 
 # The most passes over an index; the rest is for the next run.
@@ -39,7 +39,7 @@ if (own instanceof Map) {
 
 
 @dataclass(frozen=True)
-class Removing:
+class Removing(Work):
     """The work: remove our fields from each document, and their object if nothing else is in it.
 
     A script of the server does so, or, if it runs none, the whole document is written again.
@@ -65,7 +65,7 @@ class Removing:
         source: Json = hit.get("_source") or {}
         own = source.get(self.documents.prefix)
         if found := foreign_in(self.documents, source):
-            prepared.rejected.append(ref.rejected(f"{found}. {REMEDY}"))
+            prepared.rejected.append(ref.rejected(found))
         elif isinstance(own, dict) and any(name in own for name in self.documents.all_names):
             prepared.updates.append((ref, self._action(ref, source)))
         else:
@@ -80,10 +80,6 @@ class Removing:
         rest = {name: value for name, value in source[prefix].items() if name not in self.documents.all_names}
         body = {name: value for name, value in source.items() if name != prefix} | ({prefix: rest} if rest else {})
         return Action("index", ref.id, body, ref.index, ref.metadata)
-
-    def settle(self, conflicts: Sequence[Update], patience: float) -> Plan[Prepared]:
-        """Prepare it for the documents as they are now."""
-        return (yield from settle_by_reading_again(self, conflicts, patience))
 
 
 @dataclass(frozen=True)
@@ -105,22 +101,20 @@ def survey(index: str, documents: Documents, options: UpdateOptions) -> Plan[Rem
     """Count the documents that have the fields, and examine what updating them would lose."""
     by_script = (yield GetInfo()).distribution != "embedded"
     found = entries((yield GetMappings(index)), documents.prefix)
-    parts = []
+    parts, findings = list[Part](), list[Finding]()
     for name, entry in sorted(found.items()):
         if entry:
             parts.append((yield from part_of(name, _query(documents))))
+        else:
+            there = f"The index {name!r} has no fields for fingerprints under {documents.prefix!r}"
+            remedy = "Check the prefix, or name fewer indices."
+            findings.append(Finding("no-fields", "warning", f"{there}, so nothing is removed from it.", remedy, name))
     due, closed = [part.index for part in parts if part.due], (yield from closed_ones(index))
-    findings = [_not_ours(name, documents.prefix) for name, entry in sorted(found.items()) if not entry]
     findings += [of_error("closed", closed_index(name), name) for name in closed]
     findings += yield from losses(due, options.accept)
     left_out = stopped([*due, *closed], findings)
     parts = [part for part in parts if part.index not in left_out]
     return RemovalSurvey(index, parts, left_out, findings, Removing(documents, by_script))
-
-
-def _not_ours(index: str, prefix: str) -> Finding:
-    message = f"The index {index!r} has no fields for fingerprints under {prefix!r}, so nothing is removed from it."
-    return Finding("no-fields", "warning", message, "Check the prefix, or name fewer indices.", index)
 
 
 def _query(documents: Documents) -> Json:
@@ -144,12 +138,12 @@ def _remove(survey: RemovalSurvey, patience: float, removed: Removed) -> Plan[Re
         removed.left += left
         if not left:
             yield from retry_each(forget_prefix(part.index, documents.prefix), patience)
-            yield from retry_each(forget_rarity(part.index, documents), patience)
+            yield from retry_each(note_rarity(part.index, documents, None), patience)
     return removed
 
 
-class Removal:
-    """One run, by an engine that several threads can use; another thread can end it by ``stop``."""
+class Removal(Job[RemovalSurvey, UpdateOptions]):
+    """One run of a removal."""
 
     def __init__(
         self,
@@ -159,18 +153,13 @@ class Removal:
         options: UpdateOptions | None = None,
         stop: Stop | None = None,
     ) -> None:
-        self._engine = engine
-        self._options = options or UpdateOptions()
-        self._stop = stop or Stop()
-        with stage("survey"):
-            plan = retry_each(survey(index, documents, self._options), self._options.patience)
-            self.survey = run(plan, StoppableEngine(engine, self._stop))
+        options = options or UpdateOptions()
+        super().__init__(engine, survey(index, documents, options), options, stop)
         self.progress = Progress.of(index, self.survey.parts, self.survey.left_out)
 
     def run(self, on_progress: OnProgress[Progress] | None = None, on_reject: OnReject | None = None) -> Removed:
         """Do it, and return the counts. A finding that stops it is raised."""
         self.survey.check()
-        tally = Tally(self.progress, on_progress, on_reject)
-        runner = Runner(self._engine, self.survey.removing, self._options, tally, self._stop)
+        runner = self._runner(self.survey.removing, self.progress, on_progress, on_reject)
         with stage("documents"):
             return run(_remove(self.survey, self._options.patience, Removed(self.progress)), runner)

@@ -11,15 +11,24 @@ from typing import Any
 
 from es_simhash._core.json_codec import Json
 from es_simhash._core.stages import OnProgress
-from es_simhash.documents.actions import Document, Slot, Task, checked_id, id_of
-from es_simhash.documents.documents import Documents, kept, prepared, results, tasks_of
+from es_simhash.documents.documents import (
+    Document,
+    Documents,
+    Slot,
+    Task,
+    checked_id,
+    id_of,
+    kept,
+    prepared,
+    results,
+    tasks_of,
+)
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.plans.bulk import RequestSize, send
 from es_simhash.plans.check import Checked, SeenDocuments, check_fingerprinted
-from es_simhash.plans.find_options import FindOptions, QueryDocument
+from es_simhash.plans.find_options import FindOptions, QueryDocument, SearchTerms
 from es_simhash.plans.operation_retry import attempt, retry, retry_all
 from es_simhash.plans.operations import Action, ActionResult, Bulk, GetDocuments, Plan, Refresh
-from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.mapping import (
     CANONICAL,
@@ -34,26 +43,10 @@ from es_simhash.scheme.mapping import (
 from es_simhash.scheme.own_fields import object_in
 from es_simhash.scheme.rerank import Match, nearest_first
 
-# The metadata that helpers.bulk reads from a document, and their names in a bulk request.
-_METADATA = {
-    name: name.removeprefix("_")
-    for name in (
-        "_routing",
-        "routing",
-        "pipeline",
-        "_if_seq_no",
-        "if_seq_no",
-        "_if_primary_term",
-        "if_primary_term",
-        "_retry_on_conflict",
-        "retry_on_conflict",
-        "_version",
-        "version",
-        "_version_type",
-        "version_type",
-        "require_alias",
-        "dynamic_templates",
-    )
+# The metadata that helpers.bulk reads from a document, most of it also with an underscore; a bulk request has none.
+_WITH_UNDERSCORE = ("routing", "if_seq_no", "if_primary_term", "retry_on_conflict", "version", "version_type")
+_METADATA = {f"_{name}": name for name in _WITH_UNDERSCORE} | {
+    name: name for name in (*_WITH_UNDERSCORE, "pipeline", "require_alias", "dynamic_templates")
 }
 
 # What the names of the indices behind a data stream begin with, and no other.
@@ -192,14 +185,14 @@ def give_groups(terms: SearchTerms, tasks: Sequence[Task]) -> Plan[None]:
     yield from attempt(Refresh(terms.index))
     before = yield from _before(terms, newcomers)
     # What exists already will not be created.
-    newcomers = [each for each in newcomers if not (each.is_created and each.key in before)]
+    newcomers = [each for each in newcomers if not (each.action.get("_op_type") == "create" and each.key in before)]
     for each in newcomers:
         each.before = before.get(each.key, {}) if each.key else {}
     moving = {each.key for each in newcomers if not each.stays(terms.documents)}
     staying = [each for each in newcomers if each.key not in moving]
     for each in staying:
         each.take(stored_in(each.stored(terms.documents)))
-    assignment = _Assignment(terms, tasks, _Leaving(tasks, staying))
+    assignment = _Assignment(terms, tasks, staying)
     yield from assignment.give([each for each in newcomers if each.key in moving])
 
 
@@ -208,7 +201,7 @@ class _Newcomer:
     """A document of the task at a ``place``; ``before`` has fields of the document that it replaces."""
 
     place: int
-    task: Task
+    action: Document
     slot: Slot
     made: tuple[Fingerprint, Json]
     is_merged: bool
@@ -217,22 +210,11 @@ class _Newcomer:
     @property
     def key(self) -> _Key | None:
         """The index and the id of the document; None if the engine makes the id."""
-        return _key(self.task.action)
-
-    @property
-    def is_created(self) -> bool:
-        """Whether it must be a new document."""
-        return bool(self.task.action.get("_op_type") == "create")
-
-    @property
-    def content(self) -> str:
-        """The hash of its text."""
-        return str(self.made[1]["content"])
+        return _key(self.action)
 
     def stored(self, documents: Documents) -> Json:
         """Return our fields of the document that it replaces."""
-        own = self.before.get(documents.prefix)
-        return own if isinstance(own, dict) else {}
+        return object_in(self.before, documents.prefix)
 
     def whole(self) -> Json:
         """Return the document as it will be, as far as that is known: an update keeps what it does not give."""
@@ -260,25 +242,12 @@ def _newcomers(tasks: Iterable[Task]) -> Iterator[_Newcomer]:
     for place, task in enumerate(tasks):
         for name, slot in task.slots.items():
             if slot.fingerprint and slot.fields and task.problem is None:
-                yield _Newcomer(place, task, slot, (slot.fingerprint, slot.fields), name == "doc")
+                yield _Newcomer(place, task.action, slot, (slot.fingerprint, slot.fields), name == "doc")
 
 
 def _key(action: Mapping[str, object]) -> _Key | None:
     id_, index = id_of(action), action.get("_index")
     return None if id_ is None else (None if index is None else str(index), id_)
-
-
-class _Leaving:
-    """The documents that the tasks change or delete, apart from those that stay: they are not matches for others."""
-
-    def __init__(self, tasks: Iterable[Task], staying: Sequence[_Newcomer]) -> None:
-        kinds = [(task, task.action.get("_op_type", "index")) for task in tasks]
-        changing = [task for task, kind in kinds if kind == "delete" or (task.slots and kind != "create")]
-        self._keys = {_key(task.action) for task in changing} - {each.key for each in staying}
-
-    def has(self, match: Match) -> bool:
-        """Return whether a match is one of them."""
-        return not self._keys.isdisjoint([(None, match.id), (match.index, match.id)])
 
 
 def _before(terms: SearchTerms, newcomers: Sequence[_Newcomer]) -> Plan[dict[_Key, Json]]:
@@ -289,9 +258,9 @@ def _before(terms: SearchTerms, newcomers: Sequence[_Newcomer]) -> Plan[dict[_Ke
         source += documents.policy.scope.paths
     asked: dict[str, dict[_Key, str | None]] = defaultdict(dict)
     for each in newcomers:
-        action = each.task.action
         if each.key:
-            asked[each.key[0] or terms.index][each.key] = action.get("_routing", action.get("routing"))
+            routing = each.action.get("_routing", each.action.get("routing"))
+            asked[each.key[0] or terms.index][each.key] = routing
     found: dict[_Key, Json] = {}
     for index, routings in asked.items():
         ids = [id_ for _, id_ in routings]
@@ -303,16 +272,24 @@ def _before(terms: SearchTerms, newcomers: Sequence[_Newcomer]) -> Plan[dict[_Ke
 
 
 class _Assignment:
-    """The groups of the documents of one request."""
+    """The groups of the documents of one request.
 
-    def __init__(self, terms: SearchTerms, tasks: Sequence[Task], leaving: _Leaving) -> None:
+    Documents in the index that are in no group yet are to stand for the new ones that they match.
+    """
+
+    def __init__(self, terms: SearchTerms, tasks: Sequence[Task], staying: Sequence[_Newcomer]) -> None:
         self._terms = terms
         self._tasks = tasks
-        self._leaving = leaving
         self._seen = SeenDocuments(terms)
         # The groups given so far, by the ids under which the documents of the request are matches.
         self._given: dict[str, Membership] = {}
-        self._leaders = _Leaders(terms)
+        # Matches that the request itself changes or deletes do not count, apart from those that stay.
+        kinds = [(task, task.action.get("_op_type", "index")) for task in tasks]
+        changing = [task for task, kind in kinds if kind == "delete" or (task.slots and kind != "create")]
+        self._leaving = {_key(task.action) for task in changing} - {each.key for each in staying}
+        # The groups that documents in the index begin, and the new ones in them.
+        self._begun: dict[tuple[str, str], str] = {}
+        self._joining: dict[str, list[_Newcomer]] = defaultdict(list)
 
     def give(self, newcomers: Sequence[_Newcomer]) -> Plan[None]:
         """Give each of them a group."""
@@ -331,7 +308,7 @@ class _Assignment:
                 number, each = following
                 self._given[each.key[1] if each.key else str(number)] = self._decided(each, next(checking))
                 following = next(waiting, None)
-        yield from self._leaders.write()
+        yield from self._write_begun()
 
     def _wanted(self, each: _Newcomer) -> QueryDocument:
         index, id_ = each.key or (None, None)
@@ -339,7 +316,7 @@ class _Assignment:
 
     def _decided(self, each: _Newcomer, checked: Checked) -> Membership:
         """Give a document its group, and return its place there."""
-        there = [match for match in checked.in_index if not self._leaving.has(match)]
+        there = [match for match in checked.in_index if not self._is_leaving(match)]
         matches = sorted(chain(there, checked.earlier), key=nearest_first(self._terms.criteria))
         grouped = [(match, own) for match in matches if (own := self._group_of(match))]
         standing = next(((match, own) for match, own in grouped if own.is_canonical), None)
@@ -348,12 +325,31 @@ class _Assignment:
         if grouped:
             return each.stand(grouped[0][1].group)
         if matches:
-            return self._join(each, matches[0], self._leaders.named(matches[0]))
+            return self._join(each, matches[0], self._begin(matches[0]))
         # Nothing is near an empty text: its group is settled.
         return each.stand(self._new_name(each), 1 if checked.in_index.status == "empty" else None)
 
+    def _is_leaving(self, match: Match) -> bool:
+        return not self._leaving.isdisjoint([(None, match.id), (match.index, match.id)])
+
     def _group_of(self, match: Match) -> Membership | None:
-        return self._leaders.group_of(match) if match.index else self._given[match.id]
+        """Return the place that a match has in a group, or will have."""
+        if not match.index:
+            return self._given[match.id]
+        own = self._own(match)
+        if (name := own.get(GROUP)) is not None:
+            return Membership(str(name), None, str(own.get(CANONICAL, match.id)), own.get(IS_CANONICAL) is True)
+        name = self._begun.get((match.index, match.id))
+        return None if name is None else Membership(name, None, match.id, True)
+
+    def _begin(self, match: Match) -> Membership:
+        """Name the group in which a document in the index without one is to stand for others."""
+        name = new_name(match.index, match.id, str(self._own(match).get("content")))
+        self._begun[match.index, match.id] = name
+        return Membership(name, None, match.id, True)
+
+    def _own(self, match: Match) -> Json:
+        return object_in(match.source, self._terms.documents.prefix)
 
     def _join(self, each: _Newcomer, match: Match, other: Membership) -> Membership:
         """Let a match stand for a document, unless it is canonical in the same group already."""
@@ -362,60 +358,32 @@ class _Assignment:
             return each.stand(other.group)
         own = Membership(other.group, None, other.canonical, False)
         each.take(own.fields(match.distance, match.similarity))
-        self._leaders.join(other.group, each)
+        self._joining[other.group].append(each)
         return own
 
     def _new_name(self, each: _Newcomer) -> str:
         if each.key is None:
             return secrets.token_urlsafe(NAME_BYTES)
         index, id_ = each.key
-        return new_name(index or self._terms.index, id_, each.content)
+        return new_name(index or self._terms.index, id_, str(each.made[1]["content"]))
 
-
-class _Leaders:
-    """Documents in the index that are in no group yet, and are to stand for the new ones that they match."""
-
-    def __init__(self, terms: SearchTerms) -> None:
-        self._prefix = terms.documents.prefix
-        self._names: dict[tuple[str, str], str] = {}
-        self._joining: dict[str, list[_Newcomer]] = defaultdict(list)
-
-    def group_of(self, match: Match) -> Membership | None:
-        """Return the place that a document in the index has in a group, or will have."""
-        own = self._own(match)
-        if (name := own.get(GROUP)) is not None:
-            return Membership(str(name), None, str(own.get(CANONICAL, match.id)), own.get(IS_CANONICAL) is True)
-        name = self._names.get((match.index, match.id))
-        return None if name is None else Membership(name, None, match.id, True)
-
-    def named(self, match: Match) -> Membership:
-        """Name the group in which a document without one is to stand for others."""
-        name = new_name(match.index, match.id, str(self._own(match).get("content")))
-        self._names[match.index, match.id] = name
-        return Membership(name, None, match.id, True)
-
-    def join(self, name: str, each: _Newcomer) -> None:
-        """Note that a new document has joined a group; if the one that was to stand for it cannot, it does itself."""
-        self._joining[name].append(each)
-
-    def write(self) -> Plan[None]:
-        """Let the documents stand for the new ones, unless they have changed in the meantime."""
-        by_index: dict[str, list[str]] = defaultdict(list)
-        for index, id_ in self._names:
-            by_index[index].append(id_)
-        for index, ids in by_index.items():
-            names = [self._names[index, id_] for id_ in ids]
-            begun = yield from self._written(index, ids, names)
-            for name in names:
+    def _write_begun(self) -> Plan[None]:
+        """Let documents stand for the new ones, which do so themselves where these have changed in the meantime."""
+        by_index: dict[str, dict[str, str]] = defaultdict(dict)
+        for (index, id_), name in self._begun.items():
+            by_index[index][id_] = name
+        for index, names in by_index.items():
+            begun = yield from self._written(index, names)
+            for name in names.values():
                 for each in self._joining[name] if name not in begun else ():
                     each.stand(name)
 
-    def _written(self, index: str, ids: Sequence[str], names: Sequence[str]) -> Plan[set[str]]:
+    def _written(self, index: str, names: Mapping[str, str]) -> Plan[set[str]]:
         """Write the groups of documents that are still as they were found; return the names of those that have them."""
-        prefix, begun = self._prefix, list[str]()
-        replies: list[Json] = yield GetDocuments(index, ids, [f"{prefix}.{name}" for name in ("content", GROUP)])
+        prefix, begun = self._terms.documents.prefix, list[str]()
+        replies: list[Json] = yield GetDocuments(index, [*names], [f"{prefix}.{name}" for name in ("content", GROUP)])
         actions, done = [], set[str]()
-        for name, id_, reply in zip(names, ids, replies, strict=True):
+        for (id_, name), reply in zip(names.items(), replies, strict=True):
             own = object_in(reply.get("_source"), prefix)
             if own.get(GROUP) == name:  # another writer has just done so
                 done.add(name)
@@ -426,6 +394,3 @@ class _Leaders:
                 begun.append(name)
         results = (yield Bulk(index, actions)) if actions else []
         return done | {name for name, result in zip(begun, results, strict=True) if result.error is None}
-
-    def _own(self, match: Match) -> Json:
-        return object_in(match.source, self._prefix)

@@ -20,8 +20,8 @@ from es_simhash.errors import (
     UnsendableError,
 )
 from es_simhash.plans.operation_retry import retry_delays
-from es_simhash.plans.operations import MOST_ID_BYTES, Action, ActionResult, Bulk, Plan, Refresh, Search, Wait
-from es_simhash.plans.reply_size import with_source
+from es_simhash.plans.operations import MOST_ID_BYTES, Action, ActionResult, Bulk, Plan, Refresh, Wait
+from es_simhash.plans.reply_size import searched
 
 _MOST_ACTIONS, _MOST_LENGTH = 500, 4 << 20
 # An engine's answers to an action that an earlier attempt, whose reply was lost, has done already.
@@ -322,13 +322,7 @@ def hits_by_id(
     if refresh:
         yield Refresh(index)
     for _, some in chunks(dict.fromkeys(ids), _AT_ONCE):
-        body: Json = {
-            "query": {"ids": {"values": some}},
-            "size": _EACH * len(some),
-            "_source": False,
-            "track_total_hits": False,
-        }
-        hits: list[Json] = (yield Search(index, body))["hits"]["hits"]
-        for hit in (yield from with_source(index, hits, True if source is None else source)):
+        hits = yield from searched(index, {"ids": {"values": some}}, _EACH * len(some), source is None or source)
+        for hit in hits:
             found[hit["_id"]].append(hit)
     return dict(found)

@@ -14,17 +14,21 @@ from es_simhash._core import arrays
 from es_simhash._core.humanize import counted
 from es_simhash._core.json_codec import Json
 from es_simhash._core.rows import Result, Shown
-from es_simhash.documents.actions import Document
-from es_simhash.documents.documents import Documents
+from es_simhash.documents.documents import Document, Documents
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.documents.sources import SourceFilter
 from es_simhash.errors import InputError
-from es_simhash.plans.candidates import all_candidates
-from es_simhash.plans.find import FetchCandidates, SearchResult, find_fingerprinted, with_asked
-from es_simhash.plans.find_options import QueryDocument, query_documents
+from es_simhash.plans.find import (
+    FetchCandidates,
+    SearchResult,
+    all_candidates,
+    find_fingerprinted,
+    minimum_similarities,
+    plausible_hits,
+    with_asked,
+)
+from es_simhash.plans.find_options import QueryDocument, SearchTerms, query_documents
 from es_simhash.plans.operations import Plan
-from es_simhash.plans.search_terms import SearchTerms
-from es_simhash.plans.text_comparison import minimum_similarities, plausible_hits
 from es_simhash.scheme.fingerprint import Fingerprint
 from es_simhash.scheme.query import shared_bands
 from es_simhash.scheme.rerank import (
@@ -106,7 +110,7 @@ class SeenDocuments:
     def __init__(self, terms: SearchTerms) -> None:
         self.terms = terms
         self.count = 0
-        self._kinds = _kinds_of_keys(terms)
+        self._kinds = list(_kinds_of_keys(terms))
         self._next = 0
         # Those that are compared with others, by their places in the indices of keys.
         self._hits: dict[int, Json] = {}
@@ -205,25 +209,22 @@ class _KeyKind:
         return zip(rows.tolist(), places.tolist(), strict=True)
 
 
-def _kinds_of_keys(terms: SearchTerms) -> list[_KeyKind]:
+def _kinds_of_keys(terms: SearchTerms) -> Iterator[_KeyKind]:
     simhash, minhash, criteria = terms.documents.scheme.simhash, terms.documents.scheme.minhash, terms.criteria
-    kinds = []
     if simhash and criteria.distance is not None:
         blocks, bits, least = simhash.layout, simhash.bits, simhash.layout.min_shared(criteria.distance)
 
-        def of_blocks(fingerprints: Sequence[Fingerprint]) -> Keys:
-            return blocks.values(arrays.from_ints((each.simhash or 0 for each in fingerprints), bits))
+        def of_blocks(some: Sequence[Fingerprint]) -> Keys:
+            return blocks.values(arrays.from_ints((each.simhash or 0 for each in some), bits))
 
-        kinds.append(_KeyKind(KeyIndex(blocks.count), of_blocks, lambda _: least))
+        yield _KeyKind(KeyIndex(blocks.count), of_blocks, lambda _: least)
     if minhash and criteria.similarity is not None:
         bands = minhash.layout
-
-        def of_bands(fingerprints: Sequence[Fingerprint]) -> Keys:
-            return bands.packed(np.stack([each.signature for each in fingerprints]))
-
-        index = KeyIndex(bands.count, bands.packed_type)
-        kinds.append(_KeyKind(index, of_bands, lambda count: shared_bands(minhash, criteria, count)))
-    return kinds
+        yield _KeyKind(
+            KeyIndex(bands.count, bands.packed_type),
+            lambda some: bands.packed(np.stack([each.signature for each in some])),
+            lambda count: shared_bands(minhash, criteria, count),
+        )
 
 
 def check(seen: SeenDocuments, documents: Sequence[Document], on_reject: OnReject | None = None) -> Plan[list[Checked]]:

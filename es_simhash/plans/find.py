@@ -1,33 +1,164 @@
-"""Finding near-duplicates: fetch all candidates from the engine, then compare them exactly here."""
+"""Finding near-duplicates: fetch all candidates from the engine, then compare them exactly here.
+
+Documents that are far apart share keys, too. If many do, a script that filters them out costs the server less time
+than sending them here to be dropped. Every candidate that passes the script is still compared here, so the matches are
+the same.
+
+Texts are compared as well, where the scheme or the caller asks for it. What contains a text, or what it contains, is
+found by keys of passages, and verified in the texts. These keys score as terms of a text do, the more the rarer they
+are (BM25). So documents that share only boilerplate come last, and are left out first where there are more candidates
+than are compared.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from functools import cache, cached_property
+from itertools import islice
+from typing import Protocol, TypeAlias
 
-from es_simhash._core.json_codec import Json
-from es_simhash.documents.documents import fingerprinted, prepared
-from es_simhash.documents.painless import hamming_script
-from es_simhash.documents.sources import SourceFilter
-from es_simhash.plans.candidates import Candidates, all_candidates
-from es_simhash.plans.find_options import QueryDocument
-from es_simhash.plans.operations import Plan
-from es_simhash.plans.reply_size import with_source
-from es_simhash.plans.scoped_text import ScopedText
-from es_simhash.plans.search_experience import Part
-from es_simhash.plans.search_terms import SearchTerms
-from es_simhash.plans.text_comparison import (
-    minimum_similarities,
-    plausible_hits,
-    texts_in_hits,
-    texts_of_hits,
-)
-from es_simhash.scheme import query, rerank
-from es_simhash.scheme.fingerprint import Fingerprint
+import numpy as np
+import numpy.typing as npt
+
+from es_simhash._core.json_codec import Json, json_length
+from es_simhash.documents.documents import Documents, fingerprinted, prepared, readable_text
+from es_simhash.documents.painless.stored_scripts import may_be_within, readable_simhash
+from es_simhash.errors import EngineError, ScriptError, UnreachableError
+from es_simhash.plans.find_options import FindOptions, QueryDocument, ScopedText, SearchTerms
+from es_simhash.plans.operations import MultiSearch, Plan, Search
+from es_simhash.plans.reply_size import Part, ReplySize, documents_by_id, in_slices, with_source
+from es_simhash.scheme import passages, query, rerank
+from es_simhash.scheme.fingerprint import Fingerprint, Status
 from es_simhash.scheme.own_fields import object_in
+from es_simhash.scheme.passages import WordsOfText, words_of_texts
+from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import NOTHING, Compared, Match, Matches, Measured
+from es_simhash.scheme.settings import MAX_KEYS, Settings
+from es_simhash.scheme.verdict.rule import Similarities, lowest_estimate
 from es_simhash.scheme.verdict.verifier import Verifier
+from es_simhash.sketches import tradeoffs
+from es_simhash.sketches.minhash.common import estimates
+
+# The first list holds all candidates of nearly every query; otherwise the query is repeated for more.
+FIRST_LIST = 100
+GROWTH = 10
+# A script costs a server as much time as fetching some twelve candidates. A query is assumed to meet as many as random
+# SimHashes do in an index of this size; real ones are more alike, and meet more.
+_FETCHED = 12
+# Searches that are sent at once: each has up to a thousand keys, or else its text.
+_SEARCHES, _TEXTS = 50, 4
+_DOCUMENTS = 1_000_000
+# The texts of hits, by index and id.
+Texts: TypeAlias = dict[tuple[str, str], str]
+# The share of its keys that a contained text has in common with the other, at least: with 5% of its words changed, half
+# of them in the median, and a fifth where chance is against it.
+_SHARED = 0.1
+
+
+class ServerFilter(Enum):
+    """When the server filters out candidates that are too far away."""
+
+    NEVER = "never"
+    LATER = "from the second list on"
+    ALWAYS = "from the first list on"
+
+
+def server_filter(options: FindOptions, settings: Settings, criteria: Criteria) -> ServerFilter:
+    """Return when the server filters candidates before this process compares them."""
+    # Scripts can read neither signatures in a search, nor a SimHash without doc values.
+    is_by_bits = options.candidates == "keys" and criteria.distance is not None and criteria.similarity is None
+    if not is_by_bits or readable_simhash(settings) is None:
+        return ServerFilter.NEVER
+    assert settings.simhash
+    assert criteria.distance is not None
+    layout = settings.simhash.layout
+    is_many = _meets_many(layout.bits, layout.count, layout.min_shared(criteria.distance))
+    return ServerFilter.ALWAYS if is_many else ServerFilter.LATER
+
+
+@cache
+def _meets_many(bits: int, blocks: int, shared: int) -> bool:
+    """Return whether filtering by a script is faster than fetching the documents that a query meets by chance."""
+    return tradeoffs.block_candidates(bits, blocks, shared, _DOCUMENTS) > _FETCHED
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The candidates of a search; unless these are ``complete``, there are more. Each has this ``part``."""
+
+    hits: list[Json] = field(default_factory=list)
+    complete: bool = True
+    part: Part = Part.FINGERPRINTS
+
+
+def all_candidates(
+    terms: SearchTerms, searches: Sequence[TextSearch | PassageSearch], *, with_texts: bool
+) -> Plan[list[Candidates]]:
+    """Return the candidates of each search up to the caller's limit, ``with_texts`` where these come at little cost.
+
+    A list as long as requested may have been cut off: the query is repeated for a longer one, unless that can make no
+    difference. So each list comes from one moment of the index, and none is pieced together.
+    """
+    most, filters = terms.options.max_candidates, server_filter(terms.options, terms.documents.scheme, terms.criteria)
+    experience = terms.experience
+    if experience.refuses_scripts:
+        filters = ServerFilter.NEVER
+    found = [Candidates()] * len(searches)
+    unfinished, length, is_first = list(range(len(searches))), FIRST_LIST, True
+    while unfinished:
+        expected, wanted = experience.candidates if is_first else length, min(length, most)
+        owns = [searches[i].length for i in unfinished]
+        parts = [experience.part(expected, with_texts=with_texts, own=own) for own in owns]
+        sizes = [experience.fitting(part, wanted, own) for part, own in zip(parts, owns, strict=True)]
+        if not is_first:
+            # These lists are long enough for all.
+            parts = [part if size == wanted else Part.FINGERPRINTS for part, size in zip(parts, sizes, strict=True)]
+            sizes = [wanted] * len(parts)
+        filtered = filters is ServerFilter.ALWAYS or (filters is ServerFilter.LATER and not is_first)
+        asked = zip(unfinished, sizes, parts, strict=True)
+        bodies = [
+            searches[i].body(size, part, scored=not is_first or size == most, filtered=filtered)
+            for i, size, part in asked
+        ]
+        try:
+            replies = yield from _search(terms, bodies)
+        except EngineError as error:
+            if not filtered or isinstance(error, UnreachableError):
+                raise
+            experience.refuses_scripts |= isinstance(error, ScriptError)
+            filters = ServerFilter.NEVER
+            continue
+        cut_off = []
+        for i, size, part, reply in zip(unfinished, sizes, parts, replies, strict=True):
+            hits = reply["hits"]["hits"]
+            found[i] = Candidates(hits, len(hits) < size, part)
+            if is_first:
+                experience.note(terms.documents, hits, part)
+            if len(hits) >= size and size < most:
+                cut_off.append(i)
+        unfinished = [i for i in cut_off if not searches[i].cannot_be_outdone(found[i].hits)]
+        length, is_first = length * GROWTH, False
+    return found
+
+
+def _search(terms: SearchTerms, bodies: Sequence[Json]) -> Plan[list[Json]]:
+    def ask(some: Sequence[Json]) -> Plan[list[Json]]:
+        if len(some) == 1:
+            return [(yield Search(terms.index, some[0]))]
+        replies: list[Json] = yield MultiSearch(terms.index, some)
+        return replies
+
+    most = _TEXTS if terms.options.candidates == "more_like_this" else _SEARCHES
+    return (yield from in_slices(bodies, ask, terms.experience.replies, _length, most))
+
+
+def _length(reply: Json) -> int:
+    """Return about how many bytes a reply has, by its first hit."""
+    hits = reply["hits"]["hits"]
+    return len(hits) * json_length(hits[0].get("_source")) if hits else 0
 
 
 class FetchCandidates(Protocol):
@@ -59,60 +190,50 @@ def find_fingerprinted(
     The fingerprint and the fields of each are ``made`` already.
     """
     searches = [TextSearch(terms, each, *own) for each, own in zip(wanted, made, strict=True)]
-    needless = [search.is_needless for search in searches]
-    sent = [search for search, is_needless in zip(searches, needless, strict=True) if not is_needless]
+    sent = [place for place, search in enumerate(searches) if not search.is_needless]
     if sent:
         yield from terms.experience.read(terms.index, terms.documents)
     by_words = terms.options.candidates == "more_like_this"
-    replies = yield from candidates(terms, sent, with_texts=by_words or verifier is not None)
-    if by_words:
-        for place, search in enumerate(sent):
-            replies[place] = yield from _with_texts(search, replies[place])
-    # To compare nothing takes time as well.
-    found = {place: sent[place].compared(reply.hits) for place, reply in enumerate(replies) if reply.hits}
-    measured = {place: Measured(compared) for place, compared in found.items()}
+    asked = [searches[place] for place in sent]
+    replies = yield from candidates(terms, asked, with_texts=by_words or verifier is not None)
+    results: dict[int, SearchResult] = {}
+    for place, reply in zip(sent, replies, strict=True):
+        search, hits, part = searches[place], reply.hits, reply.part
+        if by_words and part is Part.FINGERPRINTS:
+            # These are compared with nothing but their texts.
+            hits, part = (yield from with_source(terms.index, hits, search.source(Part.TEXTS))), Part.TEXTS
+        # To compare nothing takes time as well.
+        measured = Measured(search.compared(hits)) if hits else NOTHING
+        results[place] = SearchResult(search, measured, reply.complete, part)
+    found = {place: result for place, result in results.items() if result.measured is not NOTHING}
     if verifier is not None and found:
-        some, theirs = [sent[place] for place in found], [replies[place] for place in found]
-        exact = yield from _verified(verifier, some, list(found.values()), theirs)
-        measured = dict(zip(found, exact, strict=True))
-    results = iter(
-        SearchResult(search, measured.get(place, NOTHING), reply.complete, reply.part)
-        for place, (search, reply) in enumerate(zip(sent, replies, strict=True))
-    )
-    return [
-        SearchResult(search, NOTHING, True) if is_needless else next(results)
-        for search, is_needless in zip(searches, needless, strict=True)
-    ]
+        exact = yield from _verified(verifier, list(found.values()))
+        results |= zip(found, exact, strict=True)
+    return [results.get(place) or SearchResult(search) for place, search in enumerate(searches)]
 
 
-def _with_texts(search: TextSearch, reply: Candidates) -> Plan[Candidates]:
-    """Return candidates with their texts, which are compared with nothing else."""
-    if reply.part is not Part.FINGERPRINTS:
-        return reply
-    source = search.source(Part.TEXTS)
-    return Candidates((yield from with_source(search.terms.index, reply.hits, source)), reply.complete, Part.TEXTS)
-
-
-def _verified(
-    verifier: Verifier, searches: Sequence[TextSearch], found: Sequence[Compared], replies: Sequence[Candidates]
-) -> Plan[list[Measured]]:
+def _verified(verifier: Verifier, results: Sequence[SearchResult]) -> Plan[list[SearchResult]]:
     """Measure the texts of the candidates that may be similar enough."""
     here: list[Json] = []
     elsewhere: list[Json] = []
-    for search, compared, reply in zip(searches, found, replies, strict=True):
-        plausible = plausible_hits(verifier.settings, search.terms.criteria, search.fingerprint, compared).nonzero()[0]
-        (elsewhere if reply.part is Part.FINGERPRINTS else here).extend(compared.hits[i] for i in plausible.tolist())
-    terms = searches[0].terms
-    documents = terms.documents
-    size = terms.experience.size_of_texts(max(search.own_length for search in searches))
-    texts = texts_in_hits(documents, here) | (yield from texts_of_hits(documents, elsewhere, size))
+    terms = results[0].search.terms
+    for result in results:
+        compared = result.measured.compared
+        plausible = plausible_hits(verifier.settings, terms.criteria, result.search.fingerprint, compared)
+        unread = elsewhere if result.part is Part.FINGERPRINTS else here
+        unread.extend(compared.hits[i] for i in plausible.nonzero()[0].tolist())
+    size = terms.experience.size_of_texts(max(result.search.own_length for result in results))
+    texts = texts_in_hits(terms.documents, here) | (yield from texts_of_hits(terms.documents, elsewhere, size))
     wanting = []
-    for search, compared in zip(searches, found, strict=True):
+    for result in results:
+        compared = result.measured.compared
         others = [texts.get((hit["_index"], hit["_id"])) for hit in compared.hits]
-        least = minimum_similarities(terms.criteria, compared)
-        wanting.append((search.wanted.text, others, least))
+        wanting.append((result.search.wanted.text, others, minimum_similarities(terms.criteria, compared)))
     exact = verifier.each_to_others(wanting)
-    return [Measured(compared, each) for compared, each in zip(found, exact, strict=True)]
+    return [
+        SearchResult(result.search, Measured(result.measured.compared, each), result.complete, result.part)
+        for result, each in zip(results, exact, strict=True)
+    ]
 
 
 @dataclass(frozen=True)
@@ -157,23 +278,18 @@ class TextSearch(ScopedText):
         return len(copies) >= wanted and sum(self.compared(copies).same_texts) >= wanted
 
     def compared(self, hits: Sequence[Json]) -> Compared:
-        """Compare the fingerprints of candidates."""
+        """Compare the fingerprints of candidates; what was found by words has none, so they are made."""
+        own, content = self.terms.documents, self.fields["content"]
         others, unscoped = self.in_scope(hits)
-        return replace(self._compared_in_scope(others), unscoped=unscoped)
-
-    def _compared_in_scope(self, others: Sequence[Json]) -> Compared:
-        if not self.is_by_words:
-            return self._compared(others)
-        # These hits have no fingerprints yet.
-        made = prepared(self.terms.documents, ({"_source": hit["_source"]} for hit in others), None)
-        read = {(hit["_index"], hit["_id"]): hit for hit in others}
-        compared = self._compared([{**hit, **each} for hit, each in zip(others, made, strict=True)])
-        return replace(compared, hits=[read[hit["_index"], hit["_id"]] for hit in compared.hits])
-
-    def _compared(self, hits: Sequence[Json]) -> Compared:
-        own = self.terms.documents
-        content = self.fields["content"]
-        return rerank.compare(own.scheme, own.scheme.id, self.fingerprint, hits, prefix=own.prefix, content=content)
+        held, by_words = others, self.is_by_words
+        if by_words:
+            made = prepared(own, ({"_source": hit["_source"]} for hit in others), None)
+            held = [{**hit, **each} for hit, each in zip(others, made, strict=True)]
+        found = rerank.compare(own.scheme, own.scheme.id, self.fingerprint, held, prefix=own.prefix, content=content)
+        if by_words:
+            read = {(hit["_index"], hit["_id"]): hit for hit in others}
+            found = replace(found, hits=[read[hit["_index"], hit["_id"]] for hit in found.hits])
+        return replace(found, unscoped=unscoped)
 
     def _candidates(self, scored: bool) -> Json:
         if self.is_by_words:
@@ -194,18 +310,12 @@ class TextSearch(ScopedText):
         assert own.scheme.simhash
         assert distance is not None
         assert simhash is not None
-        return hamming_script.may_be_within(own.prefix, own.scheme.simhash, own.scheme.id, simhash, distance)
+        return may_be_within(own.prefix, own.scheme.simhash, own.scheme.id, simhash, distance)
 
     def source(self, part: Part) -> list[str] | bool:
-        """Return what to fetch of documents: the part that is compared; what the caller requested may be long."""
-        if part is Part.WHOLE:
-            return True
-        source = [*self.terms.scope_paths]
-        if has_asked(self.terms, part):
-            source += self.terms.options.named_source
-        if not self.is_by_words:
-            source += query.compared_fields(self.terms.documents.scheme, self.terms.documents.prefix)
-        return source + list(self.terms.documents.fields) if part is Part.TEXTS else source or False
+        """Return what to fetch of documents: the part that is compared."""
+        own = self.terms.documents
+        return self.terms.source(part, [] if self.is_by_words else query.compared_fields(own.scheme, own.prefix))
 
 
 @dataclass(frozen=True)
@@ -213,38 +323,29 @@ class SearchResult:
     """The candidates that a search has found and compared; unless it is ``complete``, there are more."""
 
     search: TextSearch
-    measured: Measured
-    complete: bool
+    measured: Measured = NOTHING
+    complete: bool = True
     part: Part = Part.FINGERPRINTS
 
     def matches(self) -> Matches:
         """Return the nearest matches."""
-        search, options = self.search, self.search.terms.options
+        search, terms = self.search, self.search.terms
         if search.is_empty:
             return Matches((), status="empty")
         if search.missing:
             return Matches((), status=search.fingerprint.status, missing=search.missing)
         found = rerank.matches_of(
             self.measured,
-            search.terms.criteria,
+            terms.criteria,
             status=search.fingerprint.status,
             complete=self.complete,
-            with_source=has_asked(search.terms, self.part),
-            size=options.size,
+            with_source=terms.brings_asked(self.part),
+            size=terms.options.size,
         )
-        if not options.source or options.source is True or not has_asked(search.terms, self.part):
+        if terms.options.source is True or not terms.brings_asked(self.part):
             return found
-        # The source also has the fields read for the comparison.
-        asked = SourceFilter.of(options.named_source)
-        return replace(found, matches=tuple(replace(each, source=asked.part_of(each.source or {})) for each in found))
-
-
-def has_asked(terms: SearchTerms, part: Part) -> bool:
-    """Return whether candidates come with all that the caller asks for: in whole documents, or if it is ours."""
-    asked, prefix = terms.options.source, terms.documents.prefix
-    if not asked or part is Part.WHOLE:
-        return bool(asked)
-    return asked is not True and all(name.startswith(f"{prefix}.") for name in terms.options.named_source)
+        asked = terms.asked_source.part_of
+        return replace(found, matches=tuple(replace(each, source=asked(each.source or {})) for each in found))
 
 
 def with_asked(terms: SearchTerms, found: Sequence[Matches]) -> Plan[list[Matches]]:
@@ -264,3 +365,206 @@ def with_asked(terms: SearchTerms, found: Sequence[Matches]) -> Plan[list[Matche
         return replace(each, source=there.get((each.index, each.id), {})) if each.source is None else each
 
     return [replace(matches, matches=tuple(map(filled, matches))) for matches in found]
+
+
+def plausible_hits(
+    settings: Settings, criteria: Criteria, fingerprint: Fingerprint, compared: Compared
+) -> npt.NDArray[np.bool_]:
+    """Return which hits may be similar enough to the text of a fingerprint by their estimates."""
+    minhash, estimated = settings.minhash, compared.similarities
+    if minhash is None or criteria.verification is None or compared.keyed is None or fingerprint.minhash is None:
+        return np.ones(len(compared.hits), dtype=np.bool_)
+    size, bits = minhash.layout.size, minhash.layout.value_bits
+    if estimated is None or compared.estimated_by != (size, bits):
+        estimated = estimates(fingerprint.signature[:size], compared.keyed, bits)
+    return estimated >= lowest_estimate(criteria, minhash, bits)
+
+
+def texts_in_hits(documents: Documents, hits: Iterable[Json]) -> Texts:
+    """Return the texts that hits contain, by index and id; unreadable ones are left out."""
+    read = ((hit["_index"], hit["_id"], _text(documents, hit)) for hit in hits)
+    return {(index, id_): text for index, id_, text in read if text is not None}
+
+
+def texts_of_hits(documents: Documents, hits: Iterable[Json], size: ReplySize | None = None) -> Plan[Texts]:
+    """Read the current texts of hits, by index and id; unreadable ones are left out."""
+    by_index: dict[str, dict[str, str | None]] = defaultdict(dict)
+    for hit in hits:
+        by_index[hit["_index"]][hit["_id"]] = hit.get("_routing")
+    texts: Texts = {}
+    for index, routings in by_index.items():
+        ids, given = list(routings), list(routings.values())
+        replies = yield from documents_by_id(index, ids, documents.fields, given, size=size)
+        read = ((id_, _text(documents, reply)) for id_, reply in zip(routings, replies, strict=True))
+        texts.update({(index, id_): text for id_, text in read if text is not None})
+    return texts
+
+
+def minimum_similarities(criteria: Criteria, compared: Compared) -> Similarities:
+    """Return the similarity from which each hit counts: 0 for those that are near enough in bits anyway."""
+    least = np.empty(len(compared.hits))
+    least.fill(0.0 if criteria.similarity is None else criteria.least)
+    if criteria.distance is not None and compared.distances is not None:
+        least[compared.distances <= criteria.distance] = 0.0
+    return least
+
+
+def _text(documents: Documents, hit: Json) -> str | None:
+    """Return the text of a hit; None if it has no readable one, or an empty one."""
+    return readable_text(documents, hit.get("_source") or {}) or None
+
+
+def find_passages(terms: SearchTerms, wanted: Sequence[QueryDocument]) -> Plan[list[Matches]]:
+    """Return what contains each document, or what it contains; what is too short to have passages has none."""
+    passages.passages_of(terms.documents.scheme)
+    texts = [PassageText(terms, each) for each in wanted]
+    searches = [search for text in texts for search in text.searches]
+    if searches:
+        yield from terms.experience.read(terms.index, terms.documents)
+    replies = dict(zip(searches, (yield from all_candidates(terms, searches, with_texts=True)), strict=True))
+    here: list[Json] = []
+    elsewhere: list[Json] = []
+    for search, reply in replies.items():
+        (elsewhere if reply.part is Part.FINGERPRINTS else here).extend(search.text.plausible(reply.hits))
+    read = texts_in_hits(terms.documents, here) | (yield from texts_of_hits(terms.documents, elsewhere))
+    found = [text.matches([replies[search] for search in text.searches], read) for text in texts]
+    return (yield from with_asked(terms, found))
+
+
+@dataclass(frozen=True, eq=False)
+class PassageText(ScopedText):
+    """A text whose passages are searched for; what was compared with it is kept."""
+
+    _shares: dict[str, float] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def words(self) -> WordsOfText:
+        """The words of the text."""
+        [words] = words_of_texts(self.terms.documents.scheme, [self.wanted.text])
+        return words
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """The keys that documents are found by."""
+        return frozenset(key for search in self.searches for key in search.keys)
+
+    @cached_property
+    def searches(self) -> list[PassageSearch]:
+        """The searches for candidates: one, or for what a long text contains as many as its keys need."""
+        if self.missing:
+            return []
+        keys, are_chosen = passages.query_keys(
+            self.terms.documents.scheme, self.words.hashes, most=passages.MOST_RUNS if self.is_inner else MAX_KEYS
+        )
+        if not self.is_inner:
+            return [PassageSearch(self, keys[at : at + MAX_KEYS], 1) for at in range(0, len(keys), MAX_KEYS)]
+        # Keys are hashes, so the lowest are as good a sample as any.
+        keys = keys[:MAX_KEYS]
+        needed = max(1, int(_SHARED * len(keys))) if are_chosen else 1
+        return [PassageSearch(self, keys, needed)] if keys else []
+
+    @property
+    def is_inner(self) -> bool:
+        """Whether the text is the contained one."""
+        return self.terms.options.relation == "containing"
+
+    def plausible(self, hits: Sequence[Json]) -> list[Json]:
+        """Return the hits in scope and of this scheme that may contain the text, or be contained, by their keys."""
+        return [hit for hit in self.in_scope(hits)[0] if self._is_ours(hit) and self._shares_enough(hit)]
+
+    def _is_ours(self, hit: Json) -> bool:
+        return bool(self._stored(hit).get("scheme") == self.terms.documents.scheme.id)
+
+    def _stored(self, hit: Json) -> Json:
+        return object_in(hit.get("_source"), self.terms.documents.prefix)
+
+    def _shares_enough(self, hit: Json) -> bool:
+        if self.is_inner:
+            return True  # the engine has counted
+        own = passages.keys_in(self._stored(hit))
+        return len(own & self.keys) >= _SHARED * len(own)
+
+    def containment(self, text: str) -> float:
+        """Return the share of the contained one of both texts that stands in the other."""
+        if text not in self._shares:
+            scheme = self.terms.documents.scheme
+            [other] = words_of_texts(scheme, [text])
+            first, second = (self.words, other) if self.is_inner else (other, self.words)
+            self._shares[text] = first.share_in(second, passages.passages_of(scheme).words)
+        return self._shares[text]
+
+    def matches(self, replies: Sequence[Candidates], texts: Texts) -> Matches:
+        """Return the candidates that contain enough of the text, or that it contains enough of, the most first."""
+        options, least = self.terms.options, self.terms.criteria.similarity
+        assert least is not None
+        distinct = {(hit["_index"], hit["_id"]): (hit, reply.part) for reply in replies for hit in reply.hits}
+        hits, unscoped = self.in_scope([hit for hit, _ in distinct.values()])
+        found = []
+        for hit in self.plausible(hits):
+            text = texts.get((hit["_index"], hit["_id"]))
+            if text is None or (share := self.containment(text)) < least:
+                continue
+            match = Match(
+                hit["_index"],
+                hit["_id"],
+                None,
+                None,
+                is_exact=True,
+                same_text=text == self.wanted.text,
+                source=self._asked_of(*distinct[hit["_index"], hit["_id"]]),
+                clause=None,
+                containment=share,
+            )
+            found.append(match)
+        found.sort(key=lambda match: (-(match.containment or 0.0), match.index, match.id))
+        status: Status = "empty"
+        if len(self.words.hashes):
+            status = "ok" if self.searches or self.missing else "short"
+        return Matches(
+            tuple(found[: options.size]),
+            len(hits),
+            all(reply.complete for reply in replies),
+            sum(not self._is_ours(hit) for hit in hits),
+            status,
+            unscoped=unscoped,
+            missing=self.missing,
+        )
+
+    def _asked_of(self, hit: Json, part: Part) -> Json | None:
+        """Return what the caller asked for of a hit, if it came with it."""
+        return self.terms.asked_source.part_of(hit["_source"]) if self.terms.brings_asked(part) else None
+
+
+@dataclass(frozen=True, eq=False)
+class PassageSearch:
+    """The search for documents that have some of the keys of a text, ``needed`` of them or more."""
+
+    text: PassageText
+    keys: Sequence[str]
+    needed: int
+
+    @property
+    def length(self) -> int:
+        """The bytes of the text, which what it contains is shorter than."""
+        return 0 if self.text.is_inner else self.text.own_length
+
+    def body(self, size: int, part: Part, *, scored: bool, filtered: bool) -> Json:
+        """Return the search request for the candidates that share the most, or the rarest, keys."""
+        terms = self.text.terms
+        field = f"{terms.documents.prefix}.{passages.FIELD}"
+        should = [{"term": {field: key}} for key in self.keys]
+        clause = {"bool": {"should": should, "minimum_should_match": self.needed}}
+        clause = query.restricted(clause, self.text.scope_filters, ())
+        return query.body(clause, size=size, source=self._source(part), filter=terms.options.filter)
+
+    def cannot_be_outdone(self, hits: Sequence[Json]) -> bool:
+        """Return whether as many hits as wanted are contained, or contain, wholly: nothing is nearer."""
+        text = self.text
+        known = texts_in_hits(text.terms.documents, text.plausible(hits)).values()
+        whole = (each for each in known if text.containment(each) == 1.0)
+        return len(list(islice(whole, text.terms.options.size))) == text.terms.options.size
+
+    def _source(self, part: Part) -> list[str] | bool:
+        """Return what to fetch of documents."""
+        terms, own = self.text.terms, ("scheme",) if self.text.is_inner else ("scheme", passages.FIELD)
+        return terms.source(part, [f"{terms.documents.prefix}.{name}" for name in own])

@@ -1,26 +1,28 @@
-"""How near-duplicates are found: the keywords of `Index.find` and similar methods."""
+"""How near-duplicates are found: the keywords of `Index.find` and similar methods, and all that searches go by."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
 
 from es_simhash._core.arguments import check_types
-from es_simhash._core.json_codec import Json
-from es_simhash.documents.actions import Document, check_mapping, checked_id, id_of
-from es_simhash.documents.documents import Documents
+from es_simhash._core.json_codec import Json, json_length
+from es_simhash.documents.documents import Document, Documents, check_mapping, checked_id, id_of
 from es_simhash.documents.rejected import OnReject, Rejected
-from es_simhash.documents.sources import text_of
+from es_simhash.documents.sources import SourceFilter, text_of
 from es_simhash.errors import DocumentError, InputError, MissingError
-from es_simhash.plans.operations import Plan, Search
-from es_simhash.plans.reply_size import documents_by_id, with_source
-from es_simhash.scheme.query import By, Criteria, Filter, name_list
-from es_simhash.scheme.scope import Scope
+from es_simhash.plans.open_index import IndexRarity
+from es_simhash.plans.operations import Plan
+from es_simhash.plans.reply_size import Part, SearchExperience, documents_by_id, searched
+from es_simhash.plans.scope_filters import ScopeFilters
+from es_simhash.scheme.query import By, Criteria, Filter, name_list, shared_bands
+from es_simhash.scheme.scope import Scope, ScopeValues, combined
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.levels import Level, similarity_of
 from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.scheme.verdict.verifier import verification_of
+from es_simhash.scheme.verdict.verifier import Verifier, verification_of
 from es_simhash.text.features import IdfTable
 
 Candidates: TypeAlias = Literal["keys", "more_like_this"]
@@ -151,7 +153,8 @@ class FindOptions(MatchOptions):
 class QueryDocument:
     """A text whose near-duplicates are searched for, and the document that it comes from, which is never a match.
 
-    ``document`` has its values in the fields of a scope and, unless the text ``is_bare``, the texts of source fields.
+    ``document`` has its values in the fields of a scope and, unless the text ``is_bare``, the texts of source fields. A
+    bare text is compared with each source field.
     """
 
     text: str
@@ -159,11 +162,6 @@ class QueryDocument:
     id: str | None = None
     index: str | None = None
     is_bare: bool = False
-
-    @classmethod
-    def of_text(cls, text: str, values: Document) -> QueryDocument:
-        """Return a bare text, to compare with each source field, and its values in the fields of a scope."""
-        return cls(text, values, is_bare=True)
 
     @classmethod
     def of_document(
@@ -184,10 +182,6 @@ class QueryDocument:
         if self.is_bare:
             return dict.fromkeys(documents.fields, self.text)
         return {path: text_of(self.document, [path]) for path in documents.fields}
-
-    def is_self(self, hit: Json) -> bool:
-        """Return whether a hit is this document itself."""
-        return bool(hit["_id"] == self.id and self.index in (None, hit["_index"]))
 
 
 def query_documents(
@@ -216,12 +210,151 @@ def query_documents_by_id(
     missing = [id_ for id_ in ids if id_ not in hits]
     if missing:
         # An id alone does not lead to a document with its own routing value.
-        body = {"query": {"ids": {"values": missing}}, "size": len(missing), "_source": False}
-        reply = yield Search(index, body)
-        hits |= {hit["_id"]: hit for hit in (yield from with_source(index, reply["hits"]["hits"], fields))}
+        found = yield from searched(index, {"ids": {"values": missing}}, len(missing), fields)
+        hits |= {hit["_id"]: hit for hit in found}
     for id_ in missing:
         if id_ not in hits:
             raise MissingError(f"The index {index!r} has no document {id_!r}. Check the id.")
     wanted = (hits[id_] for id_ in ids)
     actions = [{"_id": hit["_id"], "_index": hit["_index"], "_source": hit.get("_source") or {}} for hit in wanted]
     return list(query_documents(documents, actions).values())
+
+
+@dataclass(frozen=True)
+class SearchTerms:
+    """An ``index`` and its documents, how near-duplicates are found, and what is known from earlier searches.
+
+    ``scope_filters`` are those of the scope, as far as the server can filter by it.
+    """
+
+    index: str
+    documents: Documents
+    options: FindOptions
+    rarity: IndexRarity = field(default_factory=IndexRarity)
+    experience: SearchExperience = field(default_factory=SearchExperience)
+    scope_filters: ScopeFilters | None = None
+
+    @cached_property
+    def scope(self) -> Scope | None:
+        """Which pairs of documents count: by the policy of the index, and by the options."""
+        return combined(self.documents.policy.scope, self.options.scope)
+
+    @property
+    def scope_paths(self) -> tuple[str, ...]:
+        """The fields that a scope reads."""
+        return self.scope.paths if self.scope else ()
+
+    @cached_property
+    def verification(self) -> Verification | None:
+        """How texts are compared; None where fingerprints decide and the caller asks for no more."""
+        verification = self.options.verification(self.documents.scheme)
+        if verification is None or (self.criteria.similarity is None and not self.options.needs_texts):
+            return None
+        return verification
+
+    @cached_property
+    def criteria(self) -> Criteria:
+        """What a match is."""
+        return self.options.criteria(self.documents.scheme)
+
+    @property
+    def shared_bands(self) -> int | None:
+        """How many bands a candidate shares at least; None where similarities do not count."""
+        minhash, criteria = self.documents.scheme.minhash, self.criteria
+        if minhash is None or criteria.similarity is None:
+            return None
+        return shared_bands(minhash, criteria, self.experience.documents)
+
+    @cached_property
+    def criteria_of_fingerprints(self) -> Criteria:
+        """What a match is where no texts are compared."""
+        return replace(self.options, estimate=True, numbers=None).criteria(self.documents.scheme)
+
+    def verifier(self) -> Verifier | None:
+        """Return what compares texts; None where none are compared."""
+        if self.verification is None:
+            return None
+        return self.rarity.verifier(self.documents.scheme, self.verification, self.options.idf)
+
+    def check_scope_values(self, is_text: bool) -> None:
+        """Refuse values of a text that has none in a field of the scope, and values that nothing reads."""
+        given, scope = self.options.scope_values or {}, self.scope
+        if given and not is_text:
+            raise InputError("Documents have values of their own in the fields of a scope. Leave scope_values out.")
+        if unread := sorted(set(given) - set(self.scope_paths)):
+            raise InputError(f"No scope has the field {', '.join(unread)}. Leave it out of scope_values.")
+        if is_text and scope and (missing := scope.missing(given)):
+            raise InputError(
+                f"A text has no value in {', '.join(missing)}, which the scope needs: {scope}. "
+                f"Give it by scope_values (--scope-value {missing[0]}=…)."
+            )
+
+    def values_of(self, document: Mapping[str, Any]) -> ScopeValues | None:
+        """Return the values of a document in the fields of the scope."""
+        return self.scope.values_of(document) if self.scope else None
+
+    def in_scope(self, values: ScopeValues | None, hits: Sequence[Json]) -> tuple[Sequence[int], int]:
+        """Return the places of hits in scope with a document, given by its values, and how many lack a value."""
+        if self.scope is None:
+            return range(len(hits)), 0
+        others = [self.values_of(hit.get("_source") or {}) for hit in hits]
+        places = [place for place, other in enumerate(others) if self.scope.in_scope(values, other)]
+        return places, others.count(None)
+
+    def source(self, part: Part, compared: Sequence[str]) -> list[str] | bool:
+        """Return what to fetch of documents: the part with what is ``compared``; what is asked for may be long."""
+        if part is Part.WHOLE:
+            return True
+        asked = self.options.named_source if self.brings_asked(part) else []
+        source = [*self.scope_paths, *asked, *compared]
+        return [*source, *self.documents.fields] if part is Part.TEXTS else source or False
+
+    def brings_asked(self, part: Part) -> bool:
+        """Return whether a part has all that the caller asks for: in whole documents, or if it is ours."""
+        asked, prefix = self.options.source, self.documents.prefix
+        if not asked or part is Part.WHOLE:
+            return bool(asked)
+        return asked is not True and all(name.startswith(f"{prefix}.") for name in self.options.named_source)
+
+    @cached_property
+    def asked_source(self) -> SourceFilter:
+        """What the caller asks for of documents, whose source also has the fields read for the comparison."""
+        return SourceFilter.of(
+            self.options.source if isinstance(self.options.source, bool) else self.options.named_source
+        )
+
+
+@dataclass(frozen=True)
+class ScopedText:
+    """The text of a document that is searched for."""
+
+    terms: SearchTerms
+    wanted: QueryDocument
+
+    @cached_property
+    def own_length(self) -> int:
+        """The bytes of the text."""
+        return json_length(self.wanted.text)
+
+    @cached_property
+    def missing(self) -> tuple[str, ...]:
+        """The fields of the scope in which the document has no value."""
+        return self.terms.scope.missing(self.wanted.document) if self.terms.scope else ()
+
+    @cached_property
+    def _values(self) -> ScopeValues | None:
+        """The values of the document in the fields of the scope."""
+        return self.terms.values_of(self.wanted.document)
+
+    @cached_property
+    def scope_filters(self) -> list[Json]:
+        """Queries that all documents in scope match."""
+        filters = self.terms.scope_filters
+        return [] if filters is None or self._values is None else filters.of(self._values)
+
+    def in_scope(self, hits: Sequence[Json]) -> tuple[list[Json], int]:
+        """Return the hits in scope, without the document itself, and how many were left out for want of a value."""
+        own, index = self.wanted.id, self.wanted.index
+        others = [hit for hit in hits if hit["_id"] != own or index not in (None, hit["_index"])]
+        places, unscoped = self.terms.in_scope(self._values, others)
+        return [others[place] for place in places], unscoped

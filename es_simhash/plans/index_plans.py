@@ -18,9 +18,14 @@ from es_simhash.plans.add import Writer, request
 from es_simhash.plans.check import SeenDocuments
 from es_simhash.plans.distinct.pages import DistinctPage, SearchOptions, search_page
 from es_simhash.plans.distinct.search_body import SearchBody
-from es_simhash.plans.find import find_many
-from es_simhash.plans.find_options import FindOptions, QueryDocument, query_documents, query_documents_by_id
-from es_simhash.plans.find_passages import find_passages
+from es_simhash.plans.find import find_many, find_passages
+from es_simhash.plans.find_options import (
+    FindOptions,
+    QueryDocument,
+    SearchTerms,
+    query_documents,
+    query_documents_by_id,
+)
 from es_simhash.plans.init import Initialised, bring, init
 from es_simhash.plans.install_pipeline import (
     IngestPipeline,
@@ -50,10 +55,8 @@ from es_simhash.plans.open_index import (
     scheme_there,
 )
 from es_simhash.plans.operations import GetMappings, Plan, is_remote
-from es_simhash.plans.scope_fields import check_scope
-from es_simhash.plans.scope_filters import ScopeFilters
-from es_simhash.plans.search_experience import SearchExperience
-from es_simhash.plans.search_terms import SearchTerms
+from es_simhash.plans.reply_size import SearchExperience
+from es_simhash.plans.scope_filters import ScopeFilters, check_scope
 from es_simhash.plans.text_fields import check_text_fields, readable, refuse_absent, texts_there
 from es_simhash.scheme import mapping
 from es_simhash.scheme.rerank import Matches
@@ -248,7 +251,7 @@ class IndexPlans:
         if kind == "id":
             wanted = yield from query_documents_by_id(self.name, documents, items, terms.scope_paths)
         elif kind == "text":
-            wanted = [QueryDocument.of_text(item, options.scope_values or {}) for item in items]
+            wanted = [QueryDocument(item, options.scope_values or {}, is_bare=True) for item in items]
         else:
             wanted = list(query_documents(documents, items, first).values())
             if not first:
@@ -270,7 +273,7 @@ class IndexPlans:
         documents, options = (yield from self.documents()), FindOptions()
         terms = yield from self._terms_of(documents, options)
         # Of a scope, no document has these values: its fields are asked for all the same.
-        yield from find_many(terms, [QueryDocument.of_text(_WARMING, dict.fromkeys(terms.scope_paths, 0))])
+        yield from find_many(terms, [QueryDocument(_WARMING, dict.fromkeys(terms.scope_paths, 0), is_bare=True)])
         with suppress(IndexStateError):
             yield from self._check_fingerprints(documents)
         compare = terms.verifier()

@@ -12,7 +12,7 @@ from es_simhash.documents.documents import Documents
 from es_simhash.errors import AccessError, IndexStateError, MappingError, MissingError
 from es_simhash.plans.open_index import OpenedIndex, check_open, fingerprinted, noted_rarity
 from es_simhash.plans.operations import Count, CreateIndex, GetInfo, GetMappings, Plan, PutMapping
-from es_simhash.plans.scope_fields import check_scope
+from es_simhash.plans.scope_filters import check_scope
 from es_simhash.plans.text_fields import check_text_fields, derived_errors, derived_fields, field_at, refuse_foreign
 from es_simhash.scheme import mapping
 from es_simhash.scheme.fingerprint import STATUSES
@@ -180,18 +180,24 @@ class Info(Result):
         heading = (
             f"{', '.join(self.indices)}: {counted(self.documents, 'document')}, {self.without:,} without fingerprint"
         )
-        found = {
-            "server": self.engine,
-            "indices without fields": ", ".join(self.without_fields),
-            "preset": self.preset,
-            "text fields": ", ".join(self.fields),
-            "fields under": self.prefix,
-            "policy": str(self.policy) if self.policy.to_json() else "",
-            "documents in no scope": f"{self.unscoped:,}" if self.unscoped else "",
-            "documents without a text": f"{empty:,}" if (empty := self.statuses["empty"]) else "",
-        }
-        rows = [(name, value) for name, value in found.items() if value]
-        return Shown(heading, ("", ""), rows, len(rows))
+        rows = [
+            ("engine", self.engine),
+            ("indices", ", ".join(self.indices)),
+            *([("without fields", ", ".join(self.without_fields))] if self.without_fields else []),
+            ("preset", self.preset),
+            ("text fields", ", ".join(self.fields)),
+            *([("policy", str(self.policy))] if self.policy.to_json() else []),
+            ("documents", f"{self.documents:,}"),
+            *([("in no scope", f"{self.unscoped:,}")] if self.unscoped else []),
+            ("with fingerprints", f"{self.fingerprinted:,}"),
+            *([("without", f"{self.without:,}")] if self.without else []),
+            *(
+                (f"status {status}", f"{count:,}")
+                for status, count in self.statuses.items()
+                if count and status != "ok"
+            ),
+        ]
+        return Shown(heading, ("property", ""), rows, len(rows))
 
 
 def describe(index: str, opened: OpenedIndex) -> Plan[Info]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
@@ -65,7 +65,8 @@ def install_pipeline(index: str, documents: Documents, default: bool) -> Plan[In
         settings = yield GetSettings(index)
         yield from _check_defaults(settings, shown.name, documents.prefix)
     yield PutResource(path_of_pipeline(shown.name), shown.body)
-    yield from _set_defaults(settings, shown.name)
+    for each in settings:
+        yield PutSettings(each, {_DEFAULT: shown.name})
     return IngestPipeline(shown.name, True, sorted(settings), shown.body)
 
 
@@ -83,7 +84,8 @@ def remove_pipeline(index: str, prefix: str) -> Plan[PipelineRemoved]:
     _check_unused(others, name, (_DEFAULT, _FINAL))
     _check_unused(settings, name, (_FINAL,))
     defaults = sorted(each for each, found in settings.items() if found.get(_DEFAULT) == name)
-    yield from _set_defaults(defaults, None)
+    for each in defaults:
+        yield PutSettings(each, {_DEFAULT: None})
     if there:
         yield DeleteResource(path_of_pipeline(name))
     return PipelineRemoved(name, there, defaults)
@@ -139,11 +141,6 @@ def _check_defaults(settings: dict[str, Json], name: str, prefix: str) -> Plan[N
             )
 
 
-def _set_defaults(indices: Iterable[str], name: str | None) -> Plan[None]:
-    for index in indices:
-        yield PutSettings(index, {_DEFAULT: name})
-
-
 def _check_unused(settings: dict[str, Json], name: str, kinds: tuple[str, ...]) -> None:
     """Raise if writes would fail without the pipeline."""
     for index, found in settings.items():
@@ -176,7 +173,8 @@ def install_scripts(wanted: Sequence[StoredScript]) -> Plan[InstalledScripts]:
     installed = InstalledScripts([], [])
     for each in wanted:
         try:
-            yield PutResource(_compiled_path(each), each.body)
+            # The server compiles a script at this path before it stores it.
+            yield PutResource(f"{each.path}/{each.context}" if each.context else each.path, each.body)
         except ScriptError:
             if not each.is_template:
                 raise
@@ -212,8 +210,3 @@ def _check_free(wanted: StoredScript) -> Plan[None]:
             f"The server has another script {wanted.name!r} already: of an index with other fields, or of another "
             "release. Remove it first (--remove), or choose another name for these."
         )
-
-
-def _compiled_path(each: StoredScript) -> str:
-    """Return the path at which the server compiles a script before it stores it."""
-    return f"{each.path}/{each.context}" if each.context else each.path

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from urllib.parse import quote
@@ -17,6 +19,7 @@ from es_simhash.errors import AccessError, EngineError, IndexStateError, Mapping
 from es_simhash.plans.operation_retry import attempt
 from es_simhash.plans.operations import (
     Count,
+    GetAliases,
     GetMappings,
     GetResource,
     GetSettings,
@@ -99,9 +102,8 @@ def open_index(index: str, expected: Known) -> Plan[OpenedIndex]:
         return OpenedIndex(documents, without, noted_rarity(mappings, documents), frozenset(mappings))
     if len(without) == len(entries):
         yield from check_open(index)
-        raise no_fields(
-            without[0] if without else index, expected.prefix, mappings.get(without[0] if without else index)
-        )
+        first = without[0] if without else index
+        raise no_fields(first, expected.prefix, mappings.get(first))
     documents = _agreed({name: entry for name, entry in entries.items() if entry}, expected)
     return OpenedIndex(documents, without, noted_rarity(mappings, documents), frozenset(mappings))
 
@@ -122,7 +124,11 @@ def _agreed_across(index: str, entries: Mapping[str, Json], expected: Known) -> 
     if entries:
         return _agreed(entries, expected)
     if not expected.fields:
-        raise unreadable(elsewhere(index)[0])
+        other = elsewhere(index)[0]
+        raise MappingError(
+            f"{other!r} {_ONLY_SEARCHED}. To search it, name the fields with its texts, and its scheme unless it is "
+            f"the default; or name an index of this cluster with the same scheme alongside it: 'articles,{other}'."
+        )
     return Documents(expected.given_scheme or Scheme.preset("default"), expected.fields, expected.prefix)
 
 
@@ -251,6 +257,7 @@ def closed_ones(index: str) -> Plan[list[str]]:
 
 
 _IDS = 3
+_MOST_INDICES = 10_000
 _ONLY_SEARCHED = "can be searched from this cluster, and neither described nor changed"
 
 
@@ -270,19 +277,11 @@ def readable_mappings(index: str) -> Plan[dict[str, Json]]:
     return (yield GetMappings(own)) if own else {}
 
 
-def unreadable(index: str) -> MappingError:
-    """Return the error for an index whose scheme nothing shows."""
-    return MappingError(
-        f"{index!r} {_ONLY_SEARCHED}. To search it, name the fields with its texts, and its scheme unless it is the "
-        f"default; or name an index of this cluster with the same scheme alongside it: 'articles,{index}'."
-    )
-
-
 def check_fingerprints(index: str, documents: Documents) -> Plan[None]:
     """Raise if an index of another cluster has documents, and fingerprints of other schemes only."""
-    path = f"{documents.prefix}.scheme"
-    if (yield Count(index, {"term": {path: documents.scheme.id}})):
+    if (yield from fingerprinted(index, documents)):
         return
+    path = f"{documents.prefix}.scheme"
     found = yield Search(index, {"size": _IDS, "query": {"exists": {"field": path}}, "_source": [path]})
     ids = {hit["_source"].get(documents.prefix, {}).get("scheme") for hit in found["hits"]["hits"]}
     if ids - {documents.scheme.id}:
@@ -296,6 +295,46 @@ def not_from_here(index: str, doing: str) -> IndexStateError:
     """Return the error for what cannot be done across clusters."""
     names = ", ".join(map(repr, elsewhere(index)))
     return IndexStateError(f"{doing}: {names} {_ONLY_SEARCHED}. Connect to the cluster that has it (--url) for that.")
+
+
+def documents_behind(index: str) -> Plan[Json]:
+    """Return the query for the documents that a name (alias, pattern, list …) stands for, by the filters of aliases.
+
+    It narrows what a point in time shows: that may be of other indices, and its id has the filters of aliases in it.
+    """
+    either: list[Json] = []
+    if own := here(index):
+        names = yield GetMappings(own)
+        filters = yield from _filters(own.split(","), names)
+        either += [{"bool": {"filter": [{"term": {"_index": name}}, *filters[name]]}} for name in names]
+    if others := elsewhere(index):
+        # Nothing describes them from here but their hits.
+        by_index = {"terms": {"field": "_index", "size": _MOST_INDICES}}
+        reply = yield Search(",".join(others), {"size": 0, "aggs": {"indices": by_index}})
+        either.append({"terms": {"_index": [each["key"] for each in reply["aggregations"]["indices"]["buckets"]]}})
+    return {"bool": {"should": either, "minimum_should_match": 1}}
+
+
+def _filters(parts: Sequence[str], names: Iterable[str]) -> Plan[dict[str, list[Json]]]:
+    """Return the filter of each index that only aliases with filters lead to by one of the parts of a name."""
+    open_: set[str] = set()
+    filters: dict[str, list[Json]] = defaultdict(list)
+    for part in parts:
+        pattern = re.compile(".*".join(map(re.escape, ("*" if part == "_all" else part).split("*"))))
+        direct = {name for name in names if pattern.fullmatch(name)}
+        open_ |= direct
+        if part in direct or part.startswith("-"):
+            continue
+        try:
+            found = yield GetAliases(part)
+        except MissingError:  # a data stream
+            found = {}
+        for name, aliases in found.items():
+            for each in (each for alias, each in aliases.items() if pattern.fullmatch(alias)):
+                filters[name] += [each["filter"]] if "filter" in each else []
+                open_ |= set() if "filter" in each else {name}
+    shut = {name: [{"bool": {"should": each}}] for name, each in filters.items() if name not in open_ and each}
+    return {name: shut.get(name, []) for name in names}
 
 
 # How often to write a note into ``_meta`` that others replace at the same time.
@@ -403,9 +442,8 @@ class IndexRarity:
         if idf is None:
             weights = table_for(settings, verification, self.learnt.rarity if self.learnt else None)
         last = self._last
-        if last is None or last.settings is not settings or last.weights is not weights:
-            last = None
-        if last is None or last.verification != verification:
+        is_same = last is not None and last.settings is settings and last.weights is weights
+        if last is None or not is_same or last.verification != verification:
             last = self._last = Verifier(settings, verification, weights)
         return last
 
@@ -431,33 +469,25 @@ def with_outdated_rarity(mappings: dict[str, Json], documents: Documents) -> lis
     return [name for name, each in found.items() if is_of_scheme(each, scheme) and not is_of(each, scheme)]
 
 
-def note_rarity(index: str, documents: Documents, learnt: LearntRarity) -> Plan[None]:
-    """Note in the mapping of one index what was learnt."""
-    yield from note_in_meta(index, _name(documents), learnt.to_json(documents.scheme))
-
-
-def forget_rarity(index: str, documents: Documents) -> Plan[None]:
-    """Remove the note of what was learnt."""
-    yield from note_in_meta(index, _name(documents), None)
+def note_rarity(index: str, documents: Documents, learnt: LearntRarity | None) -> Plan[None]:
+    """Note in the mapping of one index what was learnt; None removes the note."""
+    yield from note_in_meta(index, _rarity_note(documents), learnt.to_json(documents.scheme) if learnt else None)
 
 
 def _notes(mappings: dict[str, Json], documents: Documents) -> dict[str, Json]:
-    found = {index: noted(mapping, _name(documents)) for index, mapping in sorted(mappings.items())}
+    found = {index: noted(mapping, _rarity_note(documents)) for index, mapping in sorted(mappings.items())}
     return {index: note for index, note in found.items() if note}
 
 
-def _name(documents: Documents) -> str:
+def _rarity_note(documents: Documents) -> str:
     return f"_rarity_{documents.prefix}"
-
-
-_ALL: Json = {"match_all": {}}
 
 
 def require_fingerprints(index: str, documents: Documents) -> Plan[None]:
     """Raise if the index has documents, and none of them a fingerprint of the scheme."""
-    if (yield Count(index, {"term": {f"{documents.prefix}.scheme": documents.scheme.id}})):
+    if (yield from fingerprinted(index, documents)):
         return
-    if count := (yield Count(index, _ALL)):
+    if count := (yield Count(index, {"match_all": {}})):
         raise without_fingerprints(index, documents, count)
 
 

@@ -31,6 +31,11 @@ class Operation(Generic[Result]):
     """One operation, with the type of its result."""
 
 
+@dataclass(frozen=True)
+class Write(Operation[Result]):
+    """An operation that changes something, or when a change is seen."""
+
+
 # A plan yields operations, receives their results, and returns a result of its own.
 Plan: TypeAlias = Generator[Operation[Any], Any, Result]
 
@@ -54,6 +59,13 @@ class GetInfo(Operation[EngineInfo]):
 def is_several(index: str) -> bool:
     """Return whether a name is a pattern or list that may stand for several indices."""
     return index == "_all" or any(mark in index for mark in "*,")
+
+
+def index_of(operation: Operation[Any]) -> str:
+    """Return the name of the index that an operation is about; empty if it is about none."""
+    named = operation if hasattr(operation, "index") else getattr(operation, "reader", None)
+    index: str = getattr(named, "index", "")
+    return index
 
 
 def is_remote(index: str) -> bool:
@@ -80,7 +92,7 @@ class GetMappings(Operation[dict[str, Json]]):
 
 
 @dataclass(frozen=True)
-class CreateIndex(Operation[None]):
+class CreateIndex(Write[None]):
     """Create an index with these ``mappings`` and ``settings``."""
 
     index: str
@@ -88,7 +100,7 @@ class CreateIndex(Operation[None]):
 
 
 @dataclass(frozen=True)
-class PutMapping(Operation[None]):
+class PutMapping(Write[None]):
     """Add fields to the mapping of one concrete index; ``_meta`` is replaced as a whole."""
 
     index: str
@@ -96,7 +108,7 @@ class PutMapping(Operation[None]):
 
 
 @dataclass(frozen=True)
-class DeleteIndex(Operation[None]):
+class DeleteIndex(Write[None]):
     """Delete one concrete index with all its documents."""
 
     index: str
@@ -174,7 +186,7 @@ class ActionResult:
 
 
 @dataclass(frozen=True)
-class Bulk(Operation[list[ActionResult]]):
+class Bulk(Write[list[ActionResult]]):
     """Write documents; each has its own result, in order. With ``refresh``, searches see them at once.
 
     One that ``rolls`` names an alias or a data stream, which may stand for another index when the same request comes
@@ -188,7 +200,7 @@ class Bulk(Operation[list[ActionResult]]):
 
 
 @dataclass(frozen=True)
-class Refresh(Operation[None]):
+class Refresh(Write[None]):
     """Make everything written visible to searches."""
 
     index: str
@@ -304,7 +316,7 @@ class GetSettings(Operation[dict[str, Json]]):
 
 
 @dataclass(frozen=True)
-class PutSettings(Operation[None]):
+class PutSettings(Write[None]):
     """Change settings of an open index; None resets one to the engine's default."""
 
     index: str
@@ -319,7 +331,7 @@ class GetAliases(Operation[dict[str, dict[str, Json]]]):
 
 
 @dataclass(frozen=True)
-class UpdateAliases(Operation[None]):
+class UpdateAliases(Write[None]):
     """Add and remove aliases, all at once or none: ``{"add": {…}}``, ``{"remove": {…}}``."""
 
     actions: Sequence[Json]
@@ -338,7 +350,7 @@ class GetResource(Operation[Json]):
 
 
 @dataclass(frozen=True)
-class PutResource(Operation[None]):
+class PutResource(Write[None]):
     """Store a resource (a pipeline, a stored script) at a path of a server, and replace an existing one."""
 
     path: str
@@ -346,7 +358,7 @@ class PutResource(Operation[None]):
 
 
 @dataclass(frozen=True)
-class DeleteResource(Operation[None]):
+class DeleteResource(Write[None]):
     """Delete the resource at a path of a server."""
 
     path: str
@@ -383,43 +395,3 @@ class Wait(Operation[None]):
     """Wait; engines never see this: the runner of the plan does it."""
 
     seconds: float
-
-
-OPERATIONS: tuple[type[Operation[Any]], ...] = (
-    GetInfo,
-    GetMappings,
-    CreateIndex,
-    PutMapping,
-    DeleteIndex,
-    GetDocuments,
-    Search,
-    MultiSearch,
-    Sample,
-    Bulk,
-    Refresh,
-    Count,
-    OpenReader,
-    ReadPage,
-    CloseReader,
-    GetSettings,
-    PutSettings,
-    GetAliases,
-    UpdateAliases,
-    GetResource,
-    PutResource,
-    DeleteResource,
-    CheckFiles,
-)
-
-# These change something, or when a change is seen.
-WRITES: tuple[type[Operation[Any]], ...] = (
-    CreateIndex,
-    PutMapping,
-    DeleteIndex,
-    Bulk,
-    Refresh,
-    PutSettings,
-    UpdateAliases,
-    PutResource,
-    DeleteResource,
-)

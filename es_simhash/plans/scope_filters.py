@@ -1,4 +1,4 @@
-"""What a server is asked to leave out by a scope, as far as the mappings of the indices let it.
+"""The fields of a scope in the mappings of indices: whether documents can have them, and what a server filters by them.
 
 A filter leaves out only documents that are out of scope; the exact comparison of what is left decides. So a filter may
 be missing, but is never stricter than the scope.
@@ -17,9 +17,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from decimal import Context, Decimal
+from typing import Any
 
 from es_simhash._core.json_codec import Json, is_false, is_true, splits
-from es_simhash.errors import EngineError, UnavailableError, UnreachableError
+from es_simhash.documents.sources import SourceFilter
+from es_simhash.errors import EngineError, MappingError, UnavailableError, UnreachableError
 from es_simhash.plans.operations import Plan, Search
 from es_simhash.plans.text_fields import derived, field_at, is_searchable
 from es_simhash.scheme.scope import Scope, ScopeValues, number_in
@@ -51,6 +53,29 @@ _WHOLE_NUMBERS = {
 _NUMBER = re.compile("-?(?:0|[1-9][0-9]{0,17})")
 # Numbers of fewer milliseconds may be years to a server; later ones are not in a field of nanoseconds.
 _FIRST_MOMENT, _LAST_MOMENT = 10**10, 9 * 10**12
+
+
+def check_scope(mappings: Mapping[str, Json], scope: Scope) -> None:
+    """Raise a `MappingError` for a field of a scope that cannot be read from the documents of an index."""
+    for index, there in mappings.items():
+        for path in scope.paths:
+            if problem := _problem(there, path, path == scope.date):
+                raise MappingError(f"The field {path!r} of the scope cannot be read in the index {index!r}: {problem}")
+
+
+def _problem(mapping: Json, path: str, is_date: bool) -> str | None:
+    if (there := derived(mapping, path)) and there.always:
+        return f"it is {there.what}. Name the field that documents have."
+    source = mapping.get("_source") or {}
+    kept = SourceFilter.of({name: source[name] for name in ("includes", "excludes") if source.get(name)})
+    nested: Any = None
+    for name in reversed(path.split(".")):
+        nested = {name: nested}
+    if is_false(source.get("enabled")) or kept.part_of(nested) != nested:
+        return "its _source leaves it out. Name another field, or reindex with it."
+    if is_date and "epoch_second" in str(field_at(mapping, path).get("format")):
+        return "it holds seconds, where milliseconds or ISO 8601 are read. Name another field of dates."
+    return None
 
 
 @dataclass(frozen=True)

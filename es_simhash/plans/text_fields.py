@@ -12,7 +12,7 @@ from es_simhash.documents.sources import what_there_is
 from es_simhash.errors import MappingError
 from es_simhash.plans.operation_retry import attempt
 from es_simhash.plans.operations import Count, GetMappings, Plan, Search
-from es_simhash.plans.reply_size import FIRST_DOCUMENTS, sampled, with_source
+from es_simhash.plans.reply_size import FIRST_DOCUMENTS, sampled, searched
 from es_simhash.scheme import notes
 from es_simhash.scheme.json_form import is_identity
 from es_simhash.scheme.mapping import entries
@@ -90,14 +90,15 @@ def text_fields(mapping: Json) -> list[str]:
     ['meta.title']
     """
     own = tuple(f"{name}." for name in notes.names(mapping) | notes.in_fields(mapping))
-    return [path for path in _text_fields(mapping, "") if not path.startswith(own)]
+    found = (path for path, field in mapped_fields(mapping) if field.get("type") in _TEXTS)
+    return [path for path in found if not path.startswith(own)]
 
 
-def _text_fields(mapping: Json, above: str) -> Iterator[str]:
+def mapped_fields(mapping: Json, above: str = "") -> Iterator[tuple[str, Json]]:
+    """Yield each field and each object of a mapping, by its dotted path."""
     for name, field in (mapping.get("properties") or {}).items():
-        if field.get("type") in _TEXTS:
-            yield f"{above}{name}"
-        yield from _text_fields(field, f"{above}{name}.")
+        yield f"{above}{name}", field
+        yield from mapped_fields(field, f"{above}{name}.")
 
 
 def has_these_fields(index: str, mapping: Json, documents: Documents) -> bool:
@@ -163,7 +164,7 @@ def derived(mapping: Json, path: str) -> Derived | None:
         return Derived(f"a multi-field of {parent!r}", _instead([parent]), True)
     if not field and _is_computed(mapping, path):
         return Derived("computed by a script at each search", "Name the fields that the script reads.", False)
-    if copied := [source for source, target in _copies(mapping) if target == path]:
+    if copied := [source for source, there in mapped_fields(mapping) if _is_copied(there, path)]:
         return Derived(f"filled with copies of {', '.join(map(repr, copied))}", _instead(copied), False)
     return None
 
@@ -197,13 +198,10 @@ def _is_computed(mapping: Json, path: str) -> bool:
     )
 
 
-def _copies(mapping: Json, above: str = "") -> Iterator[tuple[str, str]]:
-    """Yield each field that is copied to another, with that other."""
-    for name, field in (mapping.get("properties") or {}).items():
-        target = field.get("copy_to") or []
-        for each in [target] if isinstance(target, str) else target:
-            yield f"{above}{name}", each
-        yield from _copies(field, f"{above}{name}.")
+def _is_copied(field: Json, path: str) -> bool:
+    """Return whether a field is copied to the one at a path."""
+    target = field.get("copy_to") or []
+    return path in ([target] if isinstance(target, str) else target)
 
 
 def is_searchable(field: Json) -> bool:
@@ -211,7 +209,6 @@ def is_searchable(field: Json) -> bool:
     return not is_false(field.get("index"))
 
 
-REMEDY = "Name another object with --prefix (prefix=…), or take that out of the documents yourself."
 _SAMPLE = 100
 
 
@@ -221,7 +218,8 @@ def foreign_in(documents: Documents, source: Json) -> str | None:
     Other names next to ours in the object do no harm.
     """
     found = _found(documents.prefix, documents.all_names, source)
-    return found and f"has {found} where the fields belong, in the object {documents.prefix!r}"
+    remedy = "Name another object with --prefix (prefix=…), or take that out of the documents yourself."
+    return found and f"has {found} where the fields belong, in the object {documents.prefix!r}. {remedy}"
 
 
 def _found(prefix: str, names: Sequence[str], source: Json) -> str | None:
@@ -256,16 +254,11 @@ def look_for_foreign(index: str, documents: Documents) -> Plan[MappingError | No
     prefix = documents.prefix
     ours = [{"term": {f"{prefix}.scheme": documents.scheme.id}}, {"term": {f"{prefix}.status": DEFERRED}}]
     query = {"must": [{"match_all": {}}], "should": [{"exists": {"field": prefix}}], "must_not": ours}
-    body = {"size": _SAMPLE, "_source": False, "query": {"bool": query}}
     # Refused where the index is closed, say, keeps no documents, or this login may not read it.
-    for hit in (yield from attempt(_searched(index, body, prefix))) or ():
+    for hit in (yield from attempt(searched(index, {"bool": query}, _SAMPLE, [prefix]))) or ():
         if found := foreign_in(documents, hit.get("_source") or {}):
-            return MappingError(f"Document {hit['_id']!r} of the index {index!r} {found}. {REMEDY}")
+            return MappingError(f"Document {hit['_id']!r} of the index {index!r} {found}")
     return None
-
-
-def _searched(index: str, body: Json, prefix: str) -> Plan[list[Json]]:
-    return (yield from with_source(index, (yield Search(index, body))["hits"]["hits"], [prefix]))
 
 
 def refuse_foreign(index: str, documents: Documents) -> Plan[None]:

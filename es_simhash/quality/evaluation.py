@@ -1,9 +1,11 @@
-"""Evaluates a deduplication on labelled documents."""
+"""Evaluates a deduplication on labelled documents, and finds the worst errors.
+
+These are the most similar wrong pairs, and the least similar missed pairs.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -11,10 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arguments import made
-from es_simhash._core.arrays import Integers
-from es_simhash._core.humanize import counted
+from es_simhash._core.arrays import Codes, Integers
+from es_simhash._core.humanize import counted, shortened
 from es_simhash._core.json_codec import Json
-from es_simhash._core.notebook import shortened
 from es_simhash._core.rows import Rows, Shown, as_json
 from es_simhash._core.stages import OnProgress, counted_each
 from es_simhash.documents.given import Documents, given
@@ -22,11 +23,11 @@ from es_simhash.documents.rejected import OnReject
 from es_simhash.groups.groups import Counts
 from es_simhash.groups.of_texts import group_texts
 from es_simhash.groups.options import GroupOptions
-from es_simhash.groups.pairs.candidates import positions
+from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.stored_rows import Numbers
 from es_simhash.quality.ceiling import KeyMatcher, SimilarPairs, similar_pairs
-from es_simhash.quality.labels import Kind, Labels, Truth, truth_of
-from es_simhash.quality.predictions import PredictedPairs, StoredDocuments, predict_pairs
+from es_simhash.quality.labels import Labels, Truth, truth_of
+from es_simhash.quality.predictions import PredictedPairs, StoredDocuments, predict_pairs, stored
 from es_simhash.quality.scores import (
     Bootstrap,
     Bucketed,
@@ -42,13 +43,19 @@ from es_simhash.quality.scores import (
     by_script,
     distance_curve,
     harmonic_mean,
+    number,
+    one_bucket,
     similarity_curve,
     times_of_pairs,
 )
-from es_simhash.quality.worst_errors import EXAMPLES, ErrorFinder, PairError
+from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme, scheme_of
-from es_simhash.scheme.settings import Settings
+from es_simhash.scheme.settings import Layout, Settings
+from es_simhash.scheme.verdict.verification import Verification
+from es_simhash.scheme.verdict.verifier import Verifier, plain
+from es_simhash.sketches import hamming
+from es_simhash.sketches.minhash.common import standard_error
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -59,6 +66,9 @@ if TYPE_CHECKING:
 LEAST = 0.3
 # Characters of the texts of errors in JSON.
 _EXCERPT = 300
+EXAMPLES = 10
+# The most missed pairs to compare, and the most bytes of their texts; of more, evenly spread ones are taken.
+_MOST_MISSED, _MOST_BYTES = 20_000, 200_000_000
 
 
 @dataclass(frozen=True)
@@ -97,6 +107,24 @@ class Ceiling:
     def best(self) -> Point | None:
         """The point with the highest F1."""
         return self.curve.best
+
+
+@dataclass(frozen=True)
+class PairError:
+    """A wrong or missed pair: its positions, and how near it is.
+
+    ``similarity`` is the decisive one; None if it is below the lowest threshold, or does not count. An estimate has a
+    ``standard_error``. ``distance`` is in bits, None if the scheme has no SimHash; ``jaccard`` is the exact Jaccard
+    similarity of the features. ``keys_meet`` says whether an index would compare the pair.
+    """
+
+    first: int
+    second: int
+    similarity: float | None
+    standard_error: float | None
+    distance: int | None
+    jaccard: float
+    keys_meet: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,11 +171,6 @@ class Evaluation(Rows):
     wrong: Sequence[PairError]
     missed: Sequence[PairError]
     out_of_scope: int = 0
-
-    @property
-    def kind(self) -> Kind:
-        """The kind of labels."""
-        return self.truth.kind
 
     @property
     def criteria(self) -> Criteria:
@@ -283,10 +306,8 @@ def evaluate(
     >>> evaluate(pairs, Labels.of_clusters([["1", "2"]]), similarity="versions").pairs.recall.value
     1.0
     """
-    wanted, how = (
-        given(documents, fields, id_field),
-        EvaluationOptions(examples=examples, on_reject=on_reject, on_step=on_step),
-    )
+    how = EvaluationOptions(examples=examples, on_reject=on_reject, on_step=on_step)
+    wanted = given(documents, fields, id_field)
     return evaluation_of(wanted, labels, scheme_of(scheme), made(GroupOptions, options), how)
 
 
@@ -299,24 +320,8 @@ def evaluation_of(
 ) -> Evaluation:
     """Evaluate by options that are kept."""
     grouping = grouping or GroupOptions()
-    with ExitStack() as stack:
-        if isinstance(documents, StoredDocuments):
-            stored = documents
-        else:
-            kept = StoredDocuments.of(documents, grouping.memory, grouping.scope, grouping.canonical)
-            stored = stack.enter_context(kept)
-        return _Evaluating(stored, labels, settings, grouping, options or EvaluationOptions()).evaluation()
-
-
-def with_threshold(options: GroupOptions, similarity: float | None, distance: int | None) -> GroupOptions:
-    """Return the options with another threshold, so that all pairs above it keep their similarity or distance."""
-    return replace(
-        options,
-        by="simhash" if similarity is None else "minhash",
-        similarity=similarity,
-        numbers=None if similarity is None else options.numbers,
-        distance=distance,
-    )
+    with stored(documents, options=grouping) as kept:
+        return _Evaluating(kept, labels, settings, grouping, options or EvaluationOptions()).evaluation()
 
 
 class _Evaluating:
@@ -352,7 +357,7 @@ class _Evaluating:
         near, curves = self._curves()
         options.on_step("Comparing all pairs exactly")
         read = counted_each("Making keys", self._documents.texts, len(self._documents))
-        keys = KeyMatcher.of(self._settings, self._criteria, read)
+        keys = KeyMatcher(self._settings, self._criteria, read)
         similar = self._similar()
         ceiling = self._ceiling(similar, keys)
         options.on_step("Drawing samples")
@@ -390,50 +395,41 @@ class _Evaluating:
     def _are_in_scope(self, pairs: Numbers) -> npt.NDArray[np.bool_]:
         return self._scopes.are_in_scope(*positions(pairs)) if self._scopes else np.ones(len(pairs), dtype=np.bool_)
 
-    def _kinds(self, pairs: Numbers) -> dict[str, tuple[npt.NDArray[np.int64], Sequence[str]]]:
-        bucketing = {
-            "length": by_length(self._documents.texts),
-            "script": by_script(self._documents.texts),
-            "equality": by_identity(self._originals),
+    def _kinds(self, pairs: Numbers) -> Kinds:
+        return {
+            "overall": one_bucket(pairs),
+            "length": by_length(self._documents.texts, pairs),
+            "script": by_script(self._documents.texts, pairs),
+            "equality": by_identity(self._originals, pairs),
         }
-        sides = positions(pairs)
-        return {"overall": one_bucket(pairs), **{kind: bucketed(*sides) for kind, bucketed in bucketing.items()}}
 
     # ---- other thresholds
 
     def _curves(self) -> tuple[PredictedPairs, list[Curve]]:
         """Return the pairs above the lowest threshold, and the curves."""
         criteria, settings = self._criteria, self._settings
-        near, curves = PredictedPairs.none(), list[Curve]()
+        near, curves = PredictedPairs.unknown(np.empty(0, dtype=np.uint64)), list[Curve]()
         if criteria.similarity is not None:
             least = min(LEAST, criteria.similarity)
-            near = self._run(least, None)
-            known, right = self._known(near)
-            curves.append(similarity_curve(near.similarities[known], right, len(self._truth.positives), least))
+            near = self._run(by="minhash", similarity=least, distance=None)
+            curves.append(curve_of(near, self._truth, least))
         if criteria.distance is not None and settings.simhash:
             most = max(settings.simhash.blocks - 1, criteria.distance)
-            found = self._run(None, most)
-            known, right = self._known(found)
-            curves.append(distance_curve(found.distances[known], right, len(self._truth.positives), most))
+            found = self._run(by="simhash", similarity=None, numbers=None, distance=most)
+            known = found.some(self._truth.are_known(found.pairs))
+            right = self._truth.are_positive(known.pairs)
+            curves.append(distance_curve(known.distances, right, len(self._truth.positives), most))
         return near, curves
 
-    def _known(self, found: PredictedPairs) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-        """Return which pairs were labelled, and which of these are duplicates."""
-        known = self._truth.are_known(found.pairs)
-        return known, self._truth.are_positive(found.pairs[known])
-
-    def _run(self, similarity: float | None, distance: int | None) -> PredictedPairs:
-        """Group by another threshold."""
-        with group_texts(
-            self._documents, self._settings, with_threshold(self._grouping, similarity, distance)
-        ) as groups:
+    def _run(self, **threshold: Any) -> PredictedPairs:
+        """Group by another threshold, so that all pairs above it keep their similarity or distance."""
+        with group_texts(self._documents, self._settings, replace(self._grouping, **threshold)) as groups:
             return predict_pairs(groups, self._originals)
 
     def _ceiling(self, similar: SimilarPairs, keys: KeyMatcher) -> Ceiling:
         found, threshold = similar.predicted, self._criteria.similarity
-        known, right = self._known(found)
         positives = self._truth.positives
-        curve = similarity_curve(found.similarities[known], right, len(positives), similar.least)
+        curve = curve_of(found, self._truth, similar.least)
         above = None if threshold is None else found.pairs[found.similarities >= threshold]
         return Ceiling(
             curve,
@@ -443,6 +439,97 @@ class _Evaluating:
             None if above is None else _share(keys.meet(above)),
             _share(keys.meet(positives)),
         )
+
+
+class ErrorFinder:
+    """Finds the worst errors among pairs of texts."""
+
+    def __init__(
+        self, settings: Settings, documents: StoredDocuments, keys: KeyMatcher, similar: PredictedPairs
+    ) -> None:
+        self._verifier = Verifier(plain(settings), Verification.of_fingerprints(1.0))
+        self._features = documents.features(self._verifier.prepared)
+        self._settings = settings
+        self._documents = documents
+        self._originals = documents.originals
+        self._keys = keys
+        self._similar = similar
+
+    def wrong(self, pairs: Numbers, predicted: PredictedPairs, count: int) -> list[PairError]:
+        """Return wrong pairs, the most similar or nearest first, each pair of texts once."""
+        found = predicted.of(pairs)
+        order = np.lexsort((pairs, found.distances, -np.nan_to_num(found.similarities)))
+        return self._errors(pairs, order, predicted, count)
+
+    def missed(self, pairs: Numbers, known: PredictedPairs, count: int) -> list[PairError]:
+        """Return missed pairs, the least similar first; ``known`` has pairs below the threshold, too."""
+        most = self._most(pairs)
+        if len(pairs) > most:
+            pairs = pairs[np.linspace(0, len(pairs) - 1, most).astype(np.int64)]
+        order = np.lexsort((pairs, self.jaccards(pairs)))
+        return self._errors(pairs, order, known, count)
+
+    def _most(self, pairs: Numbers) -> int:
+        """Return how many of these pairs may be compared."""
+        sizes = self._documents.sizes()[np.stack(positions(pairs))].sum(axis=0)
+        return int(min(_MOST_MISSED, _MOST_BYTES // max(sizes.mean(), 1))) if len(pairs) else 0
+
+    def jaccards(self, pairs: Numbers) -> npt.NDArray[np.float64]:
+        """Return the exact Jaccard similarity of each pair."""
+        found = self._similar.of(pairs)
+        unknown = np.isnan(found.similarities) | ~found.are_exact
+        both = self._originals[np.stack(positions(pairs[unknown]))]
+        found.similarities[unknown] = self._verifier.of_cached(self._features, both).similarities
+        return found.similarities
+
+    def _errors(self, pairs: Numbers, order: Integers, known: PredictedPairs, count: int) -> list[PairError]:
+        chosen = pairs[self._unequal(pairs, order)[:count]]
+        rows = zip(
+            *(side.tolist() for side in positions(chosen)),
+            *self._similarities(known.of(chosen)),
+            self._distances(chosen),
+            self.jaccards(chosen).tolist(),
+            self._keys.meet(chosen).tolist(),
+            strict=True,
+        )
+        return [PairError(*row) for row in rows]
+
+    def _similarities(self, known: PredictedPairs) -> tuple[list[float | None], list[float | None]]:
+        """Return the known similarities, and the standard errors of estimates."""
+        similarities = [number(similarity) for similarity in known.similarities.tolist()]
+        size = self._settings.minhash.size if self._settings.minhash else 0
+        errors = [
+            standard_error(similarity, size) if size and not is_exact and similarity is not None else None
+            for similarity, is_exact in zip(similarities, known.are_exact.tolist(), strict=True)
+        ]
+        return similarities, errors
+
+    def _distances(self, pairs: Numbers) -> list[int] | list[None]:
+        if self._settings.simhash is None or not len(pairs):
+            return [None] * len(pairs)
+        texts = self._documents.texts_at([place for side in positions(pairs) for place in side.tolist()])
+        first, second = np.split(np.concatenate(list(fingerprinting.in_batches(texts, self._simhashes))), 2)
+        distances: list[int] = hamming.distances(first, second).tolist()
+        return distances
+
+    def _simhashes(self, texts: Sequence[str]) -> Codes:
+        settings = replace(self._settings, minhash=None, layout=Layout())
+        made = fingerprinting.fingerprints_of_texts(settings, texts)
+        assert made.simhashes is not None
+        return made.simhashes
+
+    def _unequal(self, pairs: Numbers, order: Integers) -> Integers:
+        """Drop pairs with the same texts as an earlier pair from the order."""
+        texts = self._originals[np.stack(positions(pairs[order]))]
+        _, places = np.unique(pair_codes(texts.min(axis=0), texts.max(axis=0)), return_index=True)
+        unequal: Integers = order[np.sort(places)]
+        return unequal
+
+
+def curve_of(found: PredictedPairs, truth: Truth, least: float) -> Curve:
+    """Return the curve of the labelled pairs by their similarity."""
+    known = found.some(truth.are_known(found.pairs))
+    return similarity_curve(known.similarities, truth.are_positive(known.pairs), len(truth.positives), least)
 
 
 def cluster_scores(units: Integers, groups: Integers, bootstrap: Bootstrap) -> ClusterScores:
@@ -562,8 +649,3 @@ class _Counting:
         for bucket, (name, outcomes) in enumerate(zip(self._names, counts.tolist(), strict=True)):
             if any(outcomes):
                 yield name, PairScores(*outcomes, *(estimates[kind, bucket, score] for score in _SCORES))
-
-
-def one_bucket(pairs: Sequence[int] | Numbers) -> Bucketed:
-    """Put all pairs into one bucket."""
-    return np.zeros(len(pairs), dtype=np.int64), ("all",)

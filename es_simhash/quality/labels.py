@@ -10,9 +10,9 @@ Files hold a record a line (JSON lines) or a row (CSV), in one of three forms:
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -29,11 +29,10 @@ from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.stored_rows import Numbers
 from es_simhash.groups.union_find import UnionFind
 
-if TYPE_CHECKING:
-    from es_simhash.quality.measures import InScope
-
-
 Kind: TypeAlias = Literal["clusters", "pairs"]
+Flags: TypeAlias = npt.NDArray[np.bool_]
+# Which pairs of documents count, by the positions of the first ones and of the second ones.
+InScope: TypeAlias = Callable[[Integers, Integers], Flags]
 
 _LABELS = {"1": True, "true": True, "0": False, "false": False}
 
@@ -127,14 +126,11 @@ def read_labels(path: str, on_reject: OnReject, format: str | None = None) -> La
     for each in read_documents(path, format=format, on_reject=on_reject):
         try:
             labels = list(_labels_of(each.document, Origin(each.file, each.line)))
+            if found and labels and type(labels[0]) is not type(found[0]):
+                raise _UnusableError("The file has clusters and pairs. Give one kind of labels.")
+            found += labels
         except _UnusableError as error:
             on_reject(Rejected(file=each.file, line=each.line, reason=str(error), excerpt=str(each.document)))
-            continue
-        if found and labels and type(labels[0]) is not type(found[0]):
-            reason = "The file has clusters and pairs. Give one kind of labels."
-            on_reject(Rejected(file=each.file, line=each.line, reason=reason, excerpt=str(each.document)))
-            continue
-        found += labels
     if not found:
         raise InputError(
             f"The file {path!r} has no labels. Give lines such as "
@@ -212,15 +208,15 @@ class Truth:
         """The number of pairs that are labelled as no duplicates; None if no other pair is one."""
         return None if self.negatives is None else len(self.negatives)
 
-    def are_positive(self, pairs: Numbers) -> npt.NDArray[np.bool_]:
+    def are_positive(self, pairs: Numbers) -> Flags:
         """Return whether pairs are duplicates."""
-        return _are_in(pairs, self.positives)
+        return np.isin(pairs, self.positives)
 
-    def are_known(self, pairs: Numbers) -> npt.NDArray[np.bool_]:
+    def are_known(self, pairs: Numbers) -> Flags:
         """Return whether pairs are known to be duplicates or not."""
         if self.negatives is None:
             return np.ones(len(pairs), dtype=np.bool_)
-        return self.are_positive(pairs) | _are_in(pairs, self.negatives)
+        return self.are_positive(pairs) | np.isin(pairs, self.negatives)
 
     def within(self, in_scope: InScope) -> Truth:
         """Return what is known of the pairs that are in scope."""
@@ -311,12 +307,4 @@ def pairs_within(classes: Integers) -> Numbers:
     which, ahead = spread(following)
     found = pair_codes(order[which], order[which + 1 + ahead])
     found.sort()
-    return found
-
-
-def _are_in(pairs: Numbers, ordered: Numbers) -> npt.NDArray[np.bool_]:
-    if not len(ordered):
-        return np.zeros(len(pairs), dtype=np.bool_)
-    at = np.searchsorted(ordered, pairs)
-    found: npt.NDArray[np.bool_] = ordered.take(at, mode="clip") == pairs
     return found

@@ -6,10 +6,11 @@ A deduplication compares only the first of documents with equal texts; the other
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,7 @@ from es_simhash.groups.canonical import FIRST, Canonical
 from es_simhash.groups.corpus import Corpus
 from es_simhash.groups.groups import Groups
 from es_simhash.groups.of_texts import checked
+from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.compare import Pairs
 from es_simhash.groups.pairs.scope_columns import ScopeColumns, ScopeRows
@@ -32,8 +34,6 @@ from es_simhash.groups.union_find import UnionFind
 from es_simhash.quality.labels import pairs_within
 from es_simhash.scheme.scope import Scope
 from es_simhash.sketches.weighted_sets import Prepare, SetCache
-
-Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,34 +49,26 @@ class PredictedPairs:
     distances: npt.NDArray[np.int64]
 
     @classmethod
-    def none(cls) -> PredictedPairs:
-        """Return no pairs."""
-        return cls(np.empty(0, np.uint64), np.empty(0, np.float64), np.empty(0, np.bool_), np.empty(0, np.int64))
+    def unknown(cls, pairs: Numbers) -> PredictedPairs:
+        """Return pairs without a known similarity or distance."""
+        count = len(pairs)
+        return cls(pairs, np.full(count, np.nan), np.zeros(count, dtype=np.bool_), np.full(count, -1))
 
-    def similarities_of(self, pairs: Numbers) -> npt.NDArray[np.float64]:
-        """Return the similarities of any pairs; NaN for pairs that are not near."""
-        return self._of(pairs, self.similarities, np.nan)
-
-    def are_exact_of(self, pairs: Numbers) -> npt.NDArray[np.bool_]:
-        """Return whether the similarities of pairs are exact."""
-        return self._of(pairs, self.are_exact, False)
-
-    def distances_of(self, pairs: Numbers) -> npt.NDArray[np.int64]:
-        """Return the distances of any pairs; -1 for pairs that are not near."""
-        return self._of(pairs, self.distances, -1)
-
-    def some(self, chosen: npt.NDArray[np.bool_]) -> PredictedPairs:
+    def some(self, chosen: npt.NDArray[np.bool_] | Integers) -> PredictedPairs:
         """Return the chosen ones of the pairs."""
         return PredictedPairs(
             self.pairs[chosen], self.similarities[chosen], self.are_exact[chosen], self.distances[chosen]
         )
 
-    def _of(self, pairs: Numbers, values: npt.NDArray[Scalar], unknown: object) -> npt.NDArray[Scalar]:
-        found = np.full(len(pairs), unknown, dtype=values.dtype)
+    def of(self, pairs: Numbers) -> PredictedPairs:
+        """Return what is known of any pairs; of those that are not near, nothing."""
+        found = PredictedPairs.unknown(pairs)
         if len(self.pairs):
             at = np.minimum(np.searchsorted(self.pairs, pairs), len(self.pairs) - 1)
             there = self.pairs[at] == pairs
-            found[there] = values[at[there]]
+            known = self.some(at[there])
+            found.similarities[there], found.distances[there] = known.similarities, known.distances
+            found.are_exact[there] = known.are_exact
         return found
 
 
@@ -94,7 +86,7 @@ def predict_pairs(groups: Groups[Corpus], originals: Integers) -> PredictedPairs
     blocks, identical_pairs, scopes = list(groups.pairs()), groups.counts.identical, groups.corpus.store.scopes
     pairs = np.concatenate(blocks) if blocks else None
     if pairs is None or not len(pairs):
-        return PredictedPairs.none()
+        return PredictedPairs.unknown(np.empty(0, dtype=np.uint64))
     identical = pairs[:identical_pairs]
     copies = pairs_within(
         np.where(np.isin(originals, originals[identical["second"]]), originals, -1 - np.arange(len(originals)))
@@ -121,13 +113,15 @@ def _originals_in_scope(scopes: ScopeColumns, identical: Pairs, count: int) -> I
 
 
 def _of_rows(pairs: Numbers, rows: Pairs) -> PredictedPairs:
-    names, count = rows.dtype.names or (), len(rows)
-    return PredictedPairs(
-        pairs,
-        similarities=rows["similarity"] if "similarity" in names else np.full(count, np.nan),
-        are_exact=rows["is_exact"] if "is_exact" in names else np.zeros(count, dtype=np.bool_),
-        distances=rows["distance"].astype(np.int64) if "distance" in names else np.full(count, -1),
-    )
+    names, found = rows.dtype.names or (), PredictedPairs.unknown(pairs)
+    for name, column in (
+        ("similarity", found.similarities),
+        ("is_exact", found.are_exact),
+        ("distance", found.distances),
+    ):
+        if name in names:
+            column[:] = rows[name]
+    return found
 
 
 def _among_copies(originals: Integers, near: Pairs) -> tuple[Integers, Numbers]:
@@ -139,6 +133,25 @@ def _among_copies(originals: Integers, near: Pairs) -> tuple[Integers, Numbers]:
     a = members[starts[first][which] + place // counts[second][which]]
     b = members[starts[second][which] + place % counts[second][which]]
     return which, pair_codes(np.minimum(a, b), np.maximum(a, b))
+
+
+@contextmanager
+def stored(
+    documents: Documents | StoredDocuments,
+    fields: str | Sequence[str] = (),
+    id_field: str | None = None,
+    options: GroupOptions | None = None,
+) -> Iterator[StoredDocuments]:
+    """Yield stored documents as they are, or store others, given as to `dedup`, for the block."""
+    if isinstance(documents, StoredDocuments):
+        yield documents
+        return
+    options = options or GroupOptions()
+    with StoredDocuments(options.memory, options.scope, options.canonical) as kept:
+        for position, document in enumerate(given(documents, fields, id_field).each(kept.paths)):
+            if not kept.add(*checked(document, position, bool(kept.paths), str)):
+                raise InputError("Several documents have the same id. Give each document an id of its own.")
+        yield kept
 
 
 # The texts may have this share of the memory, and cached features of them as much as in a deduplication.
@@ -164,28 +177,12 @@ class StoredDocuments:
         self._digests: dict[bytes, int] = {}
         self._originals: list[int] = []
 
-    @classmethod
-    def of(
-        cls, documents: Documents, memory: int = MEMORY, scope: Scope | None = None, canonical: Canonical = FIRST
-    ) -> StoredDocuments:
-        """Store documents, as `dedup` takes them."""
-        stored = cls(memory, scope, canonical)
-        try:
-            paths = stored._paths
-            for position, document in enumerate(given(documents).each(paths)):
-                if not stored.add(*checked(document, position, bool(paths), str)):
-                    raise InputError("Several documents have the same id. Give each document an id of its own.")
-        except BaseException:
-            stored.close()
-            raise
-        return stored
-
     def add(self, id_: str, text: str, values: Mapping[str, Any] | None = None) -> bool:
         """Add a document, with an object that has the values asked for; return False if its id is taken."""
         if id_ in self._places:
             return False
-        if self._paths:
-            self._values.append({path: list(values_at(values, path)) for path in self._paths})
+        if self.paths:
+            self._values.append({path: list(values_at(values, path)) for path in self.paths})
         place = self._places[id_] = len(self._places)
         self._texts.append(text)
         digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).digest()
@@ -198,11 +195,11 @@ class StoredDocuments:
 
     def __iter__(self) -> Iterator[Document]:
         """Yield each document, as `dedup` takes it."""
-        columns = (self._places, self.texts, self._values) if self._paths else (self._places, self.texts)
+        columns = (self._places, self.texts, self._values) if self.paths else (self._places, self.texts)
         return zip(*columns, strict=True)
 
     @property
-    def _paths(self) -> list[str]:
+    def paths(self) -> list[str]:
         """The fields whose values are kept."""
         fields = self.canonical.fields
         ranked = () if isinstance(fields, bool) else fields

@@ -30,6 +30,8 @@ import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
 from es_simhash._core.stages import counted_each
+from es_simhash.groups.pairs.candidates import positions
+from es_simhash.groups.pairs.stored_rows import Numbers
 
 # A number for each of several samples, or one.
 Many = npt.NDArray[np.float64]
@@ -287,32 +289,27 @@ def _script(letter: str) -> str:
     return next((script for prefix, script in _SCRIPTS.items() if name.startswith(prefix)), "other")
 
 
-def by_length(texts: Iterable[str]) -> Callable[[Integers, Integers], Bucketed]:
+def by_length(texts: Iterable[str], pairs: Numbers) -> Bucketed:
     """Bucket pairs by the number of characters in the shorter text."""
     lengths = np.array([len(text) for text in texts], dtype=np.int64)
-
-    def bucketed(first: Integers, second: Integers) -> Bucketed:
-        shorter = np.minimum(lengths[first], lengths[second])
-        return np.searchsorted(_LENGTHS, shorter, side="right"), LENGTH_NAMES
-
-    return bucketed
+    shorter = np.minimum(*(lengths[side] for side in positions(pairs)))
+    return np.searchsorted(_LENGTHS, shorter, side="right"), LENGTH_NAMES
 
 
-def by_script(texts: Iterable[str]) -> Callable[[Integers, Integers], Bucketed]:
+def by_script(texts: Iterable[str], pairs: Numbers) -> Bucketed:
     """Bucket pairs by the script of both texts; pairs of two scripts are ``mixed``."""
     numbers = {name: number for number, name in enumerate(SCRIPT_NAMES)}
     scripts = np.array([numbers[script_of(text)] for text in texts], dtype=np.int64)
-
-    def bucketed(first: Integers, second: Integers) -> Bucketed:
-        return np.where(scripts[first] == scripts[second], scripts[first], numbers["mixed"]), SCRIPT_NAMES
-
-    return bucketed
+    first, second = (scripts[side] for side in positions(pairs))
+    return np.where(first == second, first, numbers["mixed"]), SCRIPT_NAMES
 
 
-def by_identity(originals: Integers) -> Callable[[Integers, Integers], Bucketed]:
+def by_identity(originals: Integers, pairs: Numbers) -> Bucketed:
     """Bucket pairs by whether their texts are equal, by the `first_positions` of the texts."""
+    first, second = (originals[side] for side in positions(pairs))
+    return (first == second).astype(np.int64), ("unequal texts", "equal texts")
 
-    def bucketed(first: Integers, second: Integers) -> Bucketed:
-        return (originals[first] == originals[second]).astype(np.int64), ("unequal texts", "equal texts")
 
-    return bucketed
+def one_bucket(pairs: Numbers) -> Bucketed:
+    """Put all pairs into one bucket."""
+    return np.zeros(len(pairs), dtype=np.int64), ("all",)

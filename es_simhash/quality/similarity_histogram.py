@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.compare import valley_of
 from es_simhash.plans.explain.text_differences import Piece, excerpt, marked_changes
-from es_simhash.quality.ceiling import LEAST
-from es_simhash.quality.measures import InScope, measure_pairs, measured_by
+from es_simhash.quality.ceiling import LEAST, similar_pairs
+from es_simhash.quality.labels import InScope
 from es_simhash.quality.predictions import first_positions
 from es_simhash.scheme.settings import Settings
-from es_simhash.scheme.verdict.verifier import plain
+from es_simhash.scheme.verdict.rarity import builtin
+from es_simhash.scheme.verdict.verification import Verification
+from es_simhash.scheme.verdict.verifier import Verifier, is_by_rarity, plain
 
 EXAMPLES = 2
 _LEVELS = 10
@@ -66,14 +68,21 @@ def histogram(
     examples: int = EXAMPLES,
     in_scope: InScope | None = None,
 ) -> Histogram:
-    """Count the pairs of documents, given as (id, text), by similarity; with ``in_scope``, only those in it."""
+    """Count the pairs of documents, given as (id, text), by similarity; with ``in_scope``, only those in it.
+
+    Features weigh as the built-in table says, as where nothing was learnt.
+    """
     ids, texts = [id_ for id_, _ in documents], [text for _, text in documents]
-    originals = first_positions(texts)
-    found = measure_pairs(plain(settings), texts, originals).within(in_scope)
-    verification = measured_by(settings)
-    similarities = found.similarities[verification.measure if verification else "jaccard"]
+    originals, features = first_positions(texts), plain(settings)
+    first, second = positions(similar_pairs(features, texts, originals).predicted.pairs)
+    if in_scope:
+        count = in_scope(first, second)
+        first, second = first[count], second[count]
+    verification = settings.verification if is_by_rarity(settings, settings.verification) else None
+    rule = settings.verification or Verification.of_fingerprints(1.0)
+    rule = replace(rule, measure=verification.measure if verification else "jaccard", numbers=0.0)
+    similarities = Verifier(features, rule, builtin()).similarities(texts, np.stack([first, second]))
     steps = np.floor(similarities * _LEVELS + 1e-9).astype(np.int64)
-    first, second = positions(found.pairs)
     levels = []
     for step in range(_LEVELS, round(LEAST * _LEVELS) - 1, -1):
         there = np.flatnonzero(steps == step)

@@ -1,35 +1,71 @@
-"""A scheme with a threshold for one's own texts: one that labels choose, or a given one."""
+"""A scheme with a threshold for one's own texts: one that labels choose, or a given one.
+
+The threshold that best separates labelled duplicates has the highest F1 of pairs, the middle one of several; the
+scheme's own stays if none is better. Intervals say how far the scores may be off (see `es_simhash.quality.scores`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from statistics import median
 
 import numpy as np
 
+from es_simhash._core.humanize import counted
 from es_simhash._core.stages import OnProgress
-from es_simhash.documents.given import Documents, given
+from es_simhash.documents.given import Documents
 from es_simhash.documents.rejected import OnReject
 from es_simhash.errors import InputError
 from es_simhash.groups.of_texts import group_texts
 from es_simhash.groups.options import GroupOptions
-from es_simhash.quality.evaluation import LEAST
-from es_simhash.quality.labels import Labels, truth_of
-from es_simhash.quality.measures import measured_by
-from es_simhash.quality.predictions import PredictedPairs, StoredDocuments, predict_pairs
-from es_simhash.quality.scores import script_of
-from es_simhash.quality.threshold_choice import ThresholdChoice, choose_threshold
+from es_simhash.groups.pairs.candidates import positions
+from es_simhash.quality.evaluation import LEAST, PairOutcomes, PairScores, curve_of
+from es_simhash.quality.labels import Labels, Truth, truth_of
+from es_simhash.quality.predictions import PredictedPairs, StoredDocuments, predict_pairs, stored
+from es_simhash.quality.scores import Bootstrap, one_bucket, script_of
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import MinHash
-from es_simhash.scheme.verdict.levels import Level, similarity_of
+from es_simhash.scheme.verdict.levels import LEVELS, Level, similarity_of
 from es_simhash.scheme.verdict.verification import Verification
+from es_simhash.scheme.verdict.verifier import is_by_rarity
 
 # How many texts a preset is chosen by, if there is no scheme.
 _TEXTS = 700
 # Texts are short if half of them have fewer characters; an ideograph counts for more than a letter.
 _SHORT, _SHORT_IDEOGRAPHS = 100, 40
+# Fewer clusters of duplicates, or pairs of others, choose a threshold by chance.
+_FEW = 20
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A minimum similarity with its scores on the labels; ``level`` if it has a name."""
+
+    similarity: float
+    level: Level | None
+    scores: PairScores
+
+
+@dataclass(frozen=True)
+class ThresholdChoice:
+    """The ``best`` threshold, the scheme's ``own``, and these with the levels (``tried``), in ascending order.
+
+    ``doubts`` is the warning that the labels are few; empty if they are enough.
+    """
+
+    JSON = ("best", "own", "nearest", "tried")
+
+    best: Threshold
+    own: Threshold
+    tried: Sequence[Threshold]
+    doubts: str
+
+    @property
+    def nearest(self) -> Threshold:
+        """The level that is nearest to the best threshold."""
+        levels = (each for each in self.tried if each.level)
+        return min(levels, key=lambda each: abs(each.similarity - self.best.similarity))
 
 
 @dataclass(frozen=True)
@@ -64,12 +100,21 @@ def tune_by_labels(
     All else is that of the ``base``, or else of a preset, `preset_for` the texts. Texts are compared by the rule of the
     base if it weighs by rarity, else by the default one.
     """
-    with ExitStack() as stack:
-        if isinstance(documents, StoredDocuments):
-            stored = documents
-        else:
-            stored = stack.enter_context(StoredDocuments.of(given(documents, fields, id_field)))
-        return _by_labels(stored, labels, base, on_step, on_reject)
+    with stored(documents, fields, id_field) as kept:
+        scopes = kept.scopes()
+        truth = truth_of(labels, kept.ids, on_reject)
+        truth = truth.within(scopes.are_in_scope) if scopes else truth
+        base = base or Scheme.preset(preset_for(_some_texts(kept)))
+        rule = _rule(base)
+        on_step("Comparing all texts")
+        # The pairs that reach the lowest threshold to try.
+        options = GroupOptions(similarity=min(LEAST, rule.similarity), scope=kept.scope)
+        with group_texts(kept, _with_rule(base, rule), options) as groups:
+            found = predict_pairs(groups, kept.originals)
+        on_step("Trying thresholds")
+        threshold = choose_threshold(found, truth, rule)
+        scheme = _with_rule(base, replace(rule, similarity=threshold.best.similarity))
+        return Tuned(len(kept), scheme, _describe_threshold(threshold), threshold)
 
 
 def tune_by_similarity(texts: Sequence[str], *, similarity: float | Level, base: Scheme | None = None) -> Tuned:
@@ -94,36 +139,16 @@ def preset_for(texts: Iterable[str]) -> str:
     return "short" if lengths and median(lengths) < short else "default"
 
 
-def _by_labels(
-    documents: StoredDocuments, labels: Labels, base: Scheme | None, on_step: OnProgress[str], on_reject: OnReject
-) -> Tuned:
-    scopes = documents.scopes()
-    truth = truth_of(labels, documents.ids, on_reject)
-    truth = truth.within(scopes.are_in_scope) if scopes else truth
-    base = base or Scheme.preset(preset_for(_some_texts(documents)))
-    rule = _rule(base)
-    on_step("Comparing all texts")
-    found = _similar(documents, _with_rule(base, rule), min(LEAST, rule.similarity))
-    on_step("Trying thresholds")
-    threshold = choose_threshold(found, truth, rule)
-    scheme = _with_rule(base, replace(rule, similarity=threshold.best.similarity))
-    return Tuned(len(documents), scheme, _describe_threshold(threshold), threshold)
-
-
 def _some_texts(documents: StoredDocuments) -> list[str]:
     """Return texts of documents that are evenly spread."""
     places = np.linspace(0, len(documents) - 1, min(len(documents), _TEXTS)).astype(np.int64)
     return documents.texts_at(places.tolist())
 
 
-def _similar(documents: StoredDocuments, scheme: Scheme, least: float) -> PredictedPairs:
-    """Find the pairs that reach the lowest threshold to try."""
-    with group_texts(documents, scheme, GroupOptions(similarity=least, scope=documents.scope)) as groups:
-        return predict_pairs(groups, documents.originals)
-
-
 def _rule(base: Scheme) -> Verification:
-    return measured_by(base) or Verification()
+    """Return what the base verifies by, if that is with weights by rarity, or else the default."""
+    found = base.verification
+    return found if found and is_by_rarity(base, found) else Verification()
 
 
 def _with_rule(base: Scheme, rule: Verification) -> Scheme:
@@ -141,4 +166,41 @@ def _describe_threshold(threshold: ThresholdChoice) -> str:
     return (
         f"The similarity {best.similarity:g} fits these labels best, with an F1 of {best.scores.f1.value:.3f}; "
         f"{others}. {level}"
+    )
+
+
+def choose_threshold(found: PredictedPairs, truth: Truth, rule: Verification) -> ThresholdChoice:
+    """Choose a threshold of the rule by the pairs that reach the lowest one to try."""
+    if not len(truth.positives) or (truth.negatives is not None and not len(truth.negatives)):
+        raise InputError("All labelled pairs are of one kind, which fits many thresholds. Label duplicates and others.")
+    known = found.some(truth.are_known(found.pairs))
+    curve = curve_of(known, truth, LEAST)
+    if curve.best is None or not curve.best.f1:
+        raise InputError(
+            "No labelled duplicates have similar texts. Name the fields that hold the texts, or check the labels."
+        )
+    names = {similarity: level for level, similarity in LEVELS[rule.measure].items()}
+    units = np.unique(truth.units, return_inverse=True)[1].reshape(-1)
+
+    def scored(similarity: float) -> Threshold:
+        judged = PairOutcomes.of(known.pairs[known.similarities >= similarity], truth)
+        [scores] = judged.scores(units, {"overall": one_bucket(judged.pairs)}, Bootstrap())["overall"].values()
+        return Threshold(similarity, names.get(similarity), scores)
+
+    own = scored(rule.similarity)
+    best = own if (own.scores.f1.value or 0.0) >= curve.best.f1 else scored(curve.best.threshold)
+    others = [scored(each) for each in names if each not in (own.similarity, best.similarity)]
+    tried = {each.similarity: each for each in (own, best, *others)}
+    return ThresholdChoice(best, own, [tried[each] for each in sorted(tried)], _doubts(truth))
+
+
+def _doubts(truth: Truth) -> str:
+    clusters = len(np.unique(truth.units[positions(truth.positives)[0]]))
+    others = "" if truth.negatives is None else f", and {counted(len(truth.negatives), 'pair')} of others"
+    if clusters >= _FEW and (truth.negatives is None or len(truth.negatives) >= _FEW):
+        return ""
+    near = f"{counted(len(truth.positives), 'pair')} of duplicates in {counted(clusters, 'cluster')}"
+    return (
+        f"The labels have {near}{others}: too few to choose a threshold by."
+        " Label some hundreds, and measure the scheme on labels kept aside."
     )

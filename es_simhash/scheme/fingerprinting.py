@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from es_simhash._core.arrays import Codes, keep_freed_memory
+from es_simhash._core.arrays import keep_freed_memory
 from es_simhash.errors import InputError, SchemeError, TextError
 from es_simhash.scheme.fingerprint import STATUSES, Fingerprint, Fingerprints
 from es_simhash.scheme.settings import MINHASH_KINDS, Settings, by_fingerprinter, hashes_tokens, reads_texts
@@ -113,31 +113,27 @@ def _in_chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
 
 def fingerprint_of_text(settings: Settings, text: str) -> Fingerprint:
     """Make the fingerprint of one text."""
-    if reads_texts(settings) and isinstance(text, str):
-        made = by_fingerprinter(settings, lambda kernels: kernels.fingerprint(stripped(settings, [text])[0]))
-        if made:
-            status, simhash, signature = made
-            return Fingerprint.of(STATUSES[status], simhash, signature)
+    takes = reads_texts(settings) and isinstance(text, str)
+    made = by_fingerprinter(settings, lambda kernels: kernels.fingerprint(stripped(settings, [text])[0]), takes)
+    if made:
+        status, simhash, signature = made
+        return Fingerprint.of(STATUSES[status], simhash, signature)
     return next(iter(next(in_batches([text], partial(fingerprints_of_texts, settings)))))
 
 
 def fingerprints_of_texts(settings: Settings, texts: Sequence[str]) -> Fingerprints:
     """Make the fingerprints of texts."""
-    if reads_texts(settings):
-        made = by_fingerprinter(settings, lambda kernels: kernels.fingerprints(stripped(settings, texts)))
-        if made:
-            return Fingerprints(*made)
-    return _condensed(settings, hashed_features(settings, texts))
+    takes = reads_texts(settings)
+    made = by_fingerprinter(settings, lambda kernels: kernels.fingerprints(stripped(settings, texts)), takes)
+    return Fingerprints(*made) if made else _condensed(settings, hashed_features(settings, texts))
 
 
 def fingerprints_of_tokens(settings: Settings, lists: Sequence[Sequence[Any]]) -> Fingerprints:
     """Make the fingerprints of texts given as tokens, or as (token, weight) pairs."""
-    if hashes_tokens(settings):
-        given: list[Any] = list(lists)
-        made = by_fingerprinter(settings, lambda kernels: kernels.fingerprints_of_tokens(given))
-        if made:
-            return Fingerprints(*made)
-    return _condensed(settings, _hash(settings, cut_given(lists)))
+    given: list[Any] = list(lists)
+    takes = hashes_tokens(settings)
+    made = by_fingerprinter(settings, lambda kernels: kernels.fingerprints_of_tokens(given), takes)
+    return Fingerprints(*made) if made else _condensed(settings, _hash(settings, cut_given(lists)))
 
 
 def normalised(settings: Settings, texts: Sequence[str]) -> TextBatch:
@@ -155,32 +151,29 @@ def stripped(settings: Settings, texts: Sequence[str]) -> list[str]:
 
 def features_of_texts(settings: Settings, texts: Sequence[str]) -> FeatureBatch:
     """Return the weighted features of texts."""
-    if reads_texts(settings):
-        made = by_fingerprinter(settings, lambda kernels: kernels.features(stripped(settings, texts)))
-        if made:
-            return FeatureBatch(*made)
-    return _weigh(settings, hashed_features(settings, texts))
+    takes = reads_texts(settings)
+    made = by_fingerprinter(settings, lambda kernels: kernels.features(stripped(settings, texts)), takes)
+    return FeatureBatch(*made) if made else _weigh(settings, hashed_features(settings, texts))
 
 
 def features_of_tokens(settings: Settings, lists: Sequence[Sequence[Any]]) -> FeatureBatch:
     """Return the weighted features of texts given as tokens, or as (token, weight) pairs."""
-    if hashes_tokens(settings):
-        given: list[Any] = list(lists)
-        made = by_fingerprinter(settings, lambda kernels: kernels.features_of_tokens(given))
-        if made:
-            return FeatureBatch(*made)
-    return _weigh(settings, _hash(settings, cut_given(lists)))
+    given: list[Any] = list(lists)
+    takes = hashes_tokens(settings)
+    made = by_fingerprinter(settings, lambda kernels: kernels.features_of_tokens(given), takes)
+    return FeatureBatch(*made) if made else _weigh(settings, _hash(settings, cut_given(lists)))
 
 
 def hashed_features(settings: Settings, texts: Sequence[str]) -> FeatureBatch:
     """Return the features of texts as they occur, with weights only if they have any of their own."""
     batch = normalised(settings, texts)
-    if isinstance(settings.tokens, Chars) and _by_poly64(settings):
-        return char_features(batch, settings.tokens.n, settings.hash_bits)
-    if isinstance(settings.tokens, Runs) and _by_poly64(settings):
-        return run_features(batch, settings.tokens.dense, settings.hash_bits)
-    if isinstance(settings.tokens, RunsAndNumbers) and _by_poly64(settings):
-        return run_and_number_features(batch, settings.hash_bits)
+    match settings.tokens:
+        case Chars(n) if _by_poly64(settings):
+            return char_features(batch, n, settings.hash_bits)
+        case Runs(dense) if _by_poly64(settings):
+            return run_features(batch, dense, settings.hash_bits)
+        case RunsAndNumbers() if _by_poly64(settings):
+            return run_and_number_features(batch, settings.hash_bits)
     return _hash(settings, settings.tokens.cut(batch))
 
 
@@ -194,7 +187,7 @@ def _condensed(settings: Settings, features: FeatureBatch) -> Fingerprints:
 def fingerprints(settings: Settings, features: FeatureBatch) -> Fingerprints:
     """Condense weighted features to fingerprints."""
     counts = np.diff(features.offsets) if _is_distinct(settings) else distinct_counts(features, settings.floor)
-    simhashes = _simhashes(settings, features)
+    simhashes = simhash.from_sums(bit_sums(settings, features)) if settings.simhash else None
     signatures = _signatures(settings, features)
     if signatures is not None and settings.weights == "own":
         # Without any positive weight there is no signature.
@@ -239,10 +232,6 @@ def _weigh(settings: Settings, features: FeatureBatch) -> FeatureBatch:
 def _is_distinct(settings: Settings) -> bool:
     """Return whether each feature of a text counts once, however often it occurs."""
     return settings.weights in ("set", "idf")
-
-
-def _simhashes(settings: Settings, features: FeatureBatch) -> Codes | None:
-    return simhash.from_sums(bit_sums(settings, features)) if settings.simhash else None
 
 
 def _signatures(settings: Settings, features: FeatureBatch) -> Signatures | None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, Literal, TypeAlias
@@ -77,20 +77,6 @@ class ShownHit:
     group: _Group | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class _Ranked:
-    """Hits that were read at once, and their names; the first has the rank ``first``."""
-
-    hits: Sequence[Json]
-    names: Sequence[Name]
-    first: int
-    values: dict[int, ScopeValues | None]
-
-    def shown(self, place: int) -> ShownHit:
-        """Return one of the hits as shown."""
-        return ShownHit(self.hits[place], self.names[place], self.first + place, self.values.get(place))
-
-
 class Folding:
     """The hits of a list that were ``read`` so far, with their ``names``, and those ``shown``; without a rule, each.
 
@@ -116,18 +102,18 @@ class Folding:
         added.
         """
         names = [(hit["_index"], hit["_id"], hit.get("_routing")) for hit in hits]
-        new = self._new(names)
+        new: dict[int, ShownHit] = {}
+        for place in self._new(names):
+            values = self._scope.values_of(_source_of(hits[place])) if self._scope else None
+            new[place] = ShownHit(hits[place], names[place], self.read + place, values)
         self.names += names
-        ranked = _Ranked(hits, names, self.read, {})
-        if self._scope:
-            ranked.values.update((place, self._scope.values_of(_source_of(hits[place]))) for place in new)
         self.read += len(names)
         if self.rule is None:
-            self.shown += map(ranked.shown, new)
+            self.shown += new.values()
         elif isinstance(self.rule, GroupRule):
-            self._fold_groups(self.rule, ranked, new)
+            self._fold_groups(self.rule, new.values())
         elif new:
-            self._fold(self.rule, ranked, new, enough)
+            self._fold(self.rule, hits, new, enough)
 
     def _new(self, names: Sequence[Name]) -> Sequence[int]:
         """Return the places of documents that did not come before: a list that changes may show one again."""
@@ -149,12 +135,11 @@ class Folding:
         self.compared = [replace(each, rank=-1, similar=[]) for each in self.compared]
         self.shown = list(self.compared)
 
-    def _fold_groups(self, rule: GroupRule, ranked: _Ranked, places: Sequence[int]) -> None:
+    def _fold_groups(self, rule: GroupRule, new: Iterable[ShownHit]) -> None:
         leaders: dict[_Group | None, list[ShownHit]] = defaultdict(list)
         for each in self.compared:
             leaders[each.group].append(each)
-        for place in places:
-            one = ranked.shown(place)
+        for one in new:
             one.group = _group_of(_source_of(one.hit).get(rule.prefix))
             leader = next((each for each in leaders[one.group] if self._are_in_scope(each.values, one.values)), None)
             if leader is not None:
@@ -173,62 +158,48 @@ class Folding:
     def _are_in_scope(self, one: ScopeValues | None, other: ScopeValues | None) -> bool:
         return self._scope is None or self._scope.in_scope(one, other)
 
-    def _fold(self, rule: FoldingRule, ranked: _Ranked, places: Sequence[int], enough: int | None) -> None:
-        stored, reasons = self._stored(rule, ranked, places)
+    def _fold(self, rule: FoldingRule, hits: Sequence[Json], new: dict[int, ShownHit], enough: int | None) -> None:
+        stored, apart = self._stored(rule, hits, new)
         columns = Columns.of(rule, stored)
         if self._columns is not None:
             columns = self._columns + columns
         first = len(self.compared)
-        hits: dict[int, ShownHit] = dict(enumerate(self.compared))
+        rows = [*self.compared, *(new[place] for place in stored.places)]
 
-        def texts_of(rows: list[int]) -> list[str | None]:
-            if rule.text_of is None:
-                return [None] * len(rows)
-            asked = (hits[row].hit if row < first else ranked.hits[stored.places[row - first]] for row in rows)
-            return [rule.text_of(_source_of(hit)) for hit in asked]
+        def text_of(row: int) -> str | None:
+            return rule.text_of(_source_of(rows[row].hit)) if rule.text_of else None
 
-        def are_in_scope(row: int, other: int) -> bool:
-            return self._are_in_scope(
-                *(
-                    hits[each].values if each < first else ranked.values[stored.places[each - first]]
-                    for each in (other, row)
-                )
-            )
+        def may_lead(row: int, other: int) -> bool:
+            return self._are_in_scope(rows[other].values, rows[row].values)
 
         wanted = None if enough is None else enough + 1 - len(self.shown)
-        folded = Leaders(rule, columns, first, wanted, texts_of).of(are_in_scope if self._scope else None)
-        rows = dict(zip(stored.places, range(first, first + len(stored.places)), strict=True))
-        for place in places:
-            row = rows.get(place, -1)
-            if row in folded:
-                leader = hits.get(folded[row].row)
-                if leader is not None:
-                    leader.similar.append(folded[row].match(rule, ranked.names[place]))
+        leaders = Leaders(rule, columns, first, wanted, text_of, may_lead if self._scope else None)
+        leading = dict(enumerate(self.compared))
+        row_of = dict(zip(stored.places, range(first, len(rows)), strict=True))
+        for place, one in new.items():
+            row = row_of.get(place, -1)
+            if row in leaders.of:
+                if leader := leading.get(leaders.of[row]):
+                    leader.similar.append(leaders.match(row, one.name))
             elif enough is None or len(self.shown) <= enough:
-                one = ranked.shown(place)
                 self.shown.append(one)
                 if row < 0:
-                    self.apart.append((one.rank, reasons.get(place) or "unreadable"))
+                    self.apart.append((one.rank, apart.get(place) or "unreadable"))
                 else:
-                    hits[row] = one
-        self.compared, self._columns = list(hits.values()), columns.at(list(hits))
+                    leading[row] = one
+        self.compared, self._columns = list(leading.values()), columns.at(list(leading))
 
     def _stored(
-        self, rule: FoldingRule, ranked: _Ranked, places: Sequence[int]
-    ) -> tuple[StoredFingerprints, Mapping[int, Apart]]:
-        """Return the fingerprints of the hits that are compared, by their places, and why each other one is not."""
-        stored, apart = _read(rule, ranked.hits)
-        read = set(stored.places).intersection(places)
-        unscoped = {place for place in read if self._is_unscoped(ranked.values.get(place))}
+        self, rule: FoldingRule, hits: Sequence[Json], new: dict[int, ShownHit]
+    ) -> tuple[StoredFingerprints, dict[int, Apart]]:
+        """Return the fingerprints of the hits that are compared, by their places, and why others are not, if known."""
+        own = [_source_of(hit).get(rule.prefix) for hit in hits]
+        apart = {place: reason for place, each in enumerate(own) if (reason := _why_apart(rule, each))}
+        objects = [None if place in apart else each for place, each in enumerate(own)]
+        stored = own_fields.read_all(rule.settings, rule.scheme_id, objects)
+        read = new.keys() & stored.places
+        unscoped = {place for place in read if self._is_unscoped(new[place].values)}
         return stored.only(read - unscoped), {**apart, **dict.fromkeys(unscoped, "unscoped")}
-
-
-def _read(rule: FoldingRule, hits: Sequence[Json]) -> tuple[StoredFingerprints, dict[int, Apart]]:
-    """Return the fingerprints of hits, and why others have none that can be compared, as far as they say it."""
-    own = [_source_of(hit).get(rule.prefix) for hit in hits]
-    apart = {place: reason for place, each in enumerate(own) if (reason := _why_apart(rule, each))}
-    objects = [None if place in apart else each for place, each in enumerate(own)]
-    return own_fields.read_all(rule.settings, rule.scheme_id, objects), apart
 
 
 def _source_of(hit: Json) -> Json:
@@ -317,33 +288,6 @@ def _joined(first: Any, second: Any) -> Any:
     return None if first is None or second is None else np.concatenate([first, second])
 
 
-@dataclass(slots=True)
-class NearRow:
-    """A near-duplicate of a hit, by its row, and how near it is."""
-
-    row: int
-    clause: int
-    distance: int | None
-    similarity: float | None
-    is_exact: bool
-
-    def match(self, rule: FoldingRule, name: Name) -> Match:
-        """Return the document of that name as a match of this row."""
-        error = None
-        if self.similarity is not None and not self.is_exact and rule.settings.minhash:
-            error = _standard_error(self.similarity, *rule.estimated_by)
-        return Match(
-            name[0],
-            name[1],
-            self.distance,
-            self.similarity,
-            is_exact=self.is_exact,
-            same_text=self.clause == EQUAL,
-            standard_error=error,
-            clause=CLAUSES[self.clause],
-        )
-
-
 # Estimates are shares of the positions, so few differ.
 _standard_error = lru_cache(maxsize=4096)(standard_error)
 
@@ -354,7 +298,7 @@ class Leaders:
     The rows before ``start`` lead, and so do those that are folded under none. Fingerprints are compared at once. Texts
     are compared in rounds, as few as possible: a row that is folded leads no other, so nothing is compared with it.
     Once as many rows from ``start`` on are near none as are ``wanted``, later rows are folded under those before the
-    last of these only. ``texts_of`` reads the texts of rows.
+    last of these only. ``text_of`` reads the text of a row; ``may_lead`` says whether one may be folded under another.
     """
 
     def __init__(
@@ -362,29 +306,33 @@ class Leaders:
         rule: FoldingRule,
         columns: Columns,
         start: int,
-        wanted: int | None = None,
-        texts_of: Callable[[list[int]], list[str | None]] | None = None,
+        wanted: int | None,
+        text_of: Callable[[int], str | None],
+        may_lead: Callable[[int, int], bool] | None,
     ) -> None:
         self._rule = rule
-        self._columns = columns
-        self._pairs, self._distances, estimated = _plausible(rule, columns, start, wanted)
+        self._contents = columns.contents
+        pairs, self._distances, estimated = _plausible(rule, columns, start, wanted)
         self._measures = PairMeasures.of_similarities(estimated)
         self._found = clauses(rule.by_fingerprints, self._distances, self._measures)
-        self._texts: dict[int, str | None] = {}
-        if rule.verifier and texts_of:
-            rows = sorted(set(self._pairs.ravel().tolist()))
-            self._texts = dict(zip(rows, texts_of(rows), strict=True))
+        self._texts = {row: text_of(row) for row in sorted(set(pairs.ravel().tolist()))} if rule.verifier else {}
+        rows, others = pairs.tolist()
+        known = {row for row, text in self._texts.items() if text}
+        self._have_texts = [row in known and other in known for row, other in zip(rows, others, strict=True)]
+        self._places = self._folded(rows, others, may_lead)
+        # The row that each is folded under.
+        self.of = {row: others[place] for row, place in self._places.items()}
 
-    def of(self, may_lead: Callable[[int, int], bool] | None = None) -> dict[int, NearRow]:
-        """Return what each row is folded under; ``may_lead`` says whether a row may be folded under one before it."""
-        firsts, others = self._pairs.tolist()
+    def _folded(
+        self, rows: list[int], others: list[int], may_lead: Callable[[int, int], bool] | None
+    ) -> dict[int, int]:
+        """Return the rows that are folded, and the places of their pairs."""
         waiting: dict[int, list[int]] = defaultdict(list)
-        for place, row in enumerate(firsts):
+        for place, row in enumerate(rows):
             if may_lead is None or may_lead(row, others[place]):
                 waiting[row].append(place)
-        to_measure, near = self._have_texts(firsts, others), are_near(self._found).tolist()
+        to_measure, near = list(self._have_texts), are_near(self._found).tolist()
         folded: dict[int, int] = {}
-        self._is_exact = np.array(to_measure, dtype=np.bool_)
         while waiting:
             asked, undecided = [], {}
             for row, places in waiting.items():
@@ -399,20 +347,10 @@ class Leaders:
                     if near[place]:
                         folded[row] = place
                         break
-            for place, is_near in zip(asked, self._measured(asked, firsts, others), strict=True):
+            for place, is_near in zip(asked, self._measured(asked, rows, others), strict=True):
                 to_measure[place], near[place] = False, is_near
             waiting = undecided
-        places = list(folded.values())
-        return self._near_rows(list(folded), [others[place] for place in places], places)
-
-    def _have_texts(self, firsts: list[int], others: list[int]) -> list[bool]:
-        """Return the pairs whose texts are compared."""
-        if not self._texts:
-            return [False] * len(firsts)
-        known = {row for row, text in self._texts.items() if text}
-        if len(known) == len(self._texts):
-            return [True] * len(firsts)
-        return [a in known and b in known for a, b in zip(firsts, others, strict=True)]
+        return folded
 
     def _measured(self, places: list[int], firsts: list[int], others: list[int]) -> list[bool]:
         """Compare the texts of some pairs; return which are near."""
@@ -430,31 +368,23 @@ class Leaders:
         is_near: list[bool] = are_near(self._found[places]).tolist()
         return is_near
 
-    def _near_rows(self, rows: list[int], others: list[int], places: list[int]) -> dict[int, NearRow]:
-        """Return how near rows are to those that they are folded under, given the places of these pairs."""
-        contents, measures = self._columns.contents, self._measures[places]
-        unknown = [None] * len(places)
-        distances = unknown if self._distances is None else self._distances[places].tolist()
-        similarities = measures.meeting.tolist()
-        columns = zip(
-            rows,
-            others,
-            self._found[places].tolist(),
-            distances,
-            similarities,
-            self._is_exact[places].tolist(),
-            strict=True,
+    def match(self, row: int, name: Name) -> Match:
+        """Return a row that is folded, the document of that name, as a match of the one that it is folded under."""
+        place, rule = self._places[row], self._rule
+        is_exact, measures = self._have_texts[place], self._measures
+        similarity = float(measures.similarities[place]) if measures.meets[place] else 0.0
+        is_known, is_same = not math.isnan(similarity), self._contents[row] == self._contents[self.of[row]]
+        is_estimate = is_known and not is_exact and rule.settings.minhash
+        return Match(
+            name[0],
+            name[1],
+            None if self._distances is None else int(self._distances[place]),
+            similarity if is_known else None,
+            is_exact=is_exact,
+            same_text=is_same,
+            standard_error=_standard_error(similarity, *rule.estimated_by) if is_estimate else None,
+            clause=CLAUSES[EQUAL if is_same else self._found[place]],
         )
-        return {
-            row: NearRow(
-                other,
-                EQUAL if contents[row] == contents[other] else clause,
-                distance,
-                None if math.isnan(similarity) else similarity,
-                is_exact,
-            )
-            for row, other, clause, distance, similarity, is_exact in columns
-        }
 
 
 def _plausible(

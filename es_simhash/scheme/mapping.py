@@ -20,6 +20,7 @@ import json
 import re
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -216,18 +217,11 @@ def _is_whole(entry: Any) -> bool:
     match entry:
         case {"id": str(), "scheme": dict(), **others}:
             sources = others.get("fields", [])
-            return (
-                isinstance(sources, list) and all(isinstance(source, str) for source in sources) and _has_policy(entry)
-            )
+            if isinstance(sources, list) and all(isinstance(source, str) for source in sources):
+                with suppress(InputError):
+                    policy_of(entry)
+                    return True
     return False
-
-
-def _has_policy(entry: Json) -> bool:
-    try:
-        policy_of(entry)
-    except InputError:
-        return False
-    return True
 
 
 def policy_of(entry: Json) -> Policy:

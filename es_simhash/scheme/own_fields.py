@@ -1,4 +1,4 @@
-"""The fields of a fingerprint in a document: their names, their mapping, and how they are written and read.
+"""The fields of a fingerprint in a document: their names, their mapping, how they are written and read, and their size.
 
 All are in one object, named by a prefix (``dedup``):
 
@@ -18,6 +18,7 @@ The layout (`Layout`) stores keys as one text with spaces between them, as a lis
 
 from __future__ import annotations
 
+import json
 import re
 from base64 import urlsafe_b64encode
 from collections.abc import Collection, Iterator, Sequence
@@ -25,7 +26,9 @@ from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from math import ceil
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -36,16 +39,22 @@ from es_simhash.errors import FormatError
 from es_simhash.scheme import passages
 from es_simhash.scheme.fingerprint import STATUSES, Fingerprint, Fingerprints
 from es_simhash.scheme.fingerprinting import stripped
-from es_simhash.scheme.settings import Settings, SimHash, by_fingerprinter, reads_texts
+from es_simhash.scheme.settings import Layout, MinHash, Settings, SimHash, by_fingerprinter, reads_texts
 from es_simhash.sketches.minhash.codec import SignatureCodec
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+    from es_simhash_native import Fields, Fingerprinter
 
     from es_simhash._core.arrays import Codes
+    from es_simhash.scheme.scheme import Scheme
     from es_simhash.scheme.verdict.rule import Similarities
     from es_simhash.sketches.minhash.common import Signatures
 
+
+# Of what keys are.
+Kind: TypeAlias = Literal["block", "band"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 DEFERRED = "deferred"
 # Not of the fingerprint: only documents have it that a gate has tagged.
@@ -99,44 +108,29 @@ def _passages_property(settings: Settings) -> Json:
     return {passages.FIELD: _SPACED if settings.layout.keys == "text" else _SEARCHED}
 
 
-def _key_properties(settings: Settings, kind: str, count: int) -> Json:
+def _key_properties(settings: Settings, kind: Kind, count: int) -> Json:
     if settings.layout.keys == "fields":
         return {f"{kind}{i}": _SEARCHED for i in range(count)}
     return {f"{kind}s": _SPACED if settings.layout.keys == "text" else _SEARCHED}
 
 
-def block_terms(settings: Settings, fingerprint: Fingerprint) -> list[tuple[str, str]]:
-    """Return the (field, key) pairs by which a query finds the blocks of a fingerprint."""
-    if settings.simhash is None or fingerprint.simhash is None:
-        return []
-    return _terms(settings, "block", fingerprint)
+def terms(settings: Settings, kind: Kind, fingerprint: Fingerprint) -> list[tuple[str, str]]:
+    """Return the (field, key) pairs of one kind by which a query finds a fingerprint."""
+    keys: list[str] = []
+    if kind == "block" and settings.simhash and fingerprint.simhash is not None:
+        keys = settings.simhash.layout.keys(fingerprint.simhash)
+    if kind == "band" and settings.minhash and fingerprint.minhash is not None:
+        [keys] = settings.minhash.layout.keys(fingerprint.signature[np.newaxis])
+    is_apart = settings.layout.keys == "fields"
+    return [(f"{kind}{place}" if is_apart else f"{kind}s", key) for place, key in enumerate(keys)]
 
 
-def band_terms(settings: Settings, fingerprint: Fingerprint) -> list[tuple[str, str]]:
-    """Return the (field, key) pairs by which a query finds the bands of a fingerprint."""
-    if settings.minhash is None or fingerprint.minhash is None:
-        return []
-    return _terms(settings, "band", fingerprint)
-
-
-def _terms(settings: Settings, kind: Literal["block", "band"], fingerprint: Fingerprint) -> list[tuple[str, str]]:
-    """Return the keys of one kind that a document with this fingerprint has."""
-    status = np.array([STATUSES.index(fingerprint.status)], dtype=np.uint8)
-    simhashes = signatures = None
-    if settings.simhash and fingerprint.simhash is not None:
-        simhashes = arrays.from_ints([fingerprint.simhash], settings.simhash.bits)
-    if fingerprint.minhash is not None:
-        signatures = fingerprint.signature[np.newaxis]
-    [fields] = write(settings, "", [""], Fingerprints(status, simhashes, signatures))
-    return terms_in(fields, kind)
-
-
-def terms_in(fields: Json, kind: Literal["block", "band"]) -> list[tuple[str, str]]:
+def terms_in(fields: Json, kind: Kind) -> list[tuple[str, str]]:
     """Return the (field, key) pairs of one kind in the fields of a document."""
     return [(name, key) for name, keys in keys_in(fields, kind).items() for key in keys]
 
 
-def keys_in(fields: Json, kind: Literal["block", "band"]) -> dict[str, list[str]]:
+def keys_in(fields: Json, kind: Kind) -> dict[str, list[str]]:
     """Return the keys of one kind in the fields of a document, by field; what others wrote there is no key."""
     found = {name: keys for name, keys in fields.items() if name.startswith(kind)}
     return {name: keys.split() if isinstance(keys, str) else _texts_in(keys) for name, keys in found.items()}
@@ -163,19 +157,38 @@ def content_hash(text: str) -> str:
 
 def of_text(settings: Settings, scheme_id: str, text: str) -> tuple[Fingerprint, Json] | None:
     """Return the fingerprint and the fields of one text, if there is a quicker way than that for many."""
-    made = of_text_by_kernels(settings, scheme_id, tuple(_properties(settings)), text)
-    if made is not None:
-        passages.add_keys(settings, [text], [made[1]])
-    return made
+
+    def made(fingerprinter: Fingerprinter) -> tuple[Fingerprint, Json]:
+        fields = _fields(settings.simhash, settings.minhash, settings.layout, scheme_id)
+        (status, simhash, signature), own = fields.of_text(fingerprinter, stripped(settings, [text])[0], text)
+        passages.add_keys(settings, [text], [own])
+        return Fingerprint.of(STATUSES[status], simhash, signature), own
+
+    return by_fingerprinter(settings, made, reads_texts(settings) and isinstance(text, str))
 
 
 def write(settings: Settings, scheme_id: str, texts: Sequence[str], fingerprints: Fingerprints) -> Iterator[Json]:
     """Yield the fields of each text."""
-    made = write_by_kernels(settings, scheme_id, tuple(_properties(settings)), texts, fingerprints)
+    made = write_by_kernels(settings, scheme_id, texts, fingerprints)
     if made is None:
         made = list(_write(settings, scheme_id, texts, fingerprints))
     passages.add_keys(settings, texts, made)
     yield from made
+
+
+def write_by_kernels(
+    settings: Settings, scheme_id: str, texts: Sequence[str], fingerprints: Fingerprints
+) -> list[Json] | None:
+    """Return the fields of each text, without passages; None where numpy must make them, or say what is wrong."""
+
+    def written(_: object) -> list[Json] | None:
+        fields = _fields(settings.simhash, settings.minhash, settings.layout, scheme_id)
+        try:
+            return fields.write(list(texts), fingerprints.statuses, fingerprints.simhashes, fingerprints.signatures)
+        except TypeError:  # a caller's columns, of other types
+            return None
+
+    return by_kernels(written)
 
 
 def _write(settings: Settings, scheme_id: str, texts: Sequence[str], fingerprints: Fingerprints) -> Iterator[Json]:
@@ -206,7 +219,7 @@ def _columns(settings: Settings, fingerprints: Fingerprints) -> dict[str, list[s
     return columns
 
 
-def _key_columns(settings: Settings, kind: str, points: npt.NDArray[np.uint32]) -> dict[str, Any]:
+def _key_columns(settings: Settings, kind: Kind, points: npt.NDArray[np.uint32]) -> dict[str, Any]:
     """Return the columns of keys, given by their code points."""
     if settings.layout.keys == "text":
         return {f"{kind}s": arrays.joined(points)}
@@ -214,19 +227,6 @@ def _key_columns(settings: Settings, kind: str, points: npt.NDArray[np.uint32]) 
     if settings.layout.keys == "fields":
         return {f"{kind}{i}": column.tolist() for i, column in enumerate(keys.T)}
     return {f"{kind}s": keys.tolist()}
-
-
-@dataclass(frozen=True)
-class StoredFingerprint:
-    """The fingerprint that a document's fields hold; None where the scheme has no such part.
-
-    ``band_keys`` has all keys in their order, with nothing between.
-    """
-
-    simhash: int | None
-    band_keys: str | None
-    signature: str | None
-    content: str | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,12 +277,11 @@ def read_all(
     settings: Settings, scheme_id: str, objects: Sequence[Any], signature: bytes | None = None
 ) -> StoredFingerprints:
     """Read the fingerprints in the fields of documents; a ``signature`` may be compared with theirs at once."""
-    compiled = read_by_kernels(settings, scheme_id, tuple(_properties(settings)), objects, signature)
-    return _read_all(settings, scheme_id, objects) if compiled is None else _of_columns(settings, compiled)
-
-
-def _of_columns(settings: Settings, columns: Columns) -> StoredFingerprints:
-    places, contents, (simhashes, keyed, signatures), similarities = columns
+    if native() is None:
+        return _read_all(settings, scheme_id, objects)
+    fields = _fields(settings.simhash, settings.minhash, settings.layout, scheme_id)
+    read = fields.read(objects if isinstance(objects, list) else list(objects), signature)
+    places, contents, (simhashes, keyed, signatures), similarities = read
     return StoredFingerprints(
         places,
         simhashes if settings.simhash else None,
@@ -294,23 +293,23 @@ def _of_columns(settings: Settings, columns: Columns) -> StoredFingerprints:
 
 
 def _read_all(settings: Settings, scheme_id: str, objects: Sequence[Any]) -> StoredFingerprints:
-    found = {place: read(settings, scheme_id, stored) for place, stored in enumerate(objects)}
-    whole = {place: stored for place, stored in found.items() if stored is not None}
-    simhashes = keyed = signatures = None
-    if settings.simhash:
-        codes = [each.simhash for each in whole.values() if each.simhash is not None]
-        simhashes = arrays.from_ints(codes, settings.simhash.bits)
-    if settings.minhash:
-        keys = [each.band_keys for each in whole.values() if each.band_keys is not None]
-        keyed = settings.minhash.layout.signatures_of_keys(keys)
-    if settings.layout.signature_bits:
-        texts = [each.signature for each in whole.values() if each.signature is not None]
-        signatures = signature_codec(settings).from_texts(texts)
-    return StoredFingerprints(list(whole), simhashes, keyed, signatures, [each.content for each in whole.values()])
+    found = {place: _read(settings, scheme_id, stored) for place, stored in enumerate(objects)}
+    whole = {place: parts for place, parts in found.items() if parts is not None}
+    codes, keys, texts, contents = (list(column) for column in zip(*whole.values(), strict=True)) if whole else [[]] * 4
+    return StoredFingerprints(
+        list(whole),
+        arrays.from_ints(codes, settings.simhash.bits) if settings.simhash else None,
+        settings.minhash.layout.signatures_of_keys(keys) if settings.minhash else None,
+        signature_codec(settings).from_texts(texts) if settings.layout.signature_bits else None,
+        contents,
+    )
 
 
-def read(settings: Settings, scheme_id: str, stored: Any) -> StoredFingerprint | None:
-    """Read the fingerprint in a document's fields; None if they hold no whole one of this scheme."""
+def _read(settings: Settings, scheme_id: str, stored: Any) -> tuple[Any, ...] | None:
+    """Read the SimHash in a document's fields, all band keys in a row, the signature, and the hash of the content.
+
+    A part is None where the scheme has none; all are if these fields hold no whole fingerprint of this scheme.
+    """
     if not isinstance(stored, dict) or stored.get("scheme") != scheme_id:
         return None
     simhash = read_simhash(settings, stored)
@@ -321,12 +320,8 @@ def read(settings: Settings, scheme_id: str, stored: Any) -> StoredFingerprint |
     lacks_signature = settings.layout.signature_bits > 0 and signature is None
     if lacks_simhash or lacks_bands or lacks_signature:
         return None
-    return StoredFingerprint(simhash, keys, signature, _content(stored))
-
-
-def _content(stored: Json) -> str | None:
     content = stored.get("content")
-    return content if isinstance(content, str) else None
+    return simhash, keys, signature, content if isinstance(content, str) else None
 
 
 def hexadecimal(simhash: SimHash, code: int) -> str:
@@ -357,7 +352,7 @@ def _read_band_keys(settings: Settings, stored: Json) -> str | None:
     return None if keys is None else keys.replace(" ", "")
 
 
-def _read_keys(settings: Settings, stored: Json, kind: str, count: int, width: int) -> str | None:
+def _read_keys(settings: Settings, stored: Json, kind: Kind, count: int, width: int) -> str | None:
     """Read the keys of a kind, with spaces between them."""
     if settings.layout.keys == "fields":
         keys: Any = [stored.get(f"{kind}{i}") for i in range(count)]
@@ -392,67 +387,9 @@ def signature_codec(settings: Settings) -> SignatureCodec:
     return SignatureCodec(settings.minhash.size, settings.layout.signature_bits)
 
 
-if TYPE_CHECKING:
-    from es_simhash_native import Fields, Fingerprinter
-
-    from es_simhash._core.arrays import Codes
-    from es_simhash.scheme.settings import Layout, MinHash, Settings, SimHash
-    from es_simhash.scheme.verdict.rule import Similarities
-    from es_simhash.sketches.minhash.common import Signatures
-
-    # Which objects hold a whole fingerprint of the scheme; see `read_by_kernels`.
-    Columns: TypeAlias = tuple[list[int], list[str | None], tuple[Codes, Signatures, Signatures], Similarities | None]
-
-
-def write_by_kernels(
-    settings: Settings, scheme_id: str, names: tuple[str, ...], texts: Sequence[str], fingerprints: Fingerprints
-) -> list[Json] | None:
-    """Return the fields of each text; None where numpy must make them, or say what is wrong."""
-    statuses, simhashes, signatures = fingerprints.statuses, fingerprints.simhashes, fingerprints.signatures
-
-    def written(_: object) -> list[Json] | None:
-        fields = _fields(settings.simhash, settings.minhash, settings.layout, scheme_id, names)
-        try:
-            return fields.write(list(texts), statuses, simhashes, signatures)
-        except TypeError:  # a caller's columns, of other types
-            return None
-
-    return by_kernels(written)
-
-
-def of_text_by_kernels(
-    settings: Settings, scheme_id: str, names: tuple[str, ...], text: str
-) -> tuple[Fingerprint, Json] | None:
-    """Return the fingerprint and the fields of one text; None where numpy must make them, or say what is wrong."""
-    if not reads_texts(settings) or not isinstance(text, str):
-        return None
-
-    def made(fingerprinter: Fingerprinter) -> tuple[Fingerprint, Json]:
-        fields = _fields(settings.simhash, settings.minhash, settings.layout, scheme_id, names)
-        (status, simhash, signature), own = fields.of_text(fingerprinter, stripped(settings, [text])[0], text)
-        return Fingerprint.of(STATUSES[status], simhash, signature), own
-
-    return by_fingerprinter(settings, made)
-
-
-def read_by_kernels(
-    settings: Settings, scheme_id: str, names: tuple[str, ...], objects: Sequence[Any], signature: bytes | None
-) -> Columns | None:
-    """Return which of the documents' objects hold a whole fingerprint of the scheme.
-
-    Of these also the hashes of the contents, and as columns the SimHashes, the values that the keys of bands hold, and
-    the signatures that are stored apart; and their estimated similarities to a ``signature``.
-    """
-    if native() is None:
-        return None
-    fields = _fields(settings.simhash, settings.minhash, settings.layout, scheme_id, names)
-    return fields.read(objects if isinstance(objects, list) else list(objects), signature)
-
-
 @lru_cache(maxsize=16)
-def _fields(
-    simhash: SimHash | None, minhash: MinHash | None, layout: Layout, scheme_id: str, names: tuple[str, ...]
-) -> Fields:
+def _fields(simhash: SimHash | None, minhash: MinHash | None, layout: Layout, scheme_id: str) -> Fields:
+    """Make the compiled kernels that write and read these fields, which must be installed."""
     kernels = native()
     assert kernels
     made: Fields = kernels.Fields(
@@ -460,8 +397,45 @@ def _fields(
         bands=(minhash.bands, minhash.rows, minhash.key_bits) if minhash else None,
         signature=(minhash.size, layout.signature_bits) if minhash and layout.signature_bits else None,
         keys=layout.keys,
-        names=list(names),
+        names=list(_properties(Settings(simhash=simhash, minhash=minhash, layout=layout))),
         scheme=scheme_id,
         statuses=list(STATUSES),
     )
     return made
+
+
+# The bytes of keys in the index, as measured in docs/benchmarks.md, rounded up.
+_BYTES_A_BLOCK = 6
+_BYTES_BESIDE_DIGITS = 1  # of the key of a band
+_BYTES_A_PASSAGE_KEY = 8  # nearly every one is the only one of its kind
+# Fingerprints of long enough texts all have the same size.
+_TOKENS = [f"token{number}" for number in range(100)]
+
+
+def json_bytes(scheme: Scheme) -> int:
+    """Return the length of a fingerprint's fields as JSON."""
+    tokens = [(token, 1.0) for token in _TOKENS] if scheme.weights == "own" else _TOKENS
+    [batch] = scheme.fingerprint_batches_of_tokens([tokens])
+    [stored] = write(scheme, scheme.id, [""], batch)
+    return len(json.dumps(stored, separators=(",", ":")))
+
+
+def bytes_a_document(scheme: Scheme, texts: Sequence[str] = ()) -> int:
+    """Return the most that the fields of a document add to an index: their JSON, uncompressed, and the keys.
+
+    The longer a text, the more keys of passages it has: in the mean as many as those of a sample of ``texts``.
+    """
+    blocks = scheme.simhash.blocks if scheme.simhash else 0
+    bands = scheme.minhash.layout if scheme.minhash else None
+    of_bands = bands.count * (bands.key_digits + _BYTES_BESIDE_DIGITS) if bands else 0
+    return json_bytes(scheme) + _BYTES_A_BLOCK * blocks + of_bands + _bytes_of_passages(scheme, texts)
+
+
+def _bytes_of_passages(scheme: Scheme, texts: Sequence[str]) -> int:
+    if scheme.passages is None or not texts:
+        return 0
+    # A lone surrogate keeps a text from being fingerprinted, not its neighbours from being counted.
+    readable = [text.encode(errors="replace").decode() for text in texts]
+    keys = fmean(len(each.split()) for each in passages.keys_of_texts(scheme, readable))
+    name = len(json.dumps({passages.FIELD: ""}))
+    return name + ceil(keys * (scheme.passages.key_digits + 1 + _BYTES_A_PASSAGE_KEY))

@@ -1,15 +1,26 @@
-"""The keys of a document's passages, by which texts are found that contain one another.
+"""The keys of a document's passages, by which texts are found that contain one another, and how much they do.
 
 This is a stored format. The words of the normalised text, as Unicode divides it (`es_simhash.text.tokens.words`: an
 ideograph or Hiragana is a word), are hashed by poly64 with 64 bits, whatever the tokens and the hash of the scheme.
 `es_simhash.sketches.winnowing` hashes each run of ``words`` words and chooses the smallest hash of every ``window``
 runs. A key is the lowest ``key_bits`` bits of a chosen hash, in base64url digits. A document has each of its keys once,
 in ascending order of the numbers: where they stand in the text is not stored. A text of fewer words has none.
+
+How much of a text stands in another is the share of its words that lie in passages which both have. With w the words of
+a text A, n the ``words`` of a passage, and B another text::
+
+    containment of A in B = |{ i : some n consecutive words of A, w_i among them, stand in B }| / |A|
+
+A text of fewer words is one passage as a whole; an empty one stands in no other. The containment is 1 if A stands in B,
+whatever else does. Containment by features (Broder, "On the resemblance and containment of documents", 1997; see
+`es_simhash.sketches.similarity`) counts what long texts share by chance, and a changed word removes many
+features at once. Here it takes away that word alone, unless another one is changed within n words of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -17,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core import arrays
-from es_simhash._core.arrays import Codes, Integers, select
+from es_simhash._core.arrays import Codes, Integers, distinct_numbers, select
 from es_simhash._core.json_codec import Json
 from es_simhash.errors import SchemeError
 from es_simhash.scheme import fingerprinting
@@ -112,3 +123,56 @@ def _spaced(points: npt.NDArray[np.uint32]) -> str:
     spaced = np.full((len(points), points.shape[1] + 1), ord(" "), dtype=np.uint8)
     spaced[:, :-1] = points
     return spaced.tobytes().decode("ascii")
+
+
+@dataclass(frozen=True)
+class Containment:
+    """The share of the first text that stands in the second, and the other way round."""
+
+    of_first: float
+    of_second: float
+
+
+@dataclass(frozen=True, eq=False)
+class WordsOfText:
+    """The words of a text, by their hashes, in order; what was asked of their runs is kept."""
+
+    hashes: Codes
+    _kept: dict[int, Codes] = field(default_factory=dict, repr=False)
+
+    def share_in(self, other: WordsOfText, n: int) -> float:
+        """Return the share of the words that lie in passages of ``n`` words or more which the other text has."""
+        count = len(self.hashes)
+        n = min(n, count)
+        if not n or n > len(other.hashes):
+            return 0.0
+        runs, there = runs_of(self.hashes, n), other.distinct_runs(n)
+        places = np.minimum(np.searchsorted(there, runs), len(there) - 1)
+        starts = np.flatnonzero(there[places] == runs)
+        change = np.zeros(count + 1, dtype=np.int64)
+        change[starts] += 1
+        change[starts + n] -= 1
+        return int(np.count_nonzero(np.cumsum(change[:-1]))) / count
+
+    def distinct_runs(self, n: int) -> Codes:
+        """Return the runs of ``n`` words, each once, in the order of their hashes."""
+        if n not in self._kept:
+            self._kept[n] = distinct_numbers(runs_of(self.hashes, n))
+        return self._kept[n]
+
+
+def words_of_texts(settings: Settings, texts: Sequence[str]) -> Iterator[WordsOfText]:
+    """Yield the words of each text."""
+    for text in texts:
+        yield WordsOfText(words_of(settings, [text])[0])
+
+
+def containment(settings: Settings, first: str, second: str, n: int) -> Containment:
+    """Return how much of each text stands in the other, in passages of ``n`` words or more."""
+    a, b = words_of_texts(settings, [first, second])
+    return Containment(a.share_in(b, n), b.share_in(a, n))
+
+
+def runs_of(hashes: Codes, n: int) -> Codes:
+    """Return the hash of the run of ``n`` words from each place on."""
+    return grams(hashes, np.array([0, len(hashes)]), n)[0]

@@ -100,11 +100,6 @@ class Criteria:
         square = self.least**2
         return (square + sqrt(square**2 + 8 * square)) / 4
 
-    def are_met(self, distance: int | None, similarity: float | None) -> bool:
-        """Return whether a pair of this distance and similarity is a match; None means unknown."""
-        near = self.distance is not None and distance is not None and distance <= self.distance
-        return near or (self.similarity is not None and similarity is not None and similarity >= self.similarity)
-
 
 def _implied(settings: Settings, distance: int | None, similarity: float | Level | None) -> By:
     if distance is not None:
@@ -151,27 +146,26 @@ def clause(
     """
     if fingerprint.status == "empty":
         raise TextError("An empty text cannot be searched for. Give a text with letters or digits.")
+
+    def terms(kind: own_fields.Kind) -> list[tuple[str, str]]:
+        found = own_fields.terms_in(fields, kind) if fields else own_fields.terms(settings, kind, fingerprint)
+        # A query without any clause would match everything.
+        if not found:
+            raise InputError("The fingerprint has no keys to search by. Make it with the scheme of the index.")
+        return found
+
     kinds = []
     if criteria.distance is not None and settings.simhash:
-        blocks = _found(
-            own_fields.terms_in(fields, "block") if fields else own_fields.block_terms(settings, fingerprint)
-        )
+        blocks = terms("block")
         kinds.append(_should(prefix, blocks, settings.simhash.layout.min_shared(criteria.distance)))
     if criteria.similarity is not None and settings.minhash:
-        bands = _found(own_fields.terms_in(fields, "band") if fields else own_fields.band_terms(settings, fingerprint))
+        bands = terms("band")
         least = shared or shared_bands(settings.minhash, criteria)
         if least == 1 and not scored and settings.layout.keys != "fields":
             kinds.append(_terms(prefix, bands))
         else:
             kinds.append(_should(prefix, bands, least, scored=scored))
     return kinds[0] if len(kinds) == 1 else {"bool": {"should": kinds, "minimum_should_match": 1}}
-
-
-def _found(terms: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the terms if there are any: a query without any clause would match everything."""
-    if not terms:
-        raise InputError("The fingerprint has no keys to search by. Make it with the scheme of the index.")
-    return terms
 
 
 def _should(prefix: str, terms: Sequence[tuple[str, str]], least: int, *, scored: bool = True) -> Json:

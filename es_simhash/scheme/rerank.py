@@ -14,9 +14,8 @@ import numpy.typing as npt
 from es_simhash._core import arrays
 from es_simhash._core.arrays import Codes, Integers
 from es_simhash._core.harmless import json_text
-from es_simhash._core.humanize import counted, with_error
+from es_simhash._core.humanize import counted, shortened, with_error
 from es_simhash._core.json_codec import Json
-from es_simhash._core.notebook import shortened
 from es_simhash._core.rows import Rows, Shown, cell
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprint, Status
@@ -368,17 +367,11 @@ def matches_of(
 
 
 def nearest_first(criteria: Criteria) -> Callable[[Match], tuple[float, float, str, str]]:
-    """Return the key that sorts matches."""
-    return _by_distance if criteria.similarity is None else _by_similarity
+    """Return the key that sorts matches, those of unknown distance last."""
 
+    def key(match: Match) -> tuple[float, float, str, str]:
+        distance, farness = np.inf if match.distance is None else match.distance, -(match.similarity or 0.0)
+        first, second = (distance, farness) if criteria.similarity is None else (farness, distance)
+        return first, second, match.index, match.id
 
-def _by_distance(match: Match) -> tuple[float, float, str, str]:
-    return (_or_last(match.distance), -(match.similarity or 0.0), match.index, match.id)
-
-
-def _by_similarity(match: Match) -> tuple[float, float, str, str]:
-    return (-(match.similarity or 0.0), _or_last(match.distance), match.index, match.id)
-
-
-def _or_last(distance: int | None) -> float:
-    return np.inf if distance is None else distance
+    return key

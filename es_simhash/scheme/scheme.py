@@ -22,8 +22,7 @@ from es_simhash._core.json_codec import Json
 from es_simhash._core.rows import Shown
 from es_simhash.errors import InputError, SchemeError
 from es_simhash.scheme import fingerprinting, json_form, mapping, query
-from es_simhash.scheme.fingerprint import Fingerprint, Fingerprints
-from es_simhash.scheme.fingerprint_batches import FingerprintBatches
+from es_simhash.scheme.fingerprint import Fingerprint, FingerprintBatches, Fingerprints
 from es_simhash.scheme.json_form import Functions
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
 from es_simhash.scheme.query import By, Criteria, Filter
@@ -76,7 +75,7 @@ class Scheme(Settings):
         return f"Scheme({'preset' if is_preset(self) else 'custom'} {self.name!r}, id {self.id})"
 
     def _repr_html_(self) -> str:
-        from es_simhash._core.notebook import in_notebook
+        from es_simhash._core.html import in_notebook
 
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         rows = [(name, repr(value)) for name, value in values.items() if value and name != "name"]

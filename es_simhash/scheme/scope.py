@@ -24,6 +24,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from math import isfinite
@@ -242,10 +243,10 @@ def milliseconds_of(value: object) -> int | None:
 def duration(text: str) -> timedelta:
     """Parse a length of time: ``72h``, ``3d``, ``30m``, ``45s``, ``500ms``."""
     found = _DURATION.fullmatch(text)
-    try:
-        return timedelta(milliseconds=int(found[1]) * _UNITS[found[2]]) if found else _no_duration(text)
-    except OverflowError:
-        return _no_duration(text)
+    with suppress(OverflowError):
+        if found:
+            return timedelta(milliseconds=int(found[1]) * _UNITS[found[2]])
+    raise InputError(f"{text!r} is not a length of time. Write it as 72h, 3d or 30m.")
 
 
 def duration_text(window: timedelta) -> str:
@@ -253,10 +254,6 @@ def duration_text(window: timedelta) -> str:
     length = window // timedelta(milliseconds=1)
     unit = next(unit for unit, size in _UNITS.items() if length % size == 0)
     return f"{length // _UNITS[unit]}{unit}"
-
-
-def _no_duration(text: str) -> timedelta:
-    raise InputError(f"{text!r} is not a length of time. Write it as 72h, 3d or 30m.")
 
 
 def _checked_paths(paths: Iterable[str]) -> tuple[str, ...]:

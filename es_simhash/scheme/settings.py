@@ -237,8 +237,22 @@ class Settings:
 
     @cached_property
     def fingerprinter(self) -> Fingerprinter:
-        """The compiled kernels with these settings, where `es_simhash.scheme.settings` takes them."""
-        return fingerprinter(self)
+        """The compiled kernels with these settings, which must be installed."""
+        kernels = native()
+        assert kernels
+        steps, minhash = self.normalisation, self.minhash
+        made: Fingerprinter = kernels.Fingerprinter(
+            normalisation=(steps.nfkc, steps.casefold, steps.whitespace, steps.fold),
+            tokens=_tokens(self),
+            hash=self.hash_function.name,
+            hash_bits=self.hash_bits,
+            weights=self.weights,
+            idf=self.idf.columns if self.idf else None,
+            simhash_bits=self.simhash.bits if self.simhash else 0,
+            minhash=(minhash.kind, minhash.size) if minhash else None,
+            floor=self.floor,
+        )
+        return made
 
     @cached_property
     def by_text(self) -> Settings:
@@ -330,28 +344,12 @@ Made = TypeVar("Made")
 _CUT = (Chars, Runs, RunsAndNumbers, Words)
 
 
-def by_fingerprinter(settings: Settings, make: Callable[[Fingerprinter], Made]) -> Made | None:
-    """Return what the compiled kernels of a scheme make; None where numpy must make it, or say what is wrong."""
-    return by_kernels(lambda _: make(settings.fingerprinter))
+def by_fingerprinter(settings: Settings, make: Callable[[Fingerprinter], Made], takes: bool = True) -> Made | None:
+    """Return what the compiled kernels of a scheme make, if they are said to take it.
 
-
-def fingerprinter(settings: Settings) -> Fingerprinter:
-    """Make the kernels for these settings, which must be installed."""
-    kernels = native()
-    assert kernels
-    steps, minhash = settings.normalisation, settings.minhash
-    made: Fingerprinter = kernels.Fingerprinter(
-        normalisation=(steps.nfkc, steps.casefold, steps.whitespace, steps.fold),
-        tokens=_tokens(settings),
-        hash=settings.hash_function.name,
-        hash_bits=settings.hash_bits,
-        weights=settings.weights,
-        idf=(settings.idf.hashes, settings.idf.weights, settings.idf.unseen) if settings.idf else None,
-        simhash_bits=settings.simhash.bits if settings.simhash else 0,
-        minhash=(minhash.kind, minhash.size) if minhash else None,
-        floor=settings.floor,
-    )
-    return made
+    None where numpy must make it, or say what is wrong.
+    """
+    return by_kernels(lambda _: make(settings.fingerprinter)) if takes else None
 
 
 def reads_texts(settings: Settings) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core import arrays
-from es_simhash._core.arrays import Integers, check_codes, spread, spread_chunks
+from es_simhash._core.arrays import Integers, are_new, check_codes, spread, spread_chunks
 from es_simhash._core.native import native
 from es_simhash.errors import SchemeError
 from es_simhash.sketches import hamming
@@ -109,9 +109,7 @@ class _Groups:
     def __init__(self, codes: Codes) -> None:
         self._rows = _with_equal_together(codes)
         ordered = codes[self._rows]
-        changes = ordered[1:] != ordered[:-1]
-        changed = changes if codes.ndim == 1 else changes.any(axis=1)
-        self._starts = np.concatenate([[0], 1 + np.flatnonzero(changed)])[: len(codes)]
+        self._starts = np.flatnonzero(are_new(*np.atleast_2d(ordered.T)))
         self._sizes = np.diff(self._starts, append=len(codes))
         self.distinct: Codes = ordered[self._starts]
 
@@ -299,5 +297,5 @@ def _agreements(sample: Codes, blocks: Blocks) -> list[float]:
 def _collisions(values: npt.NDArray[np.uint64]) -> float:
     """Return the share of the pairs of values that are equal."""
     ordered = np.sort(values)
-    sizes = np.diff(np.flatnonzero(ordered[1:] != ordered[:-1]), prepend=-1, append=len(ordered) - 1)
+    sizes = np.diff(np.flatnonzero(are_new(ordered)), append=len(ordered))
     return float((sizes * (sizes - 1)).sum() / max(len(ordered) * (len(ordered) - 1), 1))

@@ -54,28 +54,27 @@ class Search(ABC):
         self.bits = bits
         self.k = check_distance(k)
 
-    @abstractmethod
     def search_many(self, queries: Codes, k: int) -> list[SearchResult]:
         """Find the fingerprints within ``k`` of each query."""
-
-    def search(self, query: int, k: int) -> SearchResult:
-        """Find the fingerprints within ``k`` of the query, a code given as an integer."""
-        return self.search_many(arrays.from_ints([query], self.bits), k)[0]
-
-    def _check(self, queries: Codes, k: int) -> None:
         check_codes(queries, self.bits)
         if check_distance(k) > self.k:
             raise SchemeError(
                 f"A search built for distances up to {self.k} cannot answer for {k}. Build it with k={k}."
             )
+        return self._results(queries, k)
+
+    @abstractmethod
+    def _results(self, queries: Codes, k: int) -> list[SearchResult]: ...
+
+    def search(self, query: int, k: int) -> SearchResult:
+        """Find the fingerprints within ``k`` of the query, a code given as an integer."""
+        return self.search_many(arrays.from_ints([query], self.bits), k)[0]
 
 
 class BruteForce(Search):
     """No index: all N fingerprints are candidates of every query."""
 
-    def search_many(self, queries: Codes, k: int) -> list[SearchResult]:
-        """Find the fingerprints within ``k`` of each query."""
-        self._check(queries, k)
+    def _results(self, queries: Codes, k: int) -> list[SearchResult]:
         return [self._search(query, k) for query in queries]
 
     def _search(self, query: Codes, k: int) -> SearchResult:
@@ -99,9 +98,7 @@ class BitPositions(Search):
             tuple(np.flatnonzero(column == value).astype(np.uint32) for value in (0, 1)) for column in columns
         ]
 
-    def search_many(self, queries: Codes, k: int) -> list[SearchResult]:
-        """Find the fingerprints within ``k`` of each query."""
-        self._check(queries, k)
+    def _results(self, queries: Codes, k: int) -> list[SearchResult]:
         return [self._search(query, k) for query in arrays.to_ints(queries)]
 
     def _search(self, query: int, k: int) -> SearchResult:
@@ -135,9 +132,7 @@ class Variants(Search):
             self._ids[code].append(row)
         self._masks = list(_masks(bits, k))
 
-    def search_many(self, queries: Codes, k: int) -> list[SearchResult]:
-        """Find the fingerprints within ``k`` of each query."""
-        self._check(queries, k)
+    def _results(self, queries: Codes, k: int) -> list[SearchResult]:
         masks = self._masks[: variant_count(self.bits, k)]
         return [self._search(query, masks) for query in arrays.to_ints(queries)]
 
@@ -165,9 +160,7 @@ class TableSearch(Search):
     def _min_tables(self, k: int) -> int:
         """Return the number of tables in which a fingerprint within ``k`` is sure to be met."""
 
-    def search_many(self, queries: Codes, k: int) -> list[SearchResult]:
-        """Find the fingerprints within ``k`` of each query."""
-        self._check(queries, k)
+    def _results(self, queries: Codes, k: int) -> list[SearchResult]:
         rows, ids, tables = self._index.sharing(self._keys(queries))
         postings = np.bincount(rows, tables, len(queries)).astype(np.int64)
         met = tables >= self._min_tables(k)

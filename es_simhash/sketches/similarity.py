@@ -18,13 +18,14 @@ Two documents without features, or without weight, have the similarity 1; one su
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 
+from es_simhash._core.arrays import are_new
 from es_simhash.errors import HashError, InputError, WeightError
 
 Hashes: TypeAlias = npt.NDArray[np.uint64]
@@ -50,16 +51,12 @@ def jaccard(a: Features, b: Features) -> float:
 
 def weighted_jaccard(a: Features, b: Features) -> float:
     """Return the share of the weight of all features that both documents have."""
-    v, w = _non_negative(*_aligned(a, b))
-    return _share(np.minimum(v, w), _total(np.maximum(v, w)))
+    return _shared(a, b, lambda v, w: _total(np.maximum(v, w)))
 
 
 def containment(a: Features, b: Features) -> float:
     """Return the share of the weight of ``a`` that ``b`` has as well: near 1 where ``a`` is a part of ``b``."""
-    v, w = _non_negative(*_aligned(a, b))
-    if v.any() != w.any():
-        return 0.0
-    return _share(np.minimum(v, w), _total(v))
+    return _shared(a, b, lambda v, w: _total(v))
 
 
 def overlap(a: Features, b: Features) -> float:
@@ -68,19 +65,13 @@ def overlap(a: Features, b: Features) -> float:
     With its idf as the weight of a feature in both documents this is the idf containment,
     Σ idf(A ∩ B) / min(Σ idf(A), Σ idf(B)).
     """
-    v, w = _non_negative(*_aligned(a, b))
-    if v.any() != w.any():
-        return 0.0
-    return _share(np.minimum(v, w), min(_total(v), _total(w)))
+    return _shared(a, b, lambda v, w: min(_total(v), _total(w)))
 
 
 def balanced(a: Features, b: Features) -> float:
     """Return the geometric mean of `weighted_jaccard` and `overlap`: texts that grew lose less than by the former."""
-    v, w = _non_negative(*_aligned(a, b))
-    if v.any() != w.any():
-        return 0.0
-    whole = math.sqrt(_total(np.maximum(v, w)) * min(_total(v), _total(w)))
-    return min(1.0, _share(np.minimum(v, w), whole))
+    found = _shared(a, b, lambda v, w: math.sqrt(_total(np.maximum(v, w)) * min(_total(v), _total(w))))
+    return min(1.0, found)
 
 
 def cosine(a: Features, b: Features) -> float:
@@ -94,8 +85,16 @@ def cosine(a: Features, b: Features) -> float:
     return float(min(1.0, max(-1.0, quotient)))
 
 
-def _share(shared: Vector, whole: float) -> float:
-    return _total(shared) / whole if whole else 1.0
+def _shared(a: Features, b: Features, whole_of: Callable[[Vector, Vector], float]) -> float:
+    """Return the weight that both documents have of every feature, as a share of the ``whole_of`` their weights."""
+    v, w = _aligned(a, b)
+    lowest = min(v.min(initial=0.0), w.min(initial=0.0))
+    if lowest < 0:
+        raise WeightError(f"A feature has the weight {lowest}. Give weights of 0 or more, or take the cosine.")
+    if v.any() != w.any():
+        return 0.0
+    whole = whole_of(v, w)
+    return _total(np.minimum(v, w)) / whole if whole else 1.0
 
 
 def _total(vector: Vector) -> float:
@@ -111,13 +110,6 @@ def _scaled(vector: Vector) -> Vector:
     _, exponent = np.frexp(np.abs(vector).max(initial=0.0))
     scaled: Vector = np.ldexp(vector, -exponent)
     return scaled
-
-
-def _non_negative(v: Vector, w: Vector) -> tuple[Vector, Vector]:
-    lowest = min(v.min(initial=0.0), w.min(initial=0.0))
-    if lowest < 0:
-        raise WeightError(f"A feature has the weight {lowest}. Give weights of 0 or more, or take the cosine.")
-    return v, w
 
 
 def _aligned(a: Features, b: Features) -> tuple[Vector, Vector]:
@@ -144,8 +136,7 @@ def _aligned_arrays(a: ArrayFeatures, b: ArrayFeatures) -> tuple[Vector, Vector]
     hashes = np.concatenate((hashes_a, hashes_b))
     order = hashes.argsort(kind="stable")  # merges the two sorted halves
     ordered = hashes[order]
-    is_new = np.ones(len(ordered), dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
+    is_new = are_new(ordered)
     places = np.empty(len(order), dtype=np.int64)
     places[order] = np.cumsum(is_new) - 1
     v, w = np.zeros((2, np.count_nonzero(is_new)))

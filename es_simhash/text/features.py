@@ -11,20 +11,14 @@ from functools import cached_property
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.arrays import Codes, distinct_numbers, offsets_from_counts, rows_of
+from es_simhash._core.arrays import Codes, Integers, distinct_numbers, offsets_from_counts, rows_of
 from es_simhash._core.json_codec import parse_json
 from es_simhash.errors import FormatError, InputError, TextError, WeightError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from es_simhash._core.arrays import Codes, Integers
-
 
 Weights: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
@@ -85,7 +79,7 @@ def distinct(features: FeatureBatch) -> FeatureBatch:
         hashes = _sorted_in_documents(features.hashes, features.offsets)
         positions = np.flatnonzero(_is_first(hashes, features.offsets))
         return FeatureBatch(hashes[positions], np.searchsorted(positions, features.offsets))
-    order = _order_in_documents(features)
+    order = np.lexsort((features.first_words, rows_of(features.offsets)))
     hashes = features.hashes[order]
     firsts = np.flatnonzero(_is_first(features.first_words[order], features.offsets))
     weights = features.weights
@@ -138,14 +132,9 @@ def _is_finite(weight: object) -> bool:
 
 def _sorted_in_documents(hashes: Codes, offsets: Integers) -> Codes:
     ordered = hashes.copy()
-    bounds = offsets.tolist()
-    for start, end in pairwise(bounds):
+    for start, end in pairwise(offsets.tolist()):
         ordered[start:end].sort()
     return ordered
-
-
-def _order_in_documents(features: FeatureBatch) -> Integers:
-    return np.lexsort((features.first_words, rows_of(features.offsets)))
 
 
 def _is_first(ordered: Codes, offsets: Integers) -> npt.NDArray[np.bool_]:
@@ -158,7 +147,6 @@ def _is_first(ordered: Codes, offsets: Integers) -> npt.NDArray[np.bool_]:
 
 # One byte a unit where all texts are ASCII, two otherwise.
 Units = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
-Offsets = npt.NDArray[np.int64]
 
 _LOW_SURROGATES = (0xDC00, 0xDFFF)
 
@@ -168,7 +156,7 @@ class TextBatch:
     """Texts one after the other; text ``i`` is ``units[offsets[i]:offsets[i + 1]]``."""
 
     units: Units
-    offsets: Offsets
+    offsets: Integers
 
     def __len__(self) -> int:
         """Return the number of texts."""
@@ -191,7 +179,7 @@ def check_texts(texts: Sequence[str]) -> None:
     encode(texts)
 
 
-def encode(texts: Sequence[str]) -> tuple[Units, Offsets]:
+def encode(texts: Sequence[str]) -> tuple[Units, Integers]:
     """Return the UTF-16 units of ``texts`` one after the other, and the offsets at which each begins and ends."""
     joined = join(texts)
     if joined.isascii():
@@ -222,7 +210,7 @@ def strip(texts: Sequence[str]) -> list[str]:
         raise _not_a_string(texts) from None
 
 
-def offsets_of(items: Sequence[Sized]) -> Offsets:
+def offsets_of(items: Sequence[Sized]) -> Integers:
     """Return where each of ``items`` begins and ends when they stand one after the other."""
     return offsets_from_counts(np.fromiter(map(len, items), dtype=np.int64, count=len(items)))
 
@@ -287,16 +275,7 @@ class IdfTable:
 
         Features in fewer than ``min_documents`` documents are left out: they weigh as much as unseen ones.
         """
-        documents, hashes, counts = 0, np.empty(0, np.uint64), np.empty(0, np.int64)
-        waiting: list[npt.NDArray[np.uint64]] = []
-        for batch in batches:
-            documents += len(batch)
-            waiting.append(distinct(FeatureBatch(batch.first_words, batch.offsets)).hashes)
-            # Merge once as much is waiting as is merged already, so that there are few merges.
-            if sum(map(len, waiting)) > max(len(hashes), _MERGED_AT_LEAST):
-                hashes, counts = _add_counts(hashes, counts, waiting)
-                waiting = []
-        hashes, counts = _add_counts(hashes, counts, waiting)
+        documents, _, hashes, counts = counted_documents(batches)
         if not documents:
             raise InputError("An idf table cannot be learnt from no document. Give it at least a few hundred texts.")
         kept = counts >= min_documents
@@ -305,6 +284,11 @@ class IdfTable:
         by_level = np.array([_weight(documents, level) for level in levels.tolist()], dtype=np.uint32)
         weights = by_level[np.searchsorted(levels, frequencies)]
         return cls(documents, hashes[kept], weights, _weight(documents, 0))
+
+    @property
+    def columns(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32], int]:
+        """The hashes of features, their weights, and the weight of all others."""
+        return self.hashes, self.weights, self.unseen
 
     @cached_property
     def name(self) -> str:
@@ -374,25 +358,30 @@ def _weight(documents: int, frequency: int) -> int:
     return round(UNIT * (math.log((documents + 1) / (frequency + 1)) + 1))
 
 
-def _add_counts(
-    hashes: npt.NDArray[np.uint64], counts: npt.NDArray[np.int64], seen: Sequence[npt.NDArray[np.uint64]]
-) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
+def counted_documents(batches: Iterable[FeatureBatch]) -> tuple[int, int, Codes, Integers]:
+    """Count documents, those with features, and those that have each feature, in ascending order of the features."""
+    documents = filled = 0
+    hashes, counts, waiting = np.empty(0, np.uint64), np.empty(0, np.int64), list[Codes]()
+    for batch in batches:
+        documents += len(batch)
+        filled += int(np.count_nonzero(np.diff(batch.offsets)))
+        waiting.append(distinct(FeatureBatch(batch.first_words, batch.offsets)).hashes)
+        # Merge once as much is waiting as is merged already, so that there are few merges.
+        if sum(map(len, waiting)) > max(len(hashes), _MERGED_AT_LEAST):
+            hashes, counts = _add_counts(hashes, counts, waiting)
+            waiting = []
+    return documents, filled, *_add_counts(hashes, counts, waiting)
+
+
+def _add_counts(hashes: Codes, counts: Integers, seen: Sequence[Codes]) -> tuple[Codes, Integers]:
     """Add one to the count of a hash for each time that it was seen."""
-    ordered = np.sort(np.concatenate((hashes[:0], *seen)))
-    firsts = _firsts(ordered)
-    new, new_counts = ordered[firsts], np.diff(firsts, append=len(ordered))
-    if not len(hashes):
-        return new, new_counts
-    together = np.concatenate((hashes, new))
+    together = np.concatenate((hashes, *seen))
     order = np.argsort(together, kind="stable")
     ordered = together[order]
-    firsts = _firsts(ordered)
-    return ordered[firsts], np.add.reduceat(np.concatenate((counts, new_counts))[order], firsts)
-
-
-def _firsts(ordered: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-    """Return where equal ones of sorted hashes begin."""
-    return np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])
+    firsts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])
+    ones = np.ones(len(together) - len(counts), dtype=np.int64)
+    sums = np.concatenate((counts, ones))[order]
+    return ordered[firsts], np.add.reduceat(sums, firsts) if len(firsts) else sums
 
 
 _COMMENT = "#"

@@ -13,9 +13,9 @@ from typing import Literal, TypeAlias, cast, get_args
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.arrays import distinct_sorted, spread
+from es_simhash._core.arrays import Integers, distinct_sorted, spread
 from es_simhash.errors import MissingExtraError, SchemeError
-from es_simhash.text.features import Offsets, TextBatch, Units, encode, is_continuation, join, offsets_of, strip
+from es_simhash.text.features import TextBatch, Units, encode, is_continuation, join, offsets_of, strip
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ def _map_units(texts: Sequence[str], unit_map: _UnitMap) -> TextBatch:
     return _fold_segments(units, TextBatch(mapped, offsets), firsts[segments], firsts[segments + 1], unit_map)
 
 
-def _fold_segments(units: Units, mapped: TextBatch, begin: Offsets, end: Offsets, unit_map: _UnitMap) -> TextBatch:
+def _fold_segments(units: Units, mapped: TextBatch, begin: Integers, end: Integers, unit_map: _UnitMap) -> TextBatch:
     """Return the batch with the segments of ``units`` in the place of what they were ``mapped`` to."""
     distinct, which = _distinct(units, begin, end)
     folded, bounds = encode([unit_map.fold_segment(each) for each in distinct])
@@ -207,7 +207,7 @@ def _fold_segments(units: Units, mapped: TextBatch, begin: Offsets, end: Offsets
     return TextBatch(result, mapped.offsets + moved[mapped.offsets])
 
 
-def _distinct(units: Units, begin: Offsets, end: Offsets) -> tuple[list[str], Offsets]:
+def _distinct(units: Units, begin: Integers, end: Integers) -> tuple[list[str], Integers]:
     """Return the distinct segments, and which of them each one is; long ones count again each time."""
     sizes, data = end - begin, units.astype("<u2").tobytes()
     is_short = sizes <= _SHORT
@@ -224,7 +224,7 @@ def _distinct(units: Units, begin: Offsets, end: Offsets) -> tuple[list[str], Of
     return distinct, which
 
 
-def _unique(keys: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.uint64], Offsets]:
+def _unique(keys: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.uint64], Integers]:
     """Return what `numpy.unique` does, with the inverse, in half of its time."""
     order = np.argsort(keys)
     ordered = keys[order]
@@ -245,7 +245,7 @@ def _collapse_spaces(batch: TextBatch) -> TextBatch:
     return _without(batch, last[batch.units[last] == ord(_SPACE)])
 
 
-def _without(batch: TextBatch, positions: Offsets) -> TextBatch:
+def _without(batch: TextBatch, positions: Integers) -> TextBatch:
     """Return the texts without the units at these positions."""
     if not len(positions):
         return batch

@@ -20,15 +20,15 @@ from es_simhash.errors import (
     SchemeMismatchError,
     TextError,
 )
-from es_simhash.plans import candidates
-from es_simhash.plans.candidates import ServerFilter
+from es_simhash.plans import find
+from es_simhash.plans.find import ServerFilter
 from es_simhash.plans.operations import Action, Bulk, Count, CreateIndex, GetDocuments, GetMappings, Refresh
 from es_simhash.scheme.notes import HOME
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.scope import Policy, Scope
 from es_simhash.scheme.settings import Layout, MinHash, SimHash
-from es_simhash.scheme.verdict.builtin import builtin
+from es_simhash.scheme.verdict.rarity import builtin
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
 from es_simhash.text.tokens.kinds import Words
@@ -368,7 +368,7 @@ class IndexSuite(IndexBase):
         for distance in (0, 3, 5):
             found = [filled.find(id="0", distance=distance)]
             for who in (ServerFilter.ALWAYS, ServerFilter.NEVER):
-                monkeypatch.setattr(candidates, "server_filter", lambda *_, who=who: who)
+                monkeypatch.setattr(find, "server_filter", lambda *_, who=who: who)
                 found.append(here := filled.find(id="0", distance=distance))
             monkeypatch.undo()
             assert all(each.matches == here.matches for each in found)

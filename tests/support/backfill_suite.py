@@ -10,7 +10,7 @@ from es_simhash._core.json_codec import Json
 from es_simhash.documents.rejected import Rejected
 from es_simhash.errors import InputError, MappingError, MissingError
 from es_simhash.live.backfill.options import BackfillOptions
-from es_simhash.live.sweep.progress import Progress
+from es_simhash.live.sweep.writing import Progress
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, GetDocuments
 from es_simhash.scheme.own_fields import DEFERRED
 from tests.conformance.index_base import IndexBase

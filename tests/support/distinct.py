@@ -16,7 +16,7 @@ from es_simhash.plans.distinct.pages import DistinctPage
 from es_simhash.plans.operations import Action, Bulk, Search
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.verdict.builtin import builtin
+from es_simhash.scheme.verdict.rarity import builtin
 from es_simhash.scheme.verdict.rule import are_near, clauses
 from es_simhash.scheme.verdict.verifier import Verifier
 from tests.support.corpus import corpus, edited

@@ -24,7 +24,7 @@ from es_simhash._core.json_codec import Json
 from es_simhash.groups.pairs import candidates, document_links, fingerprint_store
 from es_simhash.groups.pairs.compare import Comparison
 from es_simhash.groups.pairs.document_links import link
-from es_simhash.groups.pairs.fingerprint_store import READ, Condensed, FingerprintStore
+from es_simhash.groups.pairs.fingerprint_store import Condensed, FingerprintStore
 from es_simhash.groups.pairs.spool import KeptStages, Spools, Stages
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import MinHash
@@ -59,11 +59,8 @@ def linked(found: Condensed, criteria: Criteria, memory: int, stages: Stages | N
     with Spools(memory // 32, stages=stages) as spools:
         settings = SCHEME if criteria.distance is not None else replace(SCHEME, simhash=None)
         store = FingerprintStore(settings, spools)
-        if not store.is_kept:
-            store.add(found if settings.simhash else replace(found, simhashes=None))
+        store.add(found if settings.simhash else replace(found, simhashes=None))
         store.complete()
-        if not store.is_kept:
-            spools.stages.end(READ, {})
 
         def exact(first: Integers, second: Integers, least: Any) -> PairMeasures:
             same: Any = (found.values[first] == found.values[second]).mean(axis=1)  # type: ignore[index]

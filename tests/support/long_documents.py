@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from es_simhash import Index, Passages, Scheme
 from es_simhash._core.json_codec import Json
-from es_simhash.cli.jobs.sample import sample_of_index
+from es_simhash.cli.jobs.labelled_documents import sample_of_index
 from tests.support.reading import never
 
 FIELDS = ["body"]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from es_simhash.documents.files import FileDocument, read_documents
-from es_simhash.documents.files.compression import zstd
+from es_simhash.documents.files.formats import zstd
 from es_simhash.documents.rejected import Rejected
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from es_simhash._core.json_codec import Json
-from es_simhash.cli.options.places import is_server
+from es_simhash.cli.options.setting_origins import is_server
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import Engine
@@ -67,7 +67,7 @@ def test_what_is_not_ours_is_named(value: Json, named: str) -> None:
     found = foreign_in(DOCUMENTS, {**TEXT, **value})
     assert found
     assert found.startswith(f"has {named}")
-    assert found.endswith("where the fields belong, in the object 'dedup'")
+    assert "where the fields belong, in the object 'dedup'. Name" in found
 
 
 @pytest.mark.parametrize(

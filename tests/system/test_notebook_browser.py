@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from es_simhash._core.notebook import in_notebook
+from es_simhash._core.html import in_notebook
 from es_simhash._core.rows import Shown
 from es_simhash.scheme.rerank import Match, Matches
 from tests.support.browser import Browser, started

@@ -10,23 +10,30 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash._core.environment import STATE_HOME
-from es_simhash._core.humanize import counted
+from es_simhash._core.humanize import counted, counted_parts, lasting, rounded
 from es_simhash.cli.options.connection import JOB, EngineVerb
-from es_simhash.cli.options.index import filter_option, index_argument, index_options, wanted_documents
-from es_simhash.cli.options.places import is_server
-from es_simhash.cli.options.run import accept_option, part_option, run_options
+from es_simhash.cli.options.index import (
+    accept_option,
+    filter_option,
+    index_argument,
+    index_options,
+    part_option,
+    run_options,
+    wanted_documents,
+)
+from es_simhash.cli.options.setting_origins import is_server
 from es_simhash.cli.options.target import Target
-from es_simhash.cli.show.backfill import BackfillOutput
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, after, saying_if_interrupted
 from es_simhash.cli.show.output import Output
+from es_simhash.cli.show.progress import show_findings, show_learnt, show_parts, showing_progress, warn_of_left_out
 
 if TYPE_CHECKING:
     from es_simhash.documents.documents import Documents
-    from es_simhash.engines.base import Engine
     from es_simhash.index import Index
     from es_simhash.live.backfill.options import BackfillOptions
-    from es_simhash.live.backfill.totals_file import TotalsFile
+    from es_simhash.live.backfill.run import TotalsFile, Trial
     from es_simhash.live.sweep.reading import Survey
+    from es_simhash.live.sweep.writing import Progress
 
 
 @click.command(name="backfill", cls=EngineVerb, more=JOB)
@@ -35,14 +42,21 @@ if TYPE_CHECKING:
 @click.option("--since", metavar="FIELD:TIME", help="Only documents with this date or a later one.")
 @click.option("--refresh-stale", is_flag=True, help="Also update the fingerprints of texts that have changed.")
 @part_option("Process only part I of N, so that N machines share the work.")
-@click.option("--no-refresh", is_flag=True, help="Turn the index's refreshes off during the run.")
-@click.option("--no-replicas", is_flag=True, help="Drop replicas during the run: faster, but with a single copy.")
+@click.option("--no-refresh", "without_refresh", is_flag=True, help="Turn the index's refreshes off during the run.")
+@click.option(
+    "--no-replicas",
+    "without_replicas",
+    is_flag=True,
+    help="Drop replicas during the run: faster, but with a single copy.",
+)
 @run_options
 @accept_option
 @index_options
 def command(
     index: str,
     known: dict[str, Any],
+    since: str | None,
+    shard: tuple[int, int] | None,
     rejects: str,
     dry_run: bool,
     target: Target,
@@ -62,31 +76,39 @@ def command(
     """
     from es_simhash.documents.files import RejectFile
     from es_simhash.index import Index
+    from es_simhash.live.backfill.options import BackfillOptions
     from es_simhash.live.backfill.run import Backfill
 
-    options = _options(given)
+    options = BackfillOptions(**given, since=None if since is None else _since(since), shard=shard or (0, 1))
     with target.opened(output) as engine, RejectFile(rejects) as rejected:
         documents = wanted_documents(engine, index, known)
-        report = BackfillOutput(output, _totals_file(target, index, documents, options))
+        totals = _totals_file(target, index, documents, options)
         backfill = Backfill(engine, index, documents, options, brings_fields=bool(known["fields"]))
-        report.begin(backfill.survey, backfill.trial() if dry_run else None, dry_run)
+        _show_plan(output, backfill.survey, totals, backfill.trial() if dry_run else None, dry_run)
         if dry_run:
             return SOME_FAILED if backfill.survey.left_out else FINE
         backfill.survey.check()
         if known["fields"]:
-            _add_fields(engine, backfill.survey, known)
-        with (
-            report.showing_progress(backfill.progress.total) as show,
-            saying_if_interrupted(lambda: f"{report.so_far(backfill.progress)}. Run the command again for the rest."),
-        ):
+            for part in backfill.survey.parts:
+                Index(part.index, engine, **known).init()
+
+        def done(written: int) -> str:
+            return f"{counted(written, 'document')} of {index} fingerprinted"
+
+        with showing_progress(output, "Backfilling", backfill.progress, done, _more) as show:
+
+            def on_progress(progress: Progress) -> None:
+                totals.update(progress)
+                show(progress)
+
             try:
-                progress = backfill.run(show, rejected)
+                progress = backfill.run(on_progress, rejected)
             finally:
                 if not backfill.is_set_back:
                     output.warn(
                         f"The settings of {index} may not be restored. Run the command again: it restores them first."
                     )
-        report.end(progress, rejects)
+        _show(output, progress, totals, rejects)
         _group(output, Index(index, engine, prefix=known["prefix"]), options.patience)
     output.rejected(rejected.count, rejects)
     if progress.written:
@@ -96,17 +118,9 @@ def command(
     return after(rejected.count, rejected.may_pass)
 
 
-def _add_fields(engine: Engine, survey: Survey, known: dict[str, Any]) -> None:
-    """Add the fields to the indices that can be processed."""
-    from es_simhash.index import Index
-
-    for part in survey.parts:
-        Index(part.index, engine, **known).init()
-
-
 def _group(output: Output, index: Index, patience: float) -> None:
     """Group what has no group, where the policy of the index says so."""
-    from es_simhash.groups.of_index.run import reconcile
+    from es_simhash.groups.of_index.writing import reconcile
 
     with saying_if_interrupted(
         lambda: f"Some documents are not grouped yet. Run: es-simhash group {index.name} --incremental --write."
@@ -114,24 +128,6 @@ def _group(output: Output, index: Index, patience: float) -> None:
         written = reconcile(index.engine, index.name, index.documents, patience)
     if written is not None:
         output.note(f"{counted(written.written, 'document')} grouped.")
-
-
-def _options(given: dict[str, Any]) -> BackfillOptions:
-    from es_simhash.live.backfill.options import BackfillOptions
-
-    since = given["since"]
-    return BackfillOptions(
-        filter=given["filter"],
-        since=None if since is None else _since(since),
-        refresh_stale=given["refresh_stale"],
-        parallel=given["parallel"],
-        shard=given["shard"] or (0, 1),
-        max_rate=given["max_rate"],
-        patience=given["patience"],
-        without_refresh=given["no_refresh"],
-        without_replicas=given["no_replicas"],
-        accept=frozenset(given["accept"]),
-    )
 
 
 def _since(text: str) -> tuple[str, str]:
@@ -143,10 +139,75 @@ def _since(text: str) -> tuple[str, str]:
 
 def _totals_file(target: Target, index: str, documents: Documents, options: BackfillOptions) -> TotalsFile:
     """Open the totals of the backfill with these aims, under the user's state directory."""
-    from es_simhash.live.backfill.totals_file import TotalsFile
+    from es_simhash.live.backfill.run import TotalsFile
 
     place = target.place if is_server(target.place) else str(Path(target.place).resolve())
     aims = (place, index, documents.prefix, documents.scheme.id, options.filter, options.since, options.shard)
     name = hashlib.sha256(repr(aims).encode()).hexdigest()[:16]
     state = os.environ.get(STATE_HOME) or Path.home() / ".local" / "state"
     return TotalsFile(Path(state) / "es-simhash" / "backfill" / f"{name}.json", repr(aims))
+
+
+# ---- what is shown
+
+
+def _show_plan(output: Output, survey: Survey, totals: TotalsFile, trial: Trial | None, dry_run: bool) -> None:
+    """Print the doctor's findings, the indices, the number of documents to process in each, and a trial of some.
+
+    With ``dry_run``, --quiet does not hide them.
+    """
+    show_findings(output, survey.findings)
+    output.result({"event": "plan"}, survey, {"run": totals.before.runs, "trial": trial})
+    if dry_run or not output.quiet:
+        show_parts(output, survey.parts)
+    if trial:
+        output.line(
+            f"Reading and fingerprinting takes about {lasting(trial.seconds)}, at "
+            f"{rounded(trial.documents_per_second)} documents/s, measured on "
+            f"{counted(trial.documents, 'document')}. Writing takes additional time."
+        )
+    before = totals.before
+    if before.written:
+        output.note(
+            f"Run {before.runs}: {counted(before.written, 'document')} fingerprinted earlier, "
+            f"in {before.seconds:,.0f} s."
+        )
+
+
+def _show(output: Output, progress: Progress, totals: TotalsFile, rejects: str) -> None:
+    """Print the result; keep the totals unless everything is done."""
+    output.result({"event": "done"}, progress, {"rejects": rejects, "all_runs": totals.totals(progress)})
+    output.report(f"{progress.index}: {_summary(progress)}.")
+    output.detail(f"It took {progress.seconds:,.1f} s.")
+    if progress.resent:
+        resent = counted(progress.resent, "document was", "documents were")
+        output.detail(f"{resent} sent twice, because a reply was lost; the second request changed nothing.")
+    show_learnt(output, progress.learnt)
+    warn_of_left_out(output, progress)
+    if progress.unsettled:
+        output.warn(
+            f"Texts keep changing: {counted(progress.unsettled, 'change')} came after the last pass. Run the "
+            "command again when the writers have stopped, or let them write fingerprints."
+        )
+    if progress.rejected or progress.left_out or progress.unsettled:
+        totals.write(progress)
+    else:
+        totals.remove()
+
+
+def _summary(progress: Progress) -> str:
+    """Describe what became of the documents; what did not happen is left out."""
+    counts = {
+        "fingerprinted": progress.written,
+        "already up to date": progress.current,
+        "deleted during the run": progress.gone,
+        "rejected": progress.rejected,
+        "written again after concurrent changes": progress.conflicts,
+    }
+    return counted_parts(counts) or "all documents have fingerprints"
+
+
+def _more(progress: Progress) -> str:
+    """Return the throughput of a run under way, and how many writes met concurrent changes."""
+    conflicts = f", {counted(progress.conflicts, 'conflict')}" if progress.conflicts else ""
+    return f", {progress.megabytes_per_second:.1f} MB/s{conflicts}"

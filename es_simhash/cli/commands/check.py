@@ -54,7 +54,6 @@ def command(
     from es_simhash.cli.jobs.file_ids import DistinctIds
     from es_simhash.cli.jobs.load import Loader, make_visible
     from es_simhash.documents.sources import WithoutText
-    from es_simhash.index import Index
     from es_simhash.plans.find_options import MOST_CANDIDATES
     from es_simhash.plans.operations import Count
 
@@ -69,10 +68,9 @@ def command(
                 f"{counted(done, 'document was', 'documents were') if done else 'Nothing was'} written to {index}."
             )
         ),
-        target.opened(output) as engine,
+        target.index(output, index, prefix=prefix) as opened,
         files.opened(output, "Checking") as (found, rejects, advance),
     ):
-        opened = Index(index, engine, prefix=prefix)
         warn_of_indices_without_fields(output, opened)
         if write:
             opened.add([])  # raises, before anything is read, if nothing can be written there
@@ -92,7 +90,7 @@ def command(
                 if write and not _is_refused(document, checked, ids, rejects):
                     kept.append(document)
             advance(total, rejects.count)
-        is_empty = new and new == total and not engine.perform(Count(index, {"match_all": {}}))
+        is_empty = new and new == total and not opened.engine.perform(Count(index, {"match_all": {}}))
         if write:
             # Those written before the others are checked would be found twice: in the index, and earlier in the files.
 

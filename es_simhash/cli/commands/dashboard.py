@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
+from es_simhash._core.urls import credentials
 from es_simhash.cli.options.connection import ConnectionVerb
 from es_simhash.cli.options.index import index_argument
-from es_simhash.cli.options.kibana import KibanaTarget, kibana_options
-from es_simhash.cli.options.places import is_server
-from es_simhash.cli.options.target import Target
+from es_simhash.cli.options.setting_origins import Given, Server, is_server
+from es_simhash.cli.options.target import Target, target_of, target_with
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.cli.reports.dashboards.importing import Importer
+    from es_simhash.cli.reports.dashboards.kibana import Kibana
     from es_simhash.cli.reports.dashboards.subject import UI, Subject
 
 
@@ -34,7 +36,11 @@ if TYPE_CHECKING:
 )
 @click.option("--output", "-o", "file", type=click.Path(dir_okay=False), help="Write the saved objects to this file.")
 @click.option("--import", "is_import", is_flag=True, help="Import the saved objects into the Kibana at --kibana-url.")
-@kibana_options
+@click.option(
+    "--kibana-url",
+    metavar="URL",
+    help="URL of Kibana or OpenSearch Dashboards, or of any page in the space or tenant.",
+)
 def command(
     index: str,
     prefix: str,
@@ -44,8 +50,8 @@ def command(
     ui: UI | None,
     file: str | None,
     is_import: bool,
-    target: Target | None,
-    kibana: KibanaTarget | None,
+    kibana_url: str | None,
+    connection: Given,
     output: Output,
 ) -> None:
     """Create a dashboard about the groups stored on the documents of INDEX (see: es-simhash group --write).
@@ -57,20 +63,30 @@ def command(
 
     Example: es-simhash dashboard articles --date published --breakdown site --import --kibana-url http://localhost:5601
     """
+    from es_simhash.cli.reports.dashboards.kibana import Kibana
     from es_simhash.cli.reports.dashboards.saved_objects import ndjson, saved_objects
     from es_simhash.cli.reports.dashboards.subject import TITLES, Subject
+    from es_simhash.documents.files import whole_file
 
+    kibana, server, target = None, None, None
+    if kibana_url is None:
+        target = target_of(connection, os.environ)
+    else:
+        kibana = Kibana.at(kibana_url)
+        named = Server.with_login(kibana.address, *(credentials(kibana_url) or (None, None)))
+        target, server = target_with(named, "--kibana-url", connection, os.environ)
     if is_import and not kibana:
         raise click.UsageError("--import needs --kibana-url. Add it, or drop --import.")
     if kibana and not (is_import or file):
         raise click.UsageError("--kibana-url needs --import, or --output for a file. Add one of them.")
-    subject = Subject(index, prefix, date_field, by_field, fields, space=kibana.kibana.space if kibana else None)
+    subject = Subject(index, prefix, date_field, by_field, fields, space=kibana.space if kibana else None)
     found = _looked_up(subject, target, output)
-    importer = _importer(kibana, output) if kibana and is_import else None
+    importer = _importer(kibana, server, output) if kibana and server and is_import else None
     chosen = ui or (importer.ui() if importer else None) or found.ui
     objects = saved_objects(replace(found, ui=chosen))
     if file:
-        _write(file, ndjson(objects))
+        with whole_file(file) as out:
+            out.write(ndjson(objects))
         title = TITLES[chosen]
         output.note(f"{len(objects)} saved objects are in {file}. {title} imports it under Saved Objects.")
     page = importer.run(objects) if importer else None
@@ -98,16 +114,16 @@ def _looked_up(subject: Subject, target: Target | None, output: Output) -> Subje
     return found.subject
 
 
-def _write(file: str, text: str) -> None:
-    from es_simhash.documents.files import whole_file
-
-    with whole_file(file) as out:
-        out.write(text)
-
-
-def _importer(target: KibanaTarget, output: Output) -> Importer:
-    """Announce the UI; return what imports into it, which asks for a password once."""
+def _importer(kibana: Kibana, server: Target, output: Output) -> Importer:
+    """Announce the UI; return what imports into it; ask for a password that was not given."""
     from es_simhash.cli.reports.dashboards.importing import Importer
 
-    target.server.announce(output)
-    return Importer(target.kibana, **target.import_options())
+    server.announce(output)
+    login, tls = server.login, server.tls
+    options = login.options() if login else {}
+    if login and "headers" not in options:
+        raise click.UsageError(
+            f"Kibana does not accept a login with {login.source}. Write the saved objects to a file with --output, "
+            "and import that by hand."
+        )
+    return Importer(kibana, options.get("headers") or {}, tls.get("ca_certs"), tls.get("verify_certs") is False)

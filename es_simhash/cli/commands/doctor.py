@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -35,11 +34,9 @@ def command(index: str, known: dict[str, Any], target: Target, output: Output) -
 
     Example: es-simhash doctor articles --field title --field body
     """
-    from es_simhash.index import Index
-
-    with target.opened(output) as engine:
-        findings = sorted(Index(index, engine, **known).doctor(), key=lambda each: _LEVELS.index(each.level))
-        command = _next_command(engine, index, known)
+    with target.index(output, index, **known) as opened:
+        findings = sorted(opened.doctor(), key=lambda each: _LEVELS.index(each.level))
+        command = _next_command(opened.engine, index, known)
     _show(output, findings)
     stops = [each.code for each in findings if each.level == "stop"]
     if stops:
@@ -49,7 +46,10 @@ def command(index: str, known: dict[str, Any], target: Target, output: Output) -
         output.report("Ready for a backfill.")
     # Without fields that are named, the command names those that there are.
     is_done_by_command = set(stops) <= {"no-fields"}
-    output.note(f"Next: {command}" if is_done_by_command else "Next: do what the table says, and run doctor again.")
+    if is_done_by_command:
+        output.next_step(*command)
+    else:
+        output.note("Next: do what the table says, and run doctor again.")
     return SOME_FAILED if stops else FINE
 
 
@@ -67,8 +67,8 @@ def _show(output: Output, findings: Sequence[Finding]) -> None:
         output.report(f"{counted(fine, 'check')} passed; --verbose lists {'it' if fine == 1 else 'them'}.")
 
 
-def _next_command(engine: Engine, index: str, known: dict[str, Any]) -> str:
-    """Return the command to run if nothing else stops it: a backfill, once the text fields are known."""
+def _next_command(engine: Engine, index: str, known: dict[str, Any]) -> list[str]:
+    """Return the verb to run if nothing else stops it: a backfill, once the text fields are known."""
     from es_simhash.engines.base import run
     from es_simhash.plans.text_fields import readable, text_fields
     from es_simhash.scheme.mapping import DEFAULT_PREFIX, entries
@@ -83,4 +83,4 @@ def _next_command(engine: Engine, index: str, known: dict[str, Any]) -> str:
     given = [("--field", each) for each in fields]
     given += [(name, each) for name, each in (("--scheme", scheme), ("--prefix", prefix)) if each]
     verb = "backfill" if known["fields"] or has_fields else "doctor"
-    return shlex.join(["es-simhash", verb, index, *(part for option in given for part in option)])
+    return [verb, index, *(part for option in given for part in option)]

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from es_simhash._core.humanize import counted
+from es_simhash._core.humanize import counted, counted_parts
+from es_simhash._core.rows import json_record
 from es_simhash.cli.options.connection import JOB, EngineVerb
 from es_simhash.cli.options.files import output_file, text_file_option, text_in
-from es_simhash.cli.options.index import index_argument
-from es_simhash.cli.options.scope import scope_value_option
+from es_simhash.cli.options.index import index_argument, scope_value_option
 from es_simhash.cli.options.target import Target
-from es_simhash.cli.show.erased import show_copies, show_erased, write_list, write_report
 from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
 from es_simhash.cli.show.output import Output
 from es_simhash.live.telemetry.metrics import counts_of
@@ -22,6 +21,9 @@ if TYPE_CHECKING:
     from es_simhash.index import Index
     from es_simhash.live.erase.copies import Copies, Erased
 
+# Characters of a text that a table shows.
+_SHOWN = 60
+_COLUMNS = ["index", "id", "kind", "similarity", "contained", "fingerprint", "text"]
 _SHARE = click.FloatRange(0, 1, min_open=True)
 
 
@@ -31,12 +33,11 @@ _SHARE = click.FloatRange(0, 1, min_open=True)
 @click.option("--text", "texts", multiple=True, help="Text to erase, of an already deleted document; repeatable.")
 @text_file_option
 @scope_value_option
-@click.option("--similarity", type=_SHARE, default=0.5, show_default=True, help="Minimum Jaccard similarity of a copy.")
+@click.option("--similarity", type=_SHARE, default=0.5, help="Minimum Jaccard similarity of a copy.")
 @click.option(
     "--containment",
     type=_SHARE,
     default=0.9,
-    show_default=True,
     help="Or minimum share of one text that is in the other.",
 )
 @click.option("--scan", is_flag=True, help="Compare every document of the index, not only those that searches find.")
@@ -69,7 +70,7 @@ def command(
 
     Example: es-simhash erase articles --id 42 --output copies.jsonl
     """
-    from es_simhash.index import Index
+    from es_simhash.documents.files import whole_file
 
     if sum((list_file is not None, confirmed is not None, yes)) > 1:
         raise click.UsageError("Give one of --output, --confirmed and --yes.")
@@ -77,14 +78,14 @@ def command(
         texts = (*texts, text_in(file))
     if not ids and not texts:
         raise click.UsageError("Name what to erase by --id, --text or --file.")
-    with target.opened(output) as engine:
-        opened = Index(index, engine, prefix=prefix)
+    with target.index(output, index, prefix=prefix) as opened:
         copies = opened.copies(ids, texts=texts, **given)
         if confirmed is not None:
             copies = copies.confirmed_by(text_in(confirmed).split("\n"))
-        show_copies(output, copies)
+        _show_copies(output, copies)
         if list_file is not None:
-            write_list(copies, list_file)
+            with whole_file(list_file) as out:
+                out.writelines(copies.to_lines())
             output.note(f"Nothing was deleted. Edit {list_file}, and give it to --confirmed.")
             return FINE
         if not copies and copies.incomplete:
@@ -92,7 +93,7 @@ def command(
         if not (yes or confirmed or (copies and _is_confirmed(output, copies))):
             return FINE
         erased = _erase(output, opened, copies, yes, report_file)
-    show_erased(output, erased, report_file)
+    _show_erased(output, erased, report_file)
     return FINE if erased.is_complete else SOME_FAILED
 
 
@@ -108,6 +109,8 @@ def _is_confirmed(output: Output, copies: Copies) -> bool:
 
 def _erase(output: Output, index: Index, copies: Copies, everything: bool, report_file: str | None) -> Erased:
     """Erase, and write the report however it ends."""
+    from es_simhash.documents.files import whole_file
+
     so_far: Erased | None = None
 
     def on_progress(erased: Erased) -> None:
@@ -124,4 +127,56 @@ def _erase(output: Output, index: Index, copies: Copies, everything: bool, repor
             return index.erase(copies, everything=everything, on_progress=on_progress)
     finally:
         if so_far is not None and report_file is not None:
-            write_report(so_far, report_file)
+            with whole_file(report_file) as out:
+                out.write(json_record(so_far) if report_file.endswith(".json") else so_far.to_text())
+
+
+# ---- what is shown
+
+
+def _show_copies(output: Output, copies: Copies) -> None:
+    """Print the copies, for a review."""
+    output.result({"event": "found"}, copies)
+    if copies:
+        rows = [
+            [copy.index, copy.id, copy.kind, copy.similarity, copy.containment, copy.fingerprint, copy.text[:_SHOWN]]
+            for copy in copies
+        ]
+        output.table(_COLUMNS, rows)
+    else:
+        output.line("No copies to erase.")
+    _warn_of_missed(output, copies.incomplete)
+
+
+def _show_erased(output: Output, erased: Erased, report_file: str | None) -> None:
+    """Print what was deleted and what was left."""
+    output.result({"event": "done"}, erased)
+    left = [each for each in erased.left if each.reason != "dropped"]
+    counts = {
+        "deleted": len(erased.deleted),
+        "not deleted": len(left),
+        "kept at your request": len(erased.left) - len(left),
+        "already gone": erased.gone,
+    }
+    output.report(f"{erased.index}: {counted_parts(counts) or 'no documents'}.")
+    for deleted in erased.deleted:
+        if deleted.appeared:
+            output.note(f"Also deleted, added or changed during the run: {deleted.copy.id!r} in {deleted.copy.index}.")
+    for each in left:
+        detail = f" ({each.detail})" if each.detail else ""
+        output.warn(f"Not deleted: {each.copy.id!r} in {each.copy.index}: {each.reason}{detail}.")
+    if left:
+        output.warn("Some copies may remain. Check them, stop their writers, and run the command again.")
+    _warn_of_missed(output, erased.incomplete)
+    if report_file is not None:
+        output.note(f"{report_file} has the report on {counted(erased.rounds, 'round')}.")
+    if erased.deleted:
+        output.note(
+            "The index's files keep the deleted texts until segments are merged, and snapshots keep them, too. "
+            "docs/how-to/erase.md shows how to remove them."
+        )
+
+
+def _warn_of_missed(output: Output, incomplete: list[str] | tuple[str, ...]) -> None:
+    for where in incomplete:
+        output.warn(f"Some copies may not have been found: {where}.")

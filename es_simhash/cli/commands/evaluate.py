@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from es_simhash._core.environment import PATIENCE
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import output_file, rarity_option
 from es_simhash.cli.options.index import (
+    Source,
     estimate_option,
     near_options,
     scheme_or_default,
+    scope_options,
+    source_options,
     warn_of_indices_without_fields,
 )
-from es_simhash.cli.options.scope import scope_options
-from es_simhash.cli.options.source import Source, source_options
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.evaluation import show
 from es_simhash.cli.show.exits import after
@@ -65,6 +65,7 @@ def command(
     Example: es-simhash evaluate news.jsonl --labels clusters.jsonl --report quality.html
     """
     from es_simhash._core.rows import json_record
+    from es_simhash.cli.jobs.labelled_documents import gather_files, texts_of_files
     from es_simhash.cli.jobs.rarity_file import rarity_in
     from es_simhash.documents.files import RejectFile, whole_file
     from es_simhash.groups.options import GroupOptions
@@ -81,11 +82,15 @@ def command(
         pairs_out = stack.enter_context(whole_file(pairs_file)) if pairs_file else None
         rejects = stack.enter_context(RejectFile(source.files.rejects))
         read = read_labels(labels, rejects)
-        gather = _gather_index if source.index else _gather_files
         documents = stack.enter_context(StoredDocuments(scope=scope))
-        settings, kept = gather(source, documents, target, output, rejects)
+        if source.index:
+            settings, rarity = _gather_index(source, documents, target, output, rejects)
+        else:
+            settings = scheme_or_default(source.scheme)
+            with texts_of_files(source, output, rejects, scope) as (found, on_read):
+                gather_files(found, documents, rejects, on_read)
+            rarity = rarity_in(rarity_file, settings)
         options = EvaluationOptions(on_reject=rejects, on_step=lambda step: output.note(f"{step} …"))
-        rarity = kept if source.index else rarity_in(rarity_file, settings)
         grouping = GroupOptions(scope=documents.scope, rarity=rarity, **near)
         evaluation = evaluation_of(documents, read, settings, grouping, options)
         if report_out:
@@ -100,49 +105,28 @@ def command(
     return after(rejects.count, rejects.may_pass)
 
 
-def _gather_files(
-    source: Source,
-    documents: StoredDocuments,
-    _target: Target,
-    output: Output,
-    rejects: OnReject,
-    /,
-) -> tuple[Scheme, Rarity | None]:
-    from es_simhash.cli.jobs.file_texts import NamedFields, read_texts
-    from es_simhash.cli.jobs.labelled_documents import gather_files
-    from es_simhash.documents.files import total_bytes
-
-    scheme, files = scheme_or_default(source.scheme), source.files
-    named = NamedFields(source.fields, documents.scope)
-    with output.progress("Reading", total_bytes(files.paths)) as advance:
-        found = named.checked(read_texts(files.read(rejects), source.fields, rejects, named))
-        gather_files(found, documents, rejects, lambda done: advance(done, 0, files.bytes_read))
-    output.warn(named.warning)
-    if named.without_text.count:
-        output.note(named.without_text.sentence)
-    return scheme, None
-
-
 def _gather_index(
-    source: Source,
-    documents: StoredDocuments,
-    target: Target,
-    output: Output,
-    rejects: OnReject,
-    /,
+    source: Source, documents: StoredDocuments, target: Target, output: Output, rejects: OnReject
 ) -> tuple[Scheme, Rarity | None]:
+    """Gather the documents that have fingerprints of the scheme of the index; return the table of rarity it keeps."""
     from es_simhash.cli.jobs.labelled_documents import gather_index
     from es_simhash.engines.base import run
-    from es_simhash.index import Index
-    from es_simhash.plans.open_index import require_fingerprints
+    from es_simhash.plans.open_index import noted_rarity, require_fingerprints
+    from es_simhash.plans.operations import GetMappings
     from es_simhash.scheme.scope import combined
 
     assert source.index
-    with target.opened(output) as engine, output.progress("Reading") as advance:
-        opened = Index(source.index, engine, prefix=source.prefix)
-        warn_of_indices_without_fields(output, opened)
-        documents.scope = combined(opened.documents.policy.scope, documents.scope)
-        rarity = gather_index(opened, documents, source.filter, rejects, advance, PATIENCE)
+    with (
+        target.index(output, source.index, prefix=source.prefix) as index,
+        output.progress("Reading") as advance,
+    ):
+        warn_of_indices_without_fields(output, index)
+        stored = index.documents
+        documents.scope = combined(stored.policy.scope, documents.scope)
+        learnt = noted_rarity(index.engine.perform(GetMappings(index.name)), stored)
+        scheme = {"term": {f"{stored.prefix}.scheme": stored.scheme.id}}
+        wanted = {"bool": {"filter": [scheme, *([source.filter] if source.filter else [])]}}
+        gather_index(index.engine, index.name, documents, stored.fields, wanted, rejects, advance)
         if not len(documents):
-            run(require_fingerprints(source.index, opened.documents), engine)
-        return opened.scheme, rarity
+            run(require_fingerprints(source.index, stored), index.engine)
+        return stored.scheme, learnt.rarity if learnt else None

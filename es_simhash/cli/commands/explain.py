@@ -15,7 +15,6 @@ from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.plans.explain.explanation import Explanation
-    from es_simhash.plans.explain.verdict import ComparedDocument
     from es_simhash.scheme.scheme import Scheme
 
 _PAIR = 2
@@ -64,7 +63,7 @@ def command(
     if index is None and given == 1:
         if rarity_file or report_file or any(value is not None for value in criteria.values()):
             raise click.UsageError("One text is compared with nothing. Give another, or only --scheme with this one.")
-        _show_fingerprint(output, scheme_or_default(scheme), _given_texts(files, texts)[0].text)
+        _show_fingerprint(output, scheme_or_default(scheme), _given_texts(files, texts)[0][1])
         return
     if index and len(ids) == _PAIR and not given:
         with target.opened(output) as engine:
@@ -97,33 +96,31 @@ def _of_documents(index: str, engine: Any, ids: tuple[str, ...], prefix: str, cr
 
 
 def _of_texts(
-    documents: list[ComparedDocument], scheme: Scheme, rarity_file: str | None, criteria: dict[str, Any]
+    texts: list[tuple[str, str]], scheme: Scheme, rarity_file: str | None, criteria: dict[str, Any]
 ) -> Explanation:
     from es_simhash.cli.jobs.rarity_file import rarity_in
-    from es_simhash.plans.explain.explanation import explain
-    from es_simhash.plans.explain.verdict import examine
+    from es_simhash.plans.explain.explanation import examine, explain
     from es_simhash.plans.find_options import FindOptions
     from es_simhash.scheme.verdict.verifier import Verifier, table_for
 
-    first, second = (examine(scheme, each) for each in documents)
+    first, second = (examine(scheme, name, text) for name, text in texts)
     wanted = FindOptions(**criteria).criteria(scheme)
     table = table_for(scheme, wanted.verification, rarity_in(rarity_file, scheme))
     verifier = Verifier(scheme, wanted.verification, table) if wanted.verification else None
     return explain(scheme, wanted, (first, second), verifier=verifier)
 
 
-def _given_texts(files: tuple[str, ...], texts: tuple[str, ...]) -> list[ComparedDocument]:
-    from es_simhash.plans.explain.verdict import ComparedDocument
-
+def _given_texts(files: tuple[str, ...], texts: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Return the name and the text of each."""
     if files.count("-") > 1:
         raise click.UsageError("Standard input is one text. Name a file for the other.")
-    given = [ComparedDocument(f"text {number}", text) for number, text in enumerate(texts, 1)]
-    return [*(ComparedDocument(path, text_in(path)) for path in files), *given]
+    given = [(f"text {number}", text) for number, text in enumerate(texts, 1)]
+    return [*((path, text_in(path)) for path in files), *given]
 
 
 def _write_report(path: str, explanation: Explanation) -> None:
+    from es_simhash._core.durable_files import whole_file
     from es_simhash.cli.reports.html.explanation import explanation_page
-    from es_simhash.documents.files.output import whole_file
 
     with whole_file(path) as out:
         out.write(explanation_page(explanation))

@@ -14,9 +14,9 @@ from es_simhash.cli.options.index import (
     index_argument,
     match_options,
     near_options,
+    scope_value_option,
     warn_of_indices_without_fields,
 )
-from es_simhash.cli.options.scope import scope_value_option
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.output import Output
 
@@ -59,7 +59,6 @@ def command(
 
     Example: es-simhash find articles --id 42 --similarity 0.5 --source title
     """
-    from es_simhash.index import Index
     from es_simhash.plans.operations import is_remote
 
     if sum(given is not None for given in (text, id_, file)) != 1:
@@ -75,8 +74,7 @@ def command(
     wanted["source"] = list(source)
     wanted["scope_values"] = scope_values
     wanted["candidates"] = "more_like_this" if preview else "keys"
-    with target.opened(output) as engine:
-        opened = Index(index, engine, fields=fields or None, prefix=prefix)
+    with target.index(output, index, fields=fields or None, prefix=prefix) as opened:
         matches = opened.find(text, id=id_, **wanted)
         if not preview:
             warn_of_indices_without_fields(output, opened)

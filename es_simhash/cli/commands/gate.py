@@ -19,11 +19,6 @@ from es_simhash.cli.show.exits import FINE
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
-    from socket import socket
-
-    from starlette.applications import Starlette
-
-    from es_simhash.gate.gate import Gate
     from es_simhash.live.telemetry.metrics import Metrics
 
 
@@ -35,7 +30,6 @@ if TYPE_CHECKING:
     "--mode",
     type=click.Choice(["refuse", "advise", "tag", "divert"]),
     default="refuse",
-    show_default=True,
     help="What to do with a duplicate.",
 )
 @click.option("--divert-to", metavar="INDEX", help="Index for duplicates in the mode divert.")
@@ -43,20 +37,18 @@ if TYPE_CHECKING:
     "--state",
     type=click.Path(file_okay=False),
     default=".es-simhash-gate",
-    show_default=True,
     help="Folder of the journal; one gate at a time uses it.",
 )
 @click.option(
     "--remember",
     type=click.FloatRange(0, min_open=True),
     default=900.0,
-    show_default=True,
     metavar="SECONDS",
     help="How long to remember accepted documents that INDEX does not show yet.",
 )
-@click.option("--id-field", default="id", show_default=True, metavar="PATH", help="Field with the id, if not _id.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=9280, show_default=True, help="0: any free port.")
+@click.option("--id-field", default="id", metavar="PATH", help="Field with the id, if not _id.")
+@click.option("--host", default="127.0.0.1", help="Address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=9280, help="0: any free port.")
 @click.option("--token-file", type=click.Path(exists=True, dir_okay=False), help="File with the token of clients.")
 @similarity_option
 @estimate_option
@@ -92,8 +84,11 @@ def command(
     with ExitStack() as opened:
         if not by_lines:
             # What it needs is there before anything is written.
-            token = _token(token_file)
-            at = opened.enter_context(_listening(host, port, token is not None))
+            from es_simhash.gate.server import check_extra, listening
+
+            token = secret_in(token_file) if token_file is not None else os.environ.get(GATE_TOKEN) or None
+            check_extra()
+            at = opened.enter_context(listening(host, port, token is not None))
             metrics = _metrics(index, output)
         engine = opened.enter_context(target.opened(output))
         gate = opened.enter_context(Gate(index, engine, state=Path(state), options=options, prefix=prefix))
@@ -112,16 +107,22 @@ def command(
             output.note(f"{counted(count, 'document was', 'documents were')} answered.")
         else:
             from es_simhash.gate.asgi import application
+            from es_simhash.gate.server import serve
 
-            made = application(gate, token=token, id_field=id_field, metrics=metrics)
-            _serve(gate, made, at, output)
+            def started(address: str) -> None:
+                form = {"address": address, "index": gate.name, "mode": mode, "pending": gate.pending}
+                output.result({**form, "set_aside": gate.set_aside})
+                output.line(f"The gate of {gate.name} listens at {address}")
+
+            serve(application(gate, token=token, id_field=id_field, metrics=metrics), at, started)
+            output.note("Stopped: all requests were answered.")
     return FINE
 
 
 def _metrics(index: str, output: Output) -> Metrics | None:
     """Return metrics, which show the run and its engine as well; without their extra there are none."""
     from es_simhash.errors import MissingExtraError
-    from es_simhash.gate.measures import metrics_of
+    from es_simhash.gate.asgi import metrics_of
 
     try:
         metrics = metrics_of(index)
@@ -129,28 +130,3 @@ def _metrics(index: str, output: Output) -> Metrics | None:
         return None
     output.run.appear(metrics)
     return metrics
-
-
-def _token(file: str | None) -> str | None:
-    if file is not None:
-        return secret_in(file)
-    return os.environ.get(GATE_TOKEN) or None
-
-
-def _listening(host: str, port: int, has_token: bool) -> socket:
-    from es_simhash.gate.server import check_extra, listening
-
-    check_extra()
-    return listening(host, port, has_token)
-
-
-def _serve(gate: Gate, made: Starlette, at: socket, output: Output) -> None:
-    from es_simhash.gate.server import serve
-
-    def started(address: str) -> None:
-        form = {"address": address, "index": gate.name, "mode": gate.options.mode, "pending": gate.pending}
-        output.result({**form, "set_aside": gate.set_aside})
-        output.line(f"The gate of {gate.name} listens at {address}")
-
-    serve(made, at, started)
-    output.note("Stopped: all requests were answered.")

@@ -12,9 +12,7 @@ import click
 from es_simhash.cli.options.connection import JOB, EngineVerb
 from es_simhash.cli.options.files import output_file
 from es_simhash.cli.options.group import check_outputs, group_options, groups_file_options, state_option
-from es_simhash.cli.options.index import filter_option, index_argument
-from es_simhash.cli.options.kibana import kibana_url_option
-from es_simhash.cli.options.run import accept_option, max_rate_option, part_option
+from es_simhash.cli.options.index import accept_option, filter_option, index_argument, max_rate_option, part_option
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import after, saying_if_interrupted
 from es_simhash.cli.show.groups import print_groups, show_groups, were_written
@@ -46,7 +44,7 @@ if TYPE_CHECKING:
 @max_rate_option
 @accept_option
 @groups_file_options
-@kibana_url_option
+@click.option("--kibana-url", metavar="URL", help="Link groups to Kibana or OpenSearch Dashboards at this URL.")
 @output_file("--delete-script", help="Write a bulk request that deletes the duplicates.")
 def command(
     index: str,
@@ -54,7 +52,7 @@ def command(
     write: bool,
     singles: bool,
     max_rate: float | None,
-    accept: tuple[str, ...],
+    accept: frozenset[str],
     patience: float,
     canonical: str,
     filter: dict[str, Any] | None,
@@ -77,7 +75,6 @@ def command(
     Example: es-simhash group articles --canonical oldest:published --write
     """
     from es_simhash.groups.canonical import canonical_named
-    from es_simhash.index import Index
 
     named = {option: named_files[name] for option, name in _FILES.items()}
     if not write and (singles or max_rate or accept):
@@ -97,8 +94,7 @@ def command(
             "may change. Drop one of them."
         )
     check_outputs(named, date_field, scope)
-    with target.opened(output) as engine, ExitStack() as stack:
-        opened = Index(index, engine, prefix=prefix)
+    with target.index(output, index, prefix=prefix) as opened, ExitStack() as stack:
         asked |= {
             "canonical": canonical_named(canonical, opened.documents.fields),
             "filter": filter,

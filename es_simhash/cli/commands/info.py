@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
@@ -10,15 +11,14 @@ from es_simhash._core.humanize import counted
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.index import optional_index_argument
 from es_simhash.cli.options.target import Target
-from es_simhash.cli.show.learning import sample
 from es_simhash.cli.show.output import Output
+from es_simhash.cli.show.progress import sample
 
 if TYPE_CHECKING:
     from es_simhash.index import Index
     from es_simhash.plans.init import Info
     from es_simhash.plans.operations import FilesChecked
     from es_simhash.scheme.scheme import Scheme
-    from es_simhash.scheme.settings import Passages
 
 
 @click.command(name="info", cls=EngineVerb)
@@ -30,47 +30,36 @@ def command(index: str | None, prefix: str, check: bool, target: Target, output:
     Example: es-simhash info articles
     """
     from es_simhash.cli.show.presets import show_presets
-    from es_simhash.index import Index
 
     if index is None:
         if check:
             raise click.UsageError("--check verifies the files of an index. Name the index, or drop it.")
         show_presets(output)
         return
-    with target.opened(output) as engine:
-        opened = Index(index, engine, prefix=prefix)
+    with target.index(output, index, prefix=prefix) as opened:
         checked = _checked(opened) if check else None
         info = opened.info()
         scheme = opened.scheme
     output.result(info, {"keys": _keys(scheme), "files": checked})
-    output.table(["property", index], [*_rows(info, checked), *(_details(info, scheme) if output.is_verbose else [])])
-    output.note(f"Next: es-simhash sync {index}")
+    rows = list(info.shown().rows)
+    if checked:
+        rows.append(("files", f"{checked.files:,} as they were written, {checked.bytes:,} bytes"))
+    if output.is_verbose:
+        rows.extend(_details(info, scheme))
+    output.table(["property", index], rows)
+    output.next_step("sync", index)
 
 
-def _rows(info: Info, checked: FilesChecked | None) -> list[list[str]]:
-    return [
-        ["engine", info.engine],
-        ["indices", ", ".join(info.indices)],
-        *([["without fields", ", ".join(info.without_fields)]] if info.without_fields else []),
-        ["preset", info.preset],
-        ["text fields", ", ".join(info.fields)],
-        *([["policy", str(info.policy)]] if info.policy.to_json() else []),
-        ["documents", f"{info.documents:,}"],
-        *([["in no scope", f"{info.unscoped:,}"]] if info.unscoped else []),
-        ["with fingerprints", f"{info.fingerprinted:,}"],
-        *([["without", f"{info.without:,}"]] if info.without else []),
-        *([f"status {status}", f"{count:,}"] for status, count in info.statuses.items() if count and status != "ok"),
-        *([["files", f"{checked.files:,} as they were written, {checked.bytes:,} bytes"]] if checked else []),
-    ]
-
-
-def _details(info: Info, scheme: Scheme) -> list[list[str]]:
-    return [
-        ["scheme", info.scheme],
-        ["fields under", info.prefix],
-        *([["passages", _passages(scheme.passages)]] if scheme.passages else []),
-        *([["rarity", _rarity(info)]] if info.table else []),
-    ]
+def _details(info: Info, scheme: Scheme) -> Iterator[tuple[str, str]]:
+    yield from (("scheme", info.scheme), ("fields under", info.prefix))
+    if scheme.passages:
+        words, guarantee = scheme.passages.words, scheme.passages.guarantee
+        yield "passages", f"of {words} words or more; {guarantee} in a row are always found"
+    if info.table:
+        learnt = (
+            f", learnt on {info.rarity.day} from {sample(info.rarity)}" if info.rarity else ": none was learnt here"
+        )
+        yield "rarity", f"by the table {info.table}{learnt}"
 
 
 def _keys(scheme: Scheme) -> dict[str, int | None]:
@@ -81,16 +70,6 @@ def _keys(scheme: Scheme) -> dict[str, int | None]:
         "key_bits": minhash.key_bits if minhash else None,
         "blocks": simhash.blocks if simhash else None,
     }
-
-
-def _passages(passages: Passages) -> str:
-    return f"of {passages.words} words or more; {passages.guarantee} in a row are always found"
-
-
-def _rarity(info: Info) -> str:
-    if info.rarity is None:
-        return f"by the table {info.table}: none was learnt here"
-    return f"by the table {info.table}, learnt on {info.rarity.day} from {sample(info.rarity)}"
 
 
 def _checked(index: Index) -> FilesChecked:

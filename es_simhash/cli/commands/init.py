@@ -11,9 +11,7 @@ from es_simhash._core.harmless import json_text
 from es_simhash._core.humanize import counted
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import json_object_in
-from es_simhash.cli.options.index import index_argument, index_options
-from es_simhash.cli.options.run import dry_run_option
-from es_simhash.cli.options.scope import policy_options
+from es_simhash.cli.options.index import dry_run_option, index_argument, index_options, policy_options
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import saying_if_interrupted
 from es_simhash.cli.show.output import Output
@@ -57,7 +55,6 @@ def command(
     Example: es-simhash init articles --field title --field body
     """
     from es_simhash.engines.base import run
-    from es_simhash.index import Index
     from es_simhash.plans.text_fields import readable, refuse_absent
 
     if template:
@@ -65,10 +62,9 @@ def command(
         return
     body = json_object_in(create) if create else None
     unsure = "Nothing was changed." if dry_run else f"{index} may have the fields already. Run the command again."
-    with target.opened(output) as engine, saying_if_interrupted(lambda: unsure):
-        opened = Index(index, engine, **known)
+    with target.index(output, index, **known) as opened, saying_if_interrupted(lambda: unsure):
         if known["fields"]:
-            run(refuse_absent(run(readable(index), engine), known["fields"]), engine)
+            run(refuse_absent(run(readable(index), opened.engine), known["fields"]), opened.engine)
         done = opened.init(create=body, dry_run=dry_run, policy=_policy(opened, scope, no_scope, groups))
     _show(output, index, done, dry_run)
 

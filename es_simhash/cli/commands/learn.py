@@ -13,8 +13,8 @@ from es_simhash.cli.options.files import Files, input_options, output_file
 from es_simhash.cli.options.index import scheme_option, scheme_or_default, texts_option
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import FINE, after
-from es_simhash.cli.show.learning import show_learnt
 from es_simhash.cli.show.output import Output
+from es_simhash.cli.show.progress import show_learnt
 
 if TYPE_CHECKING:
     from es_simhash.scheme.scheme import Scheme
@@ -47,25 +47,18 @@ def command(
         raise click.UsageError("An index has its own settings and fields. Drop --scheme and --field, or add --output.")
     if len(files.paths) > 1:
         raise click.UsageError("Name one index; or give --output, the file to write, to learn from files.")
-    _learn_in_index(files.paths[0], prefix, target, output)
-    return FINE
-
-
-def _learn_in_index(name: str, prefix: str, target: Target, output: Output) -> None:
-    from es_simhash.index import Index
-
-    with target.opened(output) as engine:
-        index = Index(name, engine, prefix=prefix)
+    with target.index(output, files.paths[0], prefix=prefix) as index:
         _check_scheme(index.scheme)
         learnt = index.learn()
     show_learnt(output, learnt)
     output.result(learnt)
+    return FINE
 
 
 def _learn_from_files(files: Files, fields: tuple[str, ...], scheme: Scheme, path: str, output: Output) -> int:
     from es_simhash.cli.jobs.file_texts import NamedFields, read_texts
     from es_simhash.cli.jobs.rarity_file import write_rarity
-    from es_simhash.groups.pairs.learning import learn
+    from es_simhash.groups.of_texts import learn
     from es_simhash.live.learning import now
     from es_simhash.scheme.verdict.learnt import LearntRarity
 

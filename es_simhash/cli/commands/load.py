@@ -14,20 +14,16 @@ from es_simhash._core.humanize import counted, counted_parts
 from es_simhash._core.stages import stage
 from es_simhash.cli.options.connection import JOB, EngineVerb
 from es_simhash.cli.options.files import Files, input_options
-from es_simhash.cli.options.index import documents_of, index_argument, index_options
-from es_simhash.cli.options.places import is_server
-from es_simhash.cli.options.run import dry_run_option
+from es_simhash.cli.options.index import dry_run_option, index_argument, index_options, wanted_documents
+from es_simhash.cli.options.setting_origins import is_server
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show import log
 from es_simhash.cli.show.exits import Interrupted, after, saying_if_interrupted
-from es_simhash.cli.show.learning import show_learnt
 from es_simhash.cli.show.output import Output
+from es_simhash.cli.show.progress import show_learnt
 
 if TYPE_CHECKING:
     from es_simhash.cli.jobs.load import Loader
-    from es_simhash.engines.base import Engine
-    from es_simhash.index import Index
-    from es_simhash.live.learning import Learnt
     from es_simhash.plans.add import Written
 
 
@@ -57,20 +53,24 @@ def command(
     from es_simhash._core.prefetch import in_a_moment
     from es_simhash.cli.jobs.load import DryRun, Loader, make_visible
     from es_simhash.documents.sources import with_some_text
+    from es_simhash.engines.base import run
     from es_simhash.index import Index
+    from es_simhash.live.learning import learn_once, now
 
     op_type: Literal["index", "create"] = "create" if create_only else "index"
     started, learnt = monotonic(), None
     with target.opened(output) as engine, files.opened(output, "Loading") as (read, rejects, advance):
         # An index gets no fields that none of its documents has.
         sought = begun(with_some_text(read, known["fields"], lambda each: each.document)) if known["fields"] else read
-        documents = documents_of(engine, index, known, dry_run)
+        described = Index(index, engine, **known)
+        brings_fields = known["fields"] and described.init(dry_run=dry_run).bodies
+        documents = wanted_documents(engine, index, known) if brings_fields and dry_run else described.documents
         opened = Index(index, engine, prefix=known["prefix"])
         there = DryRun(index, documents) if dry_run else opened
 
-        def on_progress(now: Written) -> None:
-            output.run.count({"written": now.done, "rejected": rejects.count})
-            advance(now.done, rejects.count)
+        def on_progress(written: Written) -> None:
+            output.run.count({"written": written.done, "rejected": rejects.count})
+            advance(written.done, rejects.count)
 
         loader = Loader(there, rejects, on_progress, op_type, patience)
         if dry_run:
@@ -82,7 +82,8 @@ def command(
                 loader.load(sought)
                 make_visible(opened, output)
             with stage("learn"):
-                learnt = _learnt(engine, opened, loader)
+                # From what was just written, if that is all there is, and only where nothing was learnt before.
+                learnt = run(learn_once(index, opened.documents, now(), patience, loader.lowest), engine)
     done = loader.written.done
     output.warn(loader.named.warning)
     without_text = loader.named.without_text
@@ -105,25 +106,21 @@ def command(
     return after(rejects.count, rejects.may_pass)
 
 
-def _learnt(engine: Engine, index: Index, loader: Loader) -> Learnt:
-    """Learn how rare features are if that was never done, from what was just written if that is all there is."""
-    from es_simhash.engines.base import run
-    from es_simhash.live.learning import learn_once, now
-
-    return run(learn_once(index.name, index.documents, now(), loader.patience, loader.lowest), engine)
-
-
 @contextmanager
 def _reporting_failure(loader: Loader, index: str, refresh: Callable[[], object]) -> Iterator[None]:
     """If loading fails, report how many documents were loaded, and make them visible."""
-    again = "replaced" if loader.op_type == "index" else "refused"
+
+    def so_far() -> str:
+        again = "replaced" if loader.op_type == "index" else "refused"
+        # An alias or a data stream that has rolled over knows nothing of the ids in older indices.
+        until = f", before {index} rolls over and takes them a second time" if loader.rolls else ""
+        return (
+            f"{_so_far(_saved(loader, refresh), index)}, and possibly a few more. Run the command again for the "
+            f"rest{until}: documents with the same ids are {again}."
+        )
+
     try:
-        with saying_if_interrupted(
-            lambda: (
-                f"{_so_far(_saved(loader, refresh), index)}, and possibly a few more. "
-                f"Run the command again for the rest{_until(loader, index)}: documents with the same ids are {again}."
-            )
-        ):
+        with saying_if_interrupted(so_far):
             yield
     except Interrupted:
         raise
@@ -132,11 +129,6 @@ def _reporting_failure(loader: Loader, index: str, refresh: Callable[[], object]
         if loader.written.done:
             log.write("warning", "warning", f"{_so_far(saved, index)} before the error.")
         raise
-
-
-def _until(loader: Loader, index: str) -> str:
-    """Say until when; an alias or a data stream that has rolled over knows nothing of the ids in older indices."""
-    return f", before {index} rolls over and takes them a second time" if loader.rolls else ""
 
 
 def _saved(loader: Loader, refresh: Callable[[], object], error: BaseException | None = None) -> int:

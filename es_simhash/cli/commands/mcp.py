@@ -28,14 +28,12 @@ def command(index: str, allow_write: bool, prefix: str, target: Target, output: 
 
     Example: es-simhash mcp articles --url https://localhost:9200
     """
-    from es_simhash.index import Index
-    from es_simhash.integrations.mcp.server import serve
+    from es_simhash.integrations.mcp.server import server_of
 
-    with target.opened(output) as engine:
-        opened = Index(index, engine, prefix=prefix)
+    with target.index(output, index, prefix=prefix) as opened:
         warn_of_indices_without_fields(output, opened)
         with _ended_by_interruption(output), _ended_by_the_client():
-            serve(opened, allow_write)
+            server_of(opened, allow_write).run("stdio")
 
 
 @contextmanager

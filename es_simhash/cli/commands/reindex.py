@@ -9,16 +9,14 @@ import click
 from es_simhash._core.harmless import json_text
 from es_simhash._core.humanize import counted, counted_parts
 from es_simhash.cli.options.connection import JOB, EngineVerb
-from es_simhash.cli.options.index import index_options
-from es_simhash.cli.options.run import run_options
+from es_simhash.cli.options.index import index_options, run_options
 from es_simhash.cli.options.target import Target
-from es_simhash.cli.show.exits import FINE, SOME_FAILED, after, saying_if_interrupted
-from es_simhash.cli.show.learning import show_learnt
+from es_simhash.cli.show.exits import FINE, SOME_FAILED, after
 from es_simhash.cli.show.output import Output
-from es_simhash.cli.show.progress import showing_progress
+from es_simhash.cli.show.progress import show_learnt, showing_progress
 
 if TYPE_CHECKING:
-    from es_simhash.live.reindex.plan import Reindexed
+    from es_simhash.live.reindex.run import Reindexed
     from es_simhash.live.reindex.survey import ReindexSurvey
 
 
@@ -66,14 +64,15 @@ def command(
         _show_plan(output, run.survey, dry_run)
         if dry_run:
             return FINE
-        with (
-            showing_progress(output, "Copying", run.progress.total) as show,
-            saying_if_interrupted(lambda: f"{_so_far(run.progress.written)}. Run the command again for the rest."),
-        ):
-            done = run.run(show, rejected)
-    _show(output, run.survey, done, rejects)
+
+        def done(written: int) -> str:
+            return f"{counted(written, 'document was', 'documents were')} copied"
+
+        with showing_progress(output, "Copying", run.progress, done) as show:
+            reindexed = run.run(show, rejected)
+    _show(output, run.survey, reindexed, rejects)
     output.rejected(rejected.count, rejects)
-    if rejected.count or done.is_whole:
+    if rejected.count or reindexed.is_whole:
         return after(rejected.count, rejected.may_pass)
     return SOME_FAILED
 
@@ -96,10 +95,6 @@ def _show_plan(output: Output, survey: ReindexSurvey, dry_run: bool) -> None:
             if body:
                 output.line(request)
                 output.line(json_text(body, indent=2))
-
-
-def _so_far(written: int) -> str:
-    return f"{counted(written, 'document was', 'documents were')} copied"
 
 
 def _show(output: Output, survey: ReindexSurvey, done: Reindexed, rejects: str) -> None:

@@ -9,15 +9,14 @@ import click
 
 from es_simhash._core.humanize import counted
 from es_simhash.cli.options.connection import JOB, EngineVerb
-from es_simhash.cli.options.index import index_argument
-from es_simhash.cli.options.run import accept_option, run_options
+from es_simhash.cli.options.index import accept_option, index_argument, run_options
 from es_simhash.cli.options.target import Target
-from es_simhash.cli.show.exits import FINE, SOME_FAILED, after, saying_if_interrupted
+from es_simhash.cli.show.exits import FINE, SOME_FAILED, after
 from es_simhash.cli.show.output import Output
 from es_simhash.cli.show.progress import show_findings, show_parts, showing_progress, warn_of_left_out
 
 if TYPE_CHECKING:
-    from es_simhash.live.removal import RemovalSurvey, Removed
+    from es_simhash.live.removal import Removed
 
 
 @click.command(name="remove", cls=EngineVerb, more=JOB)
@@ -29,7 +28,6 @@ def command(
     index: str,
     prefix: str,
     rejects: str,
-    accept: tuple[str, ...],
     dry_run: bool,
     yes: bool,
     target: Target,
@@ -45,35 +43,30 @@ def command(
     Example: es-simhash remove articles --dry-run
     """
     from es_simhash.documents.files import RejectFile
-    from es_simhash.index import Index
     from es_simhash.live.removal import Removal
     from es_simhash.live.sweep.options import UpdateOptions
 
-    with target.opened(output) as engine, RejectFile(rejects) as rejected:
-        documents = Index(index, engine, prefix=prefix).documents
-        removal = Removal(engine, index, documents, UpdateOptions(**given, accept=frozenset(accept)))
-        _show_plan(output, removal.survey, prefix, dry_run)
+    with target.index(output, index, prefix=prefix) as opened, RejectFile(rejects) as rejected:
+        removal = Removal(opened.engine, index, opened.documents, UpdateOptions(**given))
+        show_findings(output, removal.survey.findings)
+        output.result({"event": "plan"}, removal.survey, {"prefix": prefix})
+        if dry_run or not output.quiet:
+            show_parts(output, removal.survey.parts)
         if dry_run:
             return SOME_FAILED if removal.survey.left_out else FINE
         removal.survey.check()
         if not yes:
             _confirm(index, removal.progress.total)
-        with (
-            showing_progress(output, "Removing", removal.progress.total) as show,
-            saying_if_interrupted(lambda: f"{_so_far(removal.progress.written)}. Run the command again for the rest."),
-        ):
+
+        def done(written: int) -> str:
+            return f"The fields were removed from {counted(written, 'document')}"
+
+        with showing_progress(output, "Removing", removal.progress, done) as show:
             removed = removal.run(show, rejected)
     _show(output, removed, prefix, rejects)
     if removed.progress.left_out or removed.left > rejected.count:
         return SOME_FAILED
     return after(rejected.count, rejected.may_pass)
-
-
-def _show_plan(output: Output, survey: RemovalSurvey, prefix: str, dry_run: bool) -> None:
-    show_findings(output, survey.findings)
-    output.result({"event": "plan"}, survey, {"prefix": prefix})
-    if dry_run or not output.quiet:
-        show_parts(output, survey.parts)
 
 
 def _confirm(index: str, total: int) -> None:
@@ -82,10 +75,6 @@ def _confirm(index: str, total: int) -> None:
     question = f"Remove the fingerprints of {counted(total, 'document')} of {index}?"
     if not click.confirm(question, err=True):
         raise click.UsageError("Nothing was changed.")
-
-
-def _so_far(written: int) -> str:
-    return f"The fields were removed from {counted(written, 'document')}"
 
 
 def _show(output: Output, removed: Removed, prefix: str, rejects: str) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import TYPE_CHECKING
 
 import click
 
+from es_simhash._core.json_codec import Json
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.index import index_argument
 from es_simhash.cli.options.target import Target
-from es_simhash.cli.show.dev_tools import request, script_request
 from es_simhash.cli.show.exits import saying_if_interrupted
 from es_simhash.cli.show.output import Output
 
@@ -17,6 +19,10 @@ if TYPE_CHECKING:
     from es_simhash.documents.painless.stored_scripts import StoredScript
     from es_simhash.index import Index
     from es_simhash.plans.install_pipeline import IngestPipeline, InstalledScripts
+
+_TEXT = r'"(?:[^"\\]|\\.)*"'
+# A list of texts and numbers alone, or a text.
+_PART = re.compile(rf"\[\s+(?:(?:{_TEXT}|[-\d.]+),?\s+)+\]|{_TEXT}")
 
 
 @click.command(name="scripts", cls=EngineVerb)
@@ -49,8 +55,6 @@ def command(
 
     Example: es-simhash scripts articles --pipeline --install --default
     """
-    from es_simhash.index import Index
-
     if remove and (install or default):
         raise click.UsageError("--remove undoes what --install and --default do. Choose one.")
     if default and not (pipeline and install):
@@ -58,8 +62,7 @@ def command(
     if name and pipeline:
         raise click.UsageError("--name is for search scripts; a pipeline is named after INDEX. Drop one of them.")
     unsure = "Some may be done. Run the command again." if install or remove else "Nothing was changed."
-    with target.opened(output) as engine, saying_if_interrupted(lambda: unsure):
-        opened = Index(index, engine, prefix=prefix)
+    with target.index(output, index, prefix=prefix) as opened, saying_if_interrupted(lambda: unsure):
         if pipeline and remove:
             _remove_pipeline(output, opened)
         elif pipeline:
@@ -76,9 +79,7 @@ def command(
 
 def _show_installed(output: Output, scripts: list[StoredScript], done: InstalledScripts) -> None:
     for each in scripts:
-        state = "installed" if each.name in done.names else "left out"
-        output.result(each, {"state": state})
-        output.report(f"{each.name}: {state}")
+        _show(output, each, "installed" if each.name in done.names else "left out")
     if done.left_out:
         output.note("This server has no search templates (Mustache is a module): send it the searches themselves.")
 
@@ -90,10 +91,14 @@ def _remove(output: Output, index: Index, name: str | None) -> None:
     documents, removed = index.documents, index.remove_scripts(name)
     for each in stored_scripts(documents.scheme, documents.prefix, name):
         if each.name in removed:
-            output.result(each, {"state": "removed"})
-            output.report(f"{each.name}: removed")
+            _show(output, each, "removed")
     if not removed:
         output.note("The server had none of these scripts.")
+
+
+def _show(output: Output, script: StoredScript, state: str) -> None:
+    output.result(script, {"state": state})
+    output.report(f"{script.name}: {state}")
 
 
 def _remove_pipeline(output: Output, index: Index) -> None:
@@ -118,3 +123,28 @@ def _show_pipeline(output: Output, done: IngestPipeline) -> None:
 
 def _default_of(indices: list[str]) -> str:
     return f", default of {', '.join(indices)}" if indices else ""
+
+
+# ---- requests as people paste them into the Dev Tools of Kibana or OpenSearch Dashboards
+
+
+def request(method: str, path: str, body: Json, *comments: str) -> str:
+    """Return a request below its comments; texts of several lines stand between triple quotes."""
+    # Only ASCII, which no clipboard and no editor changes.
+    written = _PART.sub(_shortened, json.dumps(body, indent=2))
+    return "\n".join([*(f"# {each}" for each in comments), f"{method} {path.removeprefix('/')}", written, ""])
+
+
+def script_request(script: StoredScript) -> str:
+    """Return the request that stores a script or a search template, below its purpose and its parameters."""
+    use = f"{script.use[0].upper()}{script.use[1:]}. Parameters: {', '.join(script.parameters)}"
+    optional = f"; optional: {', '.join(script.optional)}" if script.optional else ""
+    return request("PUT", script.path, script.body, f"{use}{optional}.")
+
+
+def _shortened(found: re.Match[str]) -> str:
+    """Write a list on one line, and a text of several lines as it is."""
+    if found[0].startswith("["):
+        return re.sub(r"\n\s*", "", re.sub(r",\n\s*", ", ", found[0]))
+    text: str = json.loads(found[0])
+    return f'"""{text}"""' if "\n" in text else found[0]

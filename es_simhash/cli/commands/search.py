@@ -43,12 +43,9 @@ def command(
 
     Example: es-simhash search articles --query 'storm coast' --distinct --source title
     """
-    from es_simhash.index import Index
-
     if (query is None) == (file is None):
         raise click.UsageError("Give one of --query and --file.")
-    with target.opened(output) as engine:
-        opened = Index(index, engine, prefix=prefix)
+    with target.index(output, index, prefix=prefix) as opened:
         if file is not None:
             body = json_object(text_in(file), "--file", '{"query": {"match_all": {}}}')
         else:

@@ -8,10 +8,14 @@ import click
 
 from es_simhash.cli.options.connection import JOB, EngineVerb
 from es_simhash.cli.options.group import canonical_option
-from es_simhash.cli.options.index import field_option, index_argument, kept_similarity_option
-from es_simhash.cli.options.places import is_server
-from es_simhash.cli.options.run import accept_option
-from es_simhash.cli.options.scope import scope_options
+from es_simhash.cli.options.index import (
+    accept_option,
+    field_option,
+    index_argument,
+    kept_similarity_option,
+    scope_options,
+)
+from es_simhash.cli.options.setting_origins import is_server
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import SOME_FAILED, after, saying_if_interrupted
 from es_simhash.cli.show.output import Output
@@ -21,7 +25,7 @@ from es_simhash.live.telemetry.metrics import counts_of
 if TYPE_CHECKING:
     from es_simhash.documents.rejected import Rejected
     from es_simhash.groups.of_index.sync import Synced
-    from es_simhash.live.sweep.progress import Progress
+    from es_simhash.live.sweep.writing import Progress
     from es_simhash.scheme.scope import Scope
     from es_simhash.scheme.verdict.levels import Level
 
@@ -44,7 +48,7 @@ def command(
     similarity: float | Level | None,
     canonical: str | None,
     scope: Scope | None,
-    accept: tuple[str, ...],
+    accept: frozenset[str],
     target: Target,
     output: Output,
 ) -> int:
@@ -56,30 +60,37 @@ def command(
 
     Example: es-simhash sync articles --field title --field body --canonical oldest:published
     """
-    from es_simhash.index import Index
+    rejected: list[bool] = []
 
-    rejects = _Rejects(output)
+    def on_reject(each: Rejected) -> None:
+        rejected.append(each.may_pass)
+        if len(rejected) <= _REASONS:
+            output.warn(f"Rejected: {each.reason}")
 
     def on_progress(progress: Progress) -> None:
         output.run.count(counts_of(progress), max(0, progress.total - progress.done))
 
-    with target.opened(output) as engine, saying_if_interrupted(lambda: "Run the command again for the rest."):
-        synced = Index(index, engine, fields=fields or None, prefix=prefix).sync(
+    with (
+        target.index(output, index, fields=fields or None, prefix=prefix) as opened,
+        saying_if_interrupted(lambda: "Run the command again for the rest."),
+    ):
+        synced = opened.sync(
             similarity=similarity,
             canonical=canonical,
             scope=scope,
             accept=accept,
             patience=patience,
             on_progress=on_progress,
-            on_reject=rejects.add,
+            on_reject=on_reject,
         )
     show_findings(output, synced.findings)
     _show(output, synced, is_server(target.place))
-    rejects.end()
+    if len(rejected) > _REASONS:
+        output.warn(f"Rejected: {len(rejected) - _REASONS:,} more documents.")
     if synced.left_out:
         output.warn(f"Left out: {', '.join(synced.left_out)}. The reasons are above.")
         return SOME_FAILED
-    return after(rejects.count, rejects.may_pass)
+    return after(len(rejected), sum(rejected))
 
 
 def _show(output: Output, synced: Synced, has_dashboards: bool) -> None:
@@ -91,23 +102,3 @@ def _show(output: Output, synced: Synced, has_dashboards: bool) -> None:
     if synced.groups and (synced.is_first or synced.new_groups):
         report = ("--report", "duplicates.html")
         output.next_step(*(("dashboard", synced.index) if has_dashboards else ("group", synced.index, *report)))
-
-
-class _Rejects:
-    """The rejected documents: the first are named, and all are counted."""
-
-    def __init__(self, output: Output) -> None:
-        self._output = output
-        self.count = self.may_pass = 0
-
-    def add(self, rejected: Rejected) -> None:
-        """Count one more."""
-        self.count += 1
-        self.may_pass += rejected.may_pass
-        if self.count <= _REASONS:
-            self._output.warn(f"Rejected: {rejected.reason}")
-
-    def end(self) -> None:
-        """Say how many were not named."""
-        if self.count > _REASONS:
-            self._output.warn(f"Rejected: {self.count - _REASONS:,} more documents.")

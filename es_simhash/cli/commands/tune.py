@@ -9,27 +9,37 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from es_simhash._core.environment import PATIENCE
 from es_simhash._core.stages import OnProgress
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import output_file
-from es_simhash.cli.options.index import SIMILARITY, scheme_named, wanted_documents
-from es_simhash.cli.options.scope import scope_options
-from es_simhash.cli.options.source import Source, source_options
+from es_simhash.cli.options.index import (
+    Source,
+    scheme_named,
+    scope_options,
+    similarity,
+    source_options,
+    wanted_documents,
+)
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import after
+from es_simhash.cli.show.groups import show_valley
 from es_simhash.cli.show.output import Output
-from es_simhash.cli.show.tuning import show_histogram, show_tuned
 
 if TYPE_CHECKING:
-    from es_simhash.cli.jobs.sample import Sampled
+    from es_simhash.cli.jobs.labelled_documents import Sampled
     from es_simhash.documents.documents import Documents
-    from es_simhash.documents.files import FileDocument, RejectFile
+    from es_simhash.documents.files import RejectFile
     from es_simhash.engines.base import Engine
     from es_simhash.quality.predictions import StoredDocuments
+    from es_simhash.quality.similarity_histogram import Histogram
+    from es_simhash.quality.similarity_histogram import Level as LevelOfHistogram
+    from es_simhash.quality.tuning import Threshold, Tuned
     from es_simhash.scheme.scheme import Scheme
     from es_simhash.scheme.scope import Scope
     from es_simhash.scheme.verdict.levels import Level
+
+# Characters of the longest bar of a histogram.
+_BAR = 40
 
 
 @click.command(name="tune", cls=EngineVerb)
@@ -38,7 +48,6 @@ if TYPE_CHECKING:
     "--sample",
     type=click.IntRange(2),
     default=2_000,
-    show_default=True,
     metavar="N",
     help="Number of documents to draw at random; with --labels, all are read.",
 )
@@ -49,7 +58,7 @@ if TYPE_CHECKING:
     help="Choose the threshold that best separates the labels in this file (see: es-simhash evaluate --help).",
 )
 @click.option(
-    "--similarity", type=SIMILARITY, metavar="S|LEVEL", help="Minimum similarity (see --histogram), or a level."
+    "--similarity", type=similarity, metavar="S|LEVEL", help="Minimum similarity (see --histogram), or a level."
 )
 @scope_options
 @output_file("--output", "-o", "scheme_file", help="Write the scheme to this file.")
@@ -86,7 +95,7 @@ def _histogram(output: Output, scheme: Scheme | None, sampled: Sampled) -> None:
     found = histogram(scheme or Scheme.preset("default"), sampled.documents, in_scope=sampled.in_scope)
     output.result(found)
     if not output.as_json:
-        show_histogram(output, found)
+        _show_histogram(output, found)
 
 
 def _tune(
@@ -123,7 +132,7 @@ def _tune(
         if scheme_out:
             scheme_out.write(to_file(tuned.scheme))
     output.result(tuned, {"out": scheme_file})
-    show_tuned(output, tuned)
+    _show_tuned(output, tuned)
     if scheme_file:
         output.next_step("init", "INDEX", "--field", "FIELD", "--scheme", scheme_file)
     else:
@@ -134,13 +143,13 @@ def _read(
     source: Source, target: Target, output: Output, rejects: RejectFile, size: int, scope: Scope | None
 ) -> tuple[Scheme | None, Sampled]:
     """Sample documents, and read the scheme that the options or the index name."""
-    from es_simhash.cli.jobs.sample import sample_of_files, sample_of_index
+    from es_simhash.cli.jobs.labelled_documents import sample_of_files, sample_of_index, texts_of_files
 
     if source.index:
         with _index(source, target, output, scope) as (engine, documents, scheme, _):
             fields, all_of = documents.fields, documents.policy.scope
             return scheme, sample_of_index(engine, source.index, fields, source.filter, size, rejects, all_of)
-    with _files(source, output, rejects, scope) as (found, on_read):
+    with texts_of_files(source, output, rejects, scope) as (found, on_read):
         return scheme_named(source.scheme), sample_of_files(found, size, on_read, scope=scope)
 
 
@@ -148,34 +157,16 @@ def _read_all(
     source: Source, target: Target, output: Output, rejects: RejectFile, stored: StoredDocuments
 ) -> Scheme | None:
     """Store all documents, and read the scheme that the options or the index name."""
-    from es_simhash.cli.jobs.labelled_documents import gather_files
-    from es_simhash.cli.jobs.sample import all_of_index
+    from es_simhash.cli.jobs.labelled_documents import gather_files, gather_index, texts_of_files
 
     if source.index:
         with _index(source, target, output, stored.scope) as (engine, documents, scheme, advance):
             stored.scope = documents.policy.scope
-            all_of_index(engine, source.index, stored, documents.fields, source.filter, rejects, advance, PATIENCE)
+            gather_index(engine, source.index, stored, documents.fields, source.filter, rejects, advance)
             return scheme
-    with _files(source, output, rejects, stored.scope) as (found, on_read):
+    with texts_of_files(source, output, rejects, stored.scope) as (found, on_read):
         gather_files(found, stored, rejects, on_read)
     return scheme_named(source.scheme)
-
-
-@contextmanager
-def _files(
-    source: Source, output: Output, rejects: RejectFile, scope: Scope | None
-) -> Iterator[tuple[Iterator[tuple[FileDocument, str]], OnProgress[int]]]:
-    """Open the files: yield their documents with their texts, and what is called with the number of those read."""
-    from es_simhash.cli.jobs.file_texts import NamedFields, read_texts
-    from es_simhash.documents.files import total_bytes
-
-    named, files = NamedFields(source.fields, scope), source.files
-    with output.progress("Reading", total_bytes(files.paths)) as advance:
-        found = named.checked(read_texts(files.read(rejects), source.fields, rejects, named))
-        yield found, lambda done: advance(done, 0, files.bytes_read)
-    output.warn(named.warning)
-    if named.without_text.count:
-        output.note(named.without_text.sentence)
 
 
 @contextmanager
@@ -205,3 +196,55 @@ def _index(
         # With fields named, the documents lack what the index demands.
         policy = Policy(combined(policy_in(mappings, source.prefix).scope, scope))
         yield engine, replace(documents, policy=policy), scheme, advance
+
+
+# ---- what is shown
+
+
+def _show_histogram(output: Output, found: Histogram) -> None:
+    """Print the number of pairs of each level of similarity, with examples."""
+    most = max((level.pairs for level in found.levels), default=0)
+    rows = [[_name(level), level.pairs, "█" * -(-_BAR * level.pairs // max(most, 1))] for level in found.levels]
+    output.table(["similarity", "pairs", "histogram"], rows, f"Pairs of {found.documents:,} documents")
+    if found.threshold is not None:
+        output.line(f"The threshold is {found.threshold:g}: {found.near:,} of these pairs reach it.")
+    show_valley(output, found.valley)
+    for level in found.levels:
+        _show_examples(output, level)
+
+
+def _show_examples(output: Output, level: LevelOfHistogram) -> None:
+    from es_simhash.plans.explain.text_differences import marked
+
+    rows = [
+        [
+            example.similarity,
+            example.first,
+            example.second,
+            marked(example.difference) or f"no difference: {marked(example.beginning)}",
+        ]
+        for example in level.examples
+    ]
+    if rows:
+        output.line()
+        output.table(["similarity", "first", "second", "difference"], rows, f"Similarity {_name(level)}")
+
+
+def _name(level: LevelOfHistogram) -> str:
+    return "1" if level.below is None else f"{level.least:g} to {level.below:g}"
+
+
+def _show_tuned(output: Output, tuned: Tuned) -> None:
+    """Print the thresholds that were tried, and why one was chosen."""
+    if tuned.threshold:
+        thresholds = [_scored(each, each is tuned.threshold.best) for each in tuned.threshold.tried]
+        columns = ["similarity", "level", "precision", "recall", "F1", "from", "to"]
+        output.table(columns, thresholds, "Thresholds, with intervals of 95% for F1")
+    output.line(tuned.why)
+    output.warn(tuned.warning)
+
+
+def _scored(threshold: Threshold, is_best: bool) -> list[Any]:
+    scores, f1 = threshold.scores, threshold.scores.f1
+    similarity = f"{threshold.similarity:g}{' *' if is_best else ''}"
+    return [similarity, threshold.level, scores.precision.value, scores.recall.value, f1.value, f1.low, f1.high]

@@ -1,13 +1,20 @@
-"""Ids of documents of several files: where they clash, they are qualified by the file, and if need be by the line."""
+"""Ids of documents of several files: where they clash, they are qualified by the file, and if need be by the line.
+
+What ``load`` writes keeps its ids, so a document must not replace one of an earlier file.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import re
+from array import array
+from collections.abc import Sequence
 from itertools import permutations
 
 import click
+import numpy as np
 
+from es_simhash._core.arrays import Integers
 from es_simhash._core.humanize import counted
 from es_simhash.documents.files import FileDocument
 from es_simhash.documents.files.data_file import as_text
@@ -15,6 +22,8 @@ from es_simhash.errors import DocumentError
 from es_simhash.groups.of_texts import TextCorpus
 from es_simhash.groups.pairs.stored_rows import repeated
 
+# The line in a key, after the number of the file.
+_LINE = re.compile(":[^:]*:")
 FORMS = ("ID", "FILE:ID", "FILE:LINE:ID")
 
 
@@ -51,7 +60,7 @@ class FileIds:
     def choose(self, corpus: TextCorpus) -> str:
         """Choose the shortest form in which ids are distinct; return what is to be said of it, which may be nothing."""
         clash = repeated(lambda: (key.split(":", 2)[2] for key in corpus.ids()))
-        within = repeated(lambda: _without_line(corpus.ids())) if clash else None
+        within = repeated(lambda: (_LINE.sub(":", key, 1) for key in corpus.ids())) if clash else None
         found = within or clash
         if found is None:
             return ""
@@ -102,7 +111,37 @@ class DistinctIds:
         )
 
 
-def _without_line(keys: Iterator[str]) -> Iterator[str]:
-    for key in keys:
-        number, _, id_ = key.split(":", 2)
-        yield f"{number}:{id_}"
+class LoadedIds:
+    """The ids of the documents so far, as hashes of 64 bits: eight bytes a document.
+
+    The hash has another key in each process. Of a hundred million ids, two different ones have the same hash in one run
+    of some thousand; the second is then rejected, and named.
+    """
+
+    def __init__(self) -> None:
+        self._earlier: Integers = np.empty(0, dtype=np.int64)
+        self._own = array("q")
+        self._path: str | None = None
+        self.replaced = 0
+
+    def is_of_another_file(self, each: FileDocument) -> bool:
+        """Note an id; return whether a document of an earlier file has it."""
+        path = each.key.partition(":")[0]
+        if path != self._path:
+            self.end()
+            self._path = path
+        hashed = hash(each.id)
+        if len(self._earlier):
+            place = int(self._earlier.searchsorted(hashed))
+            if place < len(self._earlier) and self._earlier[place] == hashed:
+                return True
+        self._own.append(hashed)
+        return False
+
+    def end(self) -> None:
+        """Count the documents of a file that replaced an earlier one of the same file."""
+        own = np.frombuffer(self._own, dtype=np.int64) if self._own else self._earlier[:0]
+        distinct = np.unique(own)
+        self.replaced += len(own) - len(distinct)
+        self._earlier = np.union1d(self._earlier, distinct)
+        self._own = array("q")

@@ -13,7 +13,7 @@ from es_simhash.errors import InputError
 from es_simhash.gate import limits
 from es_simhash.gate.bodies import Lines, RefusedError
 from es_simhash.gate.gate import Gate
-from es_simhash.gate.requests import answers_as_json, asked_of, line_of, parsed
+from es_simhash.gate.requests import asked_of, lines_of, parsed
 
 _AT_ONCE = 1 << 18
 
@@ -63,7 +63,7 @@ def answer_lines(gate: Gate, writes: bool, id_field: str) -> int:
         for lines in _lines(sys.stdin.buffer, stopping):
             asked = [asked_of(parsed(line), writes, id_field) for line in lines]
             answers = gate.answer(asked)
-            sys.stdout.buffer.write(b"".join(map(line_of, answers_as_json(asked, answers, gate.name))))
+            sys.stdout.buffer.write(lines_of(asked, answers, gate.name))
             sys.stdout.buffer.flush()
             count += len(lines)
     return count

@@ -10,11 +10,10 @@ from es_simhash._core.batched import chunks
 from es_simhash._core.environment import PATIENCE
 from es_simhash._core.json_codec import Json
 from es_simhash._core.stages import OnProgress, rarely_collected
+from es_simhash.cli.jobs.file_ids import LoadedIds
 from es_simhash.cli.jobs.file_texts import NamedFields
-from es_simhash.cli.jobs.loaded_ids import LoadedIds
 from es_simhash.cli.show.output import Output
-from es_simhash.documents.actions import Document
-from es_simhash.documents.documents import Documents, prepared
+from es_simhash.documents.documents import Document, Documents, prepared
 from es_simhash.documents.files import FileDocument
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.documents.sources import body_of_action, with_some_text

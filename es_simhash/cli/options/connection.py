@@ -1,10 +1,16 @@
-"""The options that verbs share: they stand before the verb or after it, and the one after it wins."""
+"""The options that verbs share: they stand before the verb or after it, and the one after it wins.
+
+The help of each verb lists its options under headings.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import click
@@ -12,15 +18,24 @@ import click
 from es_simhash._core.environment import PATIENCE
 from es_simhash._core.stages import counts_shown
 from es_simhash._version import __version__
-from es_simhash.cli.options.headings import write_options
-from es_simhash.cli.options.metrics import listening, published
-from es_simhash.cli.options.profiles import DISTRIBUTIONS
-from es_simhash.cli.options.setting_origins import Given
+from es_simhash.cli.options.setting_origins import DISTRIBUTIONS, Given
 from es_simhash.cli.options.target import target_of
 from es_simhash.cli.show import exits, log
 from es_simhash.cli.show.output import Output
 from es_simhash.live.telemetry import spans
 from es_simhash.live.telemetry.run import Run
+
+
+def _listening(value: str) -> tuple[str, int]:
+    """Read a port, of this machine alone unless an address stands before it: 9464, 0.0.0.0:9464 or [::]:9464."""
+    from ipaddress import ip_address
+
+    host, _, port = value.rpartition(":")
+    with suppress(ValueError):
+        if re.fullmatch("[0-9]{1,5}", port) and int(port) <= 65535:
+            return str(ip_address(host.strip("[]") or "127.0.0.1")), int(port)
+    raise click.BadParameter(f"{value!r} is not a port. Write, say, 9464, or 0.0.0.0:9464 for other machines.")
+
 
 _FILE = click.Path(exists=True, dir_okay=False)
 CONNECTION = (
@@ -62,7 +77,7 @@ WAITING = (
 METRICS = (
     click.Option(
         ["--metrics-port"],
-        type=listening,
+        type=_listening,
         metavar="[HOST:]PORT",
         help="Show Prometheus metrics of a long job on this port while it runs.  [default HOST: 127.0.0.1]",
     ),
@@ -136,10 +151,9 @@ class Verb(click.Command):
         output.note("", event="started", verb=run.verb, version=__version__)
         try:
             with run.going_on(), counts_shown(output.progress):
-                self._check(given)
-                ctx.params.update(self._values(given), **self.connected(given), output=output)
+                ctx.params.update(self._passed(given), **self.connected(given), output=output)
                 index = ctx.params.get("index") or ctx.params.get("source") or ""
-                with published(output, index, given.values.get("metrics_port"), given.values.get("metrics_file")):
+                with _published(output, index, given.values.get("metrics_port"), given.values.get("metrics_file")):
                     result = super().invoke(ctx)
             code = result if isinstance(result, int) else exits.FINE
             return result
@@ -152,17 +166,13 @@ class Verb(click.Command):
         finally:
             show_end(output, code)
 
-    def _check(self, given: Given) -> None:
-        """Refuse shared options, before the verb, that it does not take."""
+    def _passed(self, given: Given) -> dict[str, Any]:
+        """Return the shared options that are passed on as they are; refuse those that the verb does not take."""
         taken = {option.name for option in self.taken}
         if idle := given.names(name for name in given.values if name not in taken):
             raise click.UsageError(
                 f"{self.name} does not use {' and '.join(idle)}. Drop {'it' if len(idle) == 1 else 'them'}."
             )
-
-    def _values(self, given: Given) -> dict[str, Any]:
-        """Return the values of the shared options that are passed on as they are."""
-        taken = {option.name for option in self.taken}
         return {name: given.values.get(name, default) for name, default in _DEFAULTS.items() if name in taken}
 
     def connected(self, given: Given) -> Mapping[str, Any]:
@@ -199,3 +209,88 @@ class EngineVerb(ConnectionVerb):
 def _connection(given: Given) -> Given:
     names = {option.name for option in CONNECTION}
     return replace(given, values={name: value for name, value in given.values.items() if name in names})
+
+
+# The options of each heading, wherever they occur; all others are the verb's own.
+HEADINGS = {
+    "What to compare": (
+        *("text", "id", "file", "query", "index", "field", "scheme", "prefix", "filter", "refresh-stale", "preview"),
+        *("containing", "contained", "distinct", "by-groups", "similarity", "distance", "numbers", "containment"),
+        *("estimate", "strip", "rarity", "labels", "sample", "histogram", "scan"),
+    ),
+    "Scope": ("within", "across", "window", "date", "no-scope", "scope-value"),
+    "Files": ("format", "id-field", "encoding", "rejects"),
+    "Long jobs": (
+        *("part", "workers", "max-rate", "patience", "memory", "state", "no-refresh", "no-replicas", "fast", "accept"),
+        *("metrics-port", "metrics-file"),
+    ),
+    "Output": (
+        *("size", "source", "output", "pairs", "report", "canonical-only", "delete-script", "kibana-url"),
+        *("json", "quiet", "verbose", "log-format"),
+    ),
+    "Connection": (
+        *("url", "profile", "user", "password-file", "api-key", "api-key-file", "cloud-id", "aws-sigv4", "ca-certs"),
+        *("insecure", "distribution"),
+    ),
+}
+OWN = "Options"
+
+
+def under_headings(parameters: Sequence[click.Parameter]) -> Iterator[tuple[str, list[click.Parameter]]]:
+    """Yield each heading with its options, those of the verb itself first.
+
+    >>> [heading for heading, _ in under_headings([click.Option(["--url"]), click.Option(["--write"])])]
+    ['Options', 'Connection']
+    """
+    names = {max(each.opts, key=len).lstrip("-"): each for each in parameters if isinstance(each, click.Option)}
+    placed = {heading: [name for name in known if name in names] for heading, known in HEADINGS.items()}
+    if "window" not in names and "date" in placed["Scope"]:  # a date for something else
+        placed["Scope"].remove("date")
+    taken = {name for known in placed.values() for name in known}
+    for heading, known in {OWN: [name for name in names if name not in taken], **placed}.items():
+        if known:
+            yield heading, [names[name] for name in known]
+
+
+def write_options(ctx: click.Context, formatter: click.HelpFormatter, parameters: Sequence[click.Parameter]) -> None:
+    """Write a section for each heading that has an option to show."""
+    for heading, options in under_headings(parameters):
+        if records := [record for each in options if (record := each.get_help_record(ctx))]:
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+
+@contextmanager
+def _published(output: Output, index: str, port: tuple[str, int] | None, path: str | None) -> Iterator[None]:
+    """Publish the metrics of a run at a port and in a file, if they are named."""
+    if port is None and path is None:
+        yield
+        return
+    from es_simhash.live.telemetry.metrics import METRICS, SUCCEEDED, Metrics, MetricsFile, on_port
+
+    run = output.run
+    # Of two files, the textfile collector takes no values with the same labels.
+    file_of = {} if path is None else {"file": os.path.basename(path)}
+    metrics = Metrics(METRICS, verb=run.verb, index=index, **file_of)
+    run.publish(metrics)
+    with ExitStack() as stack:
+        if port is not None:
+            output.note(f"Metrics are on {stack.enter_context(on_port(metrics, *port))}.")
+        if path is not None:
+            file = MetricsFile(metrics, path)
+            file.keep(SUCCEEDED)
+            file.write()
+
+            def write(at_once: bool) -> None:
+                if not (at_once or file.is_old):
+                    return
+                try:
+                    file.write()
+                except OSError as error:  # the job goes on
+                    output.warn(
+                        f"The metrics are not written: {error.filename}: {error.strerror}. Make room, or name another "
+                        "file."
+                    )
+
+            run.on_change, run.on_end = partial(write, False), partial(write, True)
+        yield

@@ -1,15 +1,20 @@
-"""The options that name an index, the scheme and fields of a new one, and define near-duplicates."""
+"""The options that name an index, the scheme and fields of a new one, define near-duplicates, and go through it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from functools import wraps
+from dataclasses import dataclass
+from dataclasses import fields as fields_of
+from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from es_simhash.cli.options.files import json_object, text_in
+from es_simhash.cli.options.decorators import Command, all_of, as_one
+from es_simhash.cli.options.files import Files, input_options, json_object, rejects_option, text_in
+from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.verdict.levels import NAMES, Level
 
 if TYPE_CHECKING:
@@ -19,38 +24,21 @@ if TYPE_CHECKING:
     from es_simhash.index import Index
     from es_simhash.scheme.scheme import Scheme
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-def index_argument(command: Command) -> Command:
-    """Add the argument INDEX."""
-    return click.argument("index", callback=_named)(command)
-
-
-def optional_index_argument(command: Command) -> Command:
-    """Add the argument INDEX, which may be left out."""
-    return click.argument("index", required=False, callback=_named)(command)
-
 
 def _named(_context: click.Context, _parameter: click.Parameter, name: str | None) -> str | None:
-    if name is None:
-        return None
-    if not name.strip():
+    if name is not None and not name.strip():
         raise click.BadParameter("It is empty. Give the name of an index.")
-    if not _is_text(name):
-        raise click.BadParameter("It has bytes that are not text in the terminal's encoding. Give the name as text.")
+    try:
+        (name or "").encode()
+    except UnicodeEncodeError:  # bytes that could not be decoded are lone surrogates
+        raise click.BadParameter(
+            "It has bytes that are not text in the terminal's encoding. Give the name as text."
+        ) from None
     return name
 
 
-def _is_text(name: str) -> bool:
-    """Check that the name could be decoded: bytes that could not are lone surrogates."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
+index_argument = click.argument("index", callback=_named)
+optional_index_argument = click.argument("index", required=False, callback=_named)
 scheme_option = click.option(
     "--scheme", metavar="PRESET|FILE", help="A preset (see: es-simhash info), or a file with a scheme's JSON."
 )
@@ -65,38 +53,26 @@ field_option = fields_option("Text field, as a dotted path; repeatable.")
 texts_option = fields_option("Text field, as a dotted path; repeatable.  [default: all texts of a file's document]")
 
 
-def index_options(command: Command) -> Command:
-    """Add the scheme and fields of a new index; the command gets the keywords of `Index` as ``known``."""
-
-    @wraps(command)
-    def with_known(fields: tuple[str, ...], prefix: str, scheme: str | None, **given: Any) -> Any:
-        # An empty value, as of a variable of a shell, is like an option that was left out.
-        fields = tuple(filter(str.strip, fields))
-        known = {"scheme": scheme_named(scheme), "fields": fields or None, "prefix": prefix}
-        return command(known=known, **given)
-
-    return scheme_option(field_option(with_known))  # type: ignore[return-value]
+def _known(fields: tuple[str, ...], prefix: str, scheme: str | None) -> dict[str, Any]:
+    # An empty value, as of a variable of a shell, is like an option that was left out.
+    fields = tuple(filter(str.strip, fields))
+    return {"scheme": scheme_named(scheme), "fields": fields or None, "prefix": prefix}
 
 
-class Similarity(click.ParamType):  # type: ignore[type-arg] # generic only since click 8.2
-    """A minimum similarity: a number, or the name of a level."""
-
-    name = "similarity"
-
-    def convert(self, value: str | float, param: click.Parameter | None, ctx: click.Context | None) -> float | Level:
-        """Parse a number or a name."""
-        if isinstance(value, float):
-            return value
-        if value in NAMES:
-            return value
-        try:
-            return float(value)
-        except ValueError:
-            known = ", ".join(NAMES)
-            self.fail(f"{value!r} is not a similarity. Give a number up to 1, or one of: {known}.", param, ctx)
+# The scheme and fields of a new index; the command gets the keywords of `Index` as ``known``.
+index_options = as_one("known", _known, ("fields", "prefix", "scheme"), scheme_option, field_option)
 
 
-SIMILARITY = Similarity()
+def similarity(value: str) -> float | Level:
+    """Read a minimum similarity: a number, or the name of a level."""
+    if value in NAMES:
+        return value
+    try:
+        return float(value)
+    except ValueError:
+        known = ", ".join(NAMES)
+        raise click.BadParameter(f"{value!r} is not a similarity. Give a number up to 1, or one of: {known}.") from None
+
 
 estimate_option = click.option("--estimate", is_flag=True, help="Decide by fingerprints alone; read no texts.")
 
@@ -107,32 +83,28 @@ KEPT = "  [default: as in the last run]"
 
 def _similarity_option(more: str = "") -> Callable[[Command], Command]:
     text = f"Minimum: up to 1, or copies (about 0.85), near (0.63), versions (0.5).{more}"
-    return click.option("--similarity", type=SIMILARITY, metavar="S|LEVEL", help=text)
+    return click.option("--similarity", type=similarity, metavar="S|LEVEL", help=text)
 
 
 similarity_option, kept_similarity_option = _similarity_option(), _similarity_option(KEPT)
 
 
-def near_options(command: Command) -> Command:
-    """Add what makes documents near-duplicates: ``distance``, ``similarity`` and ``numbers``."""
-    options = (
-        similarity_option,
-        click.option(
-            "--distance",
-            type=click.IntRange(0),
-            metavar="BITS",
-            help="Maximum number of different bits; with --similarity, either is enough.",
-        ),
-        click.option(
-            "--numbers",
-            type=click.FloatRange(0, 1),
-            metavar="SHARE",
-            help="Minimum share of the numbers in the text with fewer that the other has; 0: none.",
-        ),
-    )
-    for option in reversed(options):
-        option(command)
-    return command
+# What makes documents near-duplicates: ``distance``, ``similarity`` and ``numbers``.
+near_options = all_of(
+    similarity_option,
+    click.option(
+        "--distance",
+        type=click.IntRange(0),
+        metavar="BITS",
+        help="Maximum number of different bits; with --similarity, either is enough.",
+    ),
+    click.option(
+        "--numbers",
+        type=click.FloatRange(0, 1),
+        metavar="SHARE",
+        help="Minimum share of the numbers in the text with fewer that the other has; 0: none.",
+    ),
+)
 
 
 def filter_option(help: str) -> Callable[[Command], Command]:
@@ -144,34 +116,29 @@ def _query(_context: click.Context, _parameter: click.Parameter, text: str | Non
     return None if text is None else json_object(text, "--filter", '{"term": {"lang": "en"}}')
 
 
-def match_options(command: Command) -> Command:
-    """Add which matches are shown, as keywords of `Index.find`: ``filter`` and ``size``."""
-    size = click.option(
-        "--size", type=click.IntRange(1), default=10, show_default=True, metavar="N", help="Number of matches."
-    )
-    return filter_option("Only matches that fit this query (JSON).")(size(command))
+# Which matches are shown, as keywords of `Index.find`: ``filter`` and ``size``.
+match_options = all_of(
+    filter_option("Only matches that fit this query (JSON)."),
+    click.option("--size", type=click.IntRange(1), default=10, metavar="N", help="Number of matches."),
+)
 
 
 def scheme_named(name: str | None) -> Scheme | None:
-    """Return the scheme of ``--scheme``, if it was given."""
-    return None if name is None else read_scheme(name, "--scheme")
+    """Return the scheme of ``--scheme``, a preset or one in a file, if it was given."""
+    return None if name is None else scheme_or_default(name)
 
 
 def scheme_or_default(name: str | None) -> Scheme:
     """Return the scheme of ``--scheme``, or the default."""
-    return read_scheme("default" if name is None else name, "--scheme")
-
-
-def read_scheme(name: str, option: str) -> Scheme:
-    """Return the preset of a name, or the scheme in a file."""
     from es_simhash.scheme.scheme import Scheme
     from es_simhash.scheme.settings import PRESETS
 
+    name = "default" if name is None else name
     if name in PRESETS:
         return Scheme.preset(name)
     if not Path(name).is_file():
         raise click.UsageError(
-            f"{name!r} is neither a preset ({', '.join(PRESETS)}) nor a file. Give one of them to {option}."
+            f"{name!r} is neither a preset ({', '.join(PRESETS)}) nor a file. Give one of them to --scheme."
         )
     return Scheme.from_json(text_in(name))
 
@@ -184,17 +151,157 @@ def wanted_documents(engine: Engine, index: str, known: dict[str, Any]) -> Docum
     return run(IndexPlans(index, **known).wanted_documents(), engine)
 
 
-def documents_of(engine: Engine, index: str, known: dict[str, Any], dry_run: bool) -> Documents:
-    """Return the documents of the index, which first gets the fields that the options name, unless ``dry_run``."""
-    from es_simhash.index import Index
-
-    opened = Index(index, engine, **known)
-    if known["fields"] and opened.init(dry_run=dry_run).bodies and dry_run:
-        return wanted_documents(engine, index, known)
-    return opened.documents
-
-
 def warn_of_indices_without_fields(output: Output, index: Index) -> None:
     """Warn of the indices behind a name that have no fingerprints to search."""
     for name in index.without_fields:
         output.warn(f"Left out: the index {name!r} has no fields for fingerprints. Add them with init.")
+
+
+# ---- which pairs of documents count at all: within a field, across one, in a window of time
+
+_FIELDS = (
+    click.option(
+        "--within",
+        multiple=True,
+        metavar="PATH",
+        help="Compare only documents with the same value in this field; repeatable.",
+    ),
+    click.option(
+        "--across",
+        multiple=True,
+        metavar="PATH",
+        help="Compare only documents with different values in this field; repeatable.",
+    ),
+    click.option(
+        "--window",
+        metavar="LENGTH",
+        help="Compare only documents at most this far apart, such as 72h or 3d, by --date.",
+    ),
+)
+_NAMES = ("within", "across", "window", "date")
+
+# The command gets the scope as ``scope``, None without any of the options.
+scope_options = as_one(
+    "scope",
+    Scope.of,
+    _NAMES,
+    *_FIELDS,
+    click.option("--date", metavar="PATH", help="Field with the date that --window is for."),
+)
+
+
+def scope_options_by_date(command: Command) -> Command:
+    """Add the options of a scope to a command whose ``--date``, as ``date_field``, has another use as well."""
+    scoped = as_one("scope", Scope.of, _NAMES)(command)
+
+    @wraps(command)
+    def with_date(window: str | None, date_field: str | None, **given: Any) -> Any:
+        return scoped(window=window, date=date_field if window else None, date_field=date_field, **given)
+
+    return all_of(*_FIELDS)(with_date)  # type: ignore[return-value]
+
+
+def _values(_context: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, list[str]]:
+    values: dict[str, list[str]] = {}
+    for each in given:
+        path, equals, value = each.partition("=")
+        if not path or not equals:
+            raise click.BadParameter(f"{each!r} does not name a field and its value. Write it as tenant=acme.")
+        values.setdefault(path, []).append(value)
+    return values
+
+
+# The values of a text in the fields of the scope; the command gets them as ``scope_values``, by field.
+scope_value_option = click.option(
+    "--scope-value",
+    "scope_values",
+    multiple=True,
+    metavar="PATH=VALUE",
+    callback=_values,
+    help="A value that the text has in a field of the scope; repeatable.",
+)
+
+# What an index demands of every command: its scope, no scope, and when groups are made.
+policy_options = all_of(
+    scope_options,
+    click.option("--no-scope", is_flag=True, help="Remove the scope of the index; its documents stay."),
+    click.option("--groups", type=click.Choice(["batch", "online"]), help="When groups are made."),
+)
+
+
+# ---- what commands that go through an index take
+
+accept_option = click.option(
+    "--accept",
+    multiple=True,
+    metavar="CODE",
+    callback=lambda _context, _parameter, codes: frozenset(codes),
+    help="Continue despite doctor findings with this code; repeatable.",
+)
+max_rate_option = click.option("--max-rate", type=float, metavar="N", help="Write at most N documents per second.")
+dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would be done, without doing it.")
+
+
+def _part(value: str) -> tuple[int, int]:
+    """Read the number of one machine's part, from 0, and how many there are."""
+    match = re.fullmatch(r"(\d+)/(\d+)", value)
+    if not match:
+        raise click.UsageError(f"--part cannot be {value!r}. Write, say, --part 3/8.")
+    return int(match[1]) - 1, int(match[2])
+
+
+def part_option(help: str) -> Callable[[Command], Command]:
+    """Add an option for what one of several machines does."""
+    return click.option("--part", "shard", type=_part, metavar="I/N", help=help)
+
+
+# The keywords of `RunOptions` but for ``patience``, ``rejects`` and ``dry_run``.
+run_options = all_of(
+    click.option(
+        "--workers",
+        "parallel",
+        type=click.IntRange(1),
+        default=1,
+        metavar="N",
+        help="Read and write with N workers at once, on this machine.",
+    ),
+    max_rate_option,
+    rejects_option,
+    dry_run_option,
+)
+
+
+# ---- the documents that `tune` and `evaluate` read: those of files, or of an index
+
+
+@dataclass(frozen=True)
+class Source:
+    """The files or the index, and how its texts are read."""
+
+    files: Files
+    index: str | None
+    prefix: str
+    filter: dict[str, Any] | None
+    fields: tuple[str, ...]
+    scheme: str | None
+
+    def __post_init__(self) -> None:
+        if bool(self.files.paths) == bool(self.index):
+            raise click.UsageError("Name the files with the documents, or an index by --index; one of both.")
+        if self.filter is not None and not self.index:
+            raise click.UsageError("--filter is for an index. Name it by --index, or drop the filter.")
+
+
+# Files or an index; the command gets the `Source` as ``source``.
+source_options = all_of(
+    partial(input_options, required=False, metavar="[FILE]..."),
+    as_one(
+        "source",
+        Source,
+        [each.name for each in fields_of(Source)],
+        click.option("--index", metavar="INDEX", help="Read the documents of this index, instead of files."),
+        filter_option("With --index: only documents that match this query (JSON)."),
+        texts_option,
+        scheme_option,
+    ),
+)

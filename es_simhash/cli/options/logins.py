@@ -66,12 +66,13 @@ def _login(way: str, origin: Given, environment: Given, address: str) -> Login:
             f"{name[0].upper()}{name[1:]} is empty or contains a colon, which no user name does. "
             "Give the name alone, and the password by ES_SIMHASH_PASSWORD or --password-file."
         )
-    return Login(f"as {value}", name, lambda: _by_password(value, _password(value, address, origin, environment)))
 
+    def by_password() -> Options:
+        # Not by the clients' own options: opensearch-py accepts Latin-1 only. Undecodable bytes are sent unchanged.
+        password = _password(value, address, origin, environment)
+        return _authorized("Basic", f"{value}:{password}".encode(errors="surrogateescape"))
 
-def _by_password(user: str, password: str) -> Options:
-    # Not by the clients' own options: opensearch-py accepts Latin-1 only. Undecodable bytes are sent unchanged.
-    return _authorized("Basic", f"{user}:{password}".encode(errors="surrogateescape"))
+    return Login(f"as {value}", name, by_password)
 
 
 def _by_api_key(key: str, name: str) -> Options:

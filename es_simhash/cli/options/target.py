@@ -11,14 +11,13 @@ import click
 
 from es_simhash._core.environment import API_KEY, PASSWORD, PROFILE, URLS
 from es_simhash.cli.options.logins import PASSWORDS, WAYS, Login, login_at
-from es_simhash.cli.options.places import Server, deployment, is_server, server_at
-from es_simhash.cli.options.profiles import profile_named
-from es_simhash.cli.options.setting_origins import Given
+from es_simhash.cli.options.setting_origins import Given, Server, deployment, is_server, profile_named, server_at
 from es_simhash.cli.show import log
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.engines.base import Engine
+    from es_simhash.index import Index
 
 DEFAULT_DIRECTORY = ".es-simhash"
 _DEFAULT = "the default"
@@ -79,6 +78,14 @@ class Target:
             raise MissingError(f"{error} {remedy}") from error
         finally:
             engine.close()
+
+    @contextmanager
+    def index(self, output: Output, name: str, **known: Any) -> Iterator[Index]:
+        """Open an index of the engine for the block; ``known`` are the keywords of `Index`."""
+        from es_simhash.index import Index
+
+        with self.opened(output) as engine:
+            yield Index(name, engine, **known)
 
 
 def target_of(options: Given, variables: Mapping[str, str]) -> Target:

@@ -5,8 +5,9 @@ The dashboard has the same bins for the sizes of groups, and as many periods; it
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import pairwise
@@ -58,27 +59,19 @@ def size_names() -> list[str]:
     return [*(_range(least + 1, most) for least, most in zip((0, *SIZES), SIZES, strict=False)), f"over {SIZES[-1]:,}"]
 
 
-class Sizes:
-    """Counts groups by their duplicates."""
-
-    def __init__(self) -> None:
-        self._groups = [0] * (len(SIZES) + 1)
-        self._duplicates = [0] * (len(SIZES) + 1)
-
-    def add(self, duplicates: int) -> None:
-        """Count a group with this many duplicates."""
-        place = sum(duplicates > most for most in SIZES)
-        self._groups[place] += 1
-        self._duplicates[place] += duplicates
-
-    def chart(self) -> Iterator[Chart]:
-        """Yield the chart, up to the largest groups, if there are any."""
-        if any(self._groups):
-            last = max(place for place, count in enumerate(self._groups) if count)
-            bins = list(zip(size_names(), self._groups, self._duplicates, strict=True))[: last + 1]
-            bars = tuple(Bar(name, groups, (f"{duplicates:,}",)) for name, groups, duplicates in bins)
-            heads = ("duplicates in a group", "groups", "duplicates")
-            yield Chart("Groups by size", "The number of groups by their duplicates.", heads, bars)
+def sizes(groups: Mapping[int, int]) -> Iterator[Chart]:
+    """Yield the chart of the numbers of groups by their duplicates, up to the largest groups, if there are any."""
+    if not groups:
+        return
+    found, duplicates = Counter[int](), Counter[int]()
+    for size, count in groups.items():
+        place = bisect_left(SIZES, size)
+        found[place] += count
+        duplicates[place] += count * size
+    names = size_names()[: max(found) + 1]
+    bars = tuple(Bar(name, found[place], (f"{duplicates[place]:,}",)) for place, name in enumerate(names))
+    heads = ("duplicates in a group", "groups", "duplicates")
+    yield Chart("Groups by size", "The number of groups by their duplicates.", heads, bars)
 
 
 class PairCounts:
@@ -146,57 +139,45 @@ class PairCounts:
         return f"{self._exact:,} measured on their texts, the others {estimated}" if self._exact else estimated
 
 
-class Dates:
-    """Counts duplicates by their dates, as engines write them: ISO 8601, or milliseconds since 1970."""
+def dates(values: Iterable[Any], field: str) -> Iterator[Chart]:
+    """Yield the chart of duplicates by days, months or years in UTC, as far as there are duplicates.
 
-    def __init__(self) -> None:
-        self._days: Counter[date] = Counter()
-        self._undated = 0
+    Dates are as engines write them: ISO 8601, or milliseconds since 1970. Placeholders, such as the year 1 or 9999,
+    would make the chart very long; so if there are too many years, those with the most duplicates are shown.
+    """
+    found = Counter(map(_day, values))
+    undated = found.pop(None, 0)
+    days = Counter({day: count for day, count in found.items() if day})
+    said, unit, bars = list[str](), "day", tuple[Bar, ...]()
+    if days:
+        first, last = _shown(days)
+        unit, names = next(each for each in _periods(first, last) if len(each[1]) <= MOST_PERIODS)
+        counts: Counter[str] = Counter()
+        for day, count in days.items():
+            counts[_name(unit, day)] += count if first <= day <= last else 0
+        bars = tuple(Bar(name, counts[name]) for name in names)
+        said.append(f"By {field}, a bar for each {unit} in UTC.")
+    if undated:
+        said.append(f"{counted(undated, 'duplicate')} without a valid date.")
+    if sum(bar.count for bar in bars) < days.total():
+        earlier = sum(count for day, count in days.items() if day < first)
+        later = sum(count for day, count in days.items() if day > last)
+        said.append(f"{earlier:,} earlier and {later:,} later than the chart.")
+    if said:
+        yield Chart("Duplicates over time", " ".join(said), (unit, "duplicates"), bars)
 
-    def add(self, values: Iterable[Any]) -> None:
-        """Count the dates of some duplicates; an invalid date counts as none."""
-        for value in values:
-            day = _day(value)
-            if day is None:
-                self._undated += 1
-            else:
-                self._days[day] += 1
 
-    def chart(self, field: str) -> Iterator[Chart]:
-        """Yield the chart by days, months or years in UTC, as far as there are duplicates.
-
-        Placeholder dates, such as the year 1 or 9999, would make it very long; so if there are too many years, those
-        with the most duplicates are shown.
-        """
-        said, unit, bars = list[str](), "day", tuple[Bar, ...]()
-        if self._days:
-            first, last = self._shown()
-            unit, names = next(found for found in _periods(first, last) if len(found[1]) <= MOST_PERIODS)
-            counts: Counter[str] = Counter()
-            for day, count in self._days.items():
-                counts[_name(unit, day)] += count if first <= day <= last else 0
-            bars = tuple(Bar(name, counts[name]) for name in names)
-            said.append(f"By {field}, a bar for each {unit} in UTC.")
-        if self._undated:
-            said.append(f"{counted(self._undated, 'duplicate')} without a valid date.")
-        if sum(bar.count for bar in bars) < self._days.total():
-            earlier = sum(count for day, count in self._days.items() if day < first)
-            later = sum(count for day, count in self._days.items() if day > last)
-            said.append(f"{earlier:,} earlier and {later:,} later than the chart.")
-        if said:
-            yield Chart("Duplicates over time", " ".join(said), (unit, "duplicates"), bars)
-
-    def _shown(self) -> tuple[date, date]:
-        """Return the first and the last day, or those of the years with the most duplicates."""
-        days = sorted(self._days)
-        if days[-1].year - days[0].year < MOST_PERIODS:
-            return days[0], days[-1]
-        years: Counter[int] = Counter()
-        for day, count in self._days.items():
-            years[day.year] += count
-        first = max(sorted(years), key=lambda year: sum(years[year + later] for later in range(MOST_PERIODS)))
-        shown = [day for day in days if first <= day.year < first + MOST_PERIODS]
-        return shown[0], shown[-1]
+def _shown(counts: Mapping[date, int]) -> tuple[date, date]:
+    """Return the first and the last day, or those of the years with the most duplicates."""
+    days = sorted(counts)
+    if days[-1].year - days[0].year < MOST_PERIODS:
+        return days[0], days[-1]
+    years: Counter[int] = Counter()
+    for day, count in counts.items():
+        years[day.year] += count
+    first = max(sorted(years), key=lambda year: sum(years[year + later] for later in range(MOST_PERIODS)))
+    shown = [day for day in days if first <= day.year < first + MOST_PERIODS]
+    return shown[0], shown[-1]
 
 
 def _range(least: int, most: int) -> str:

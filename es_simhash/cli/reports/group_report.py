@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,7 +10,8 @@ from heapq import nsmallest
 from typing import Any, TypeAlias
 
 from es_simhash._core.json_codec import Json
-from es_simhash.cli.reports.chart_bins import Chart, Dates, PairCounts, Sizes
+from es_simhash.cli.reports import chart_bins
+from es_simhash.cli.reports.chart_bins import Chart, PairCounts
 from es_simhash.documents.sources import text_of
 from es_simhash.errors import DocumentError
 from es_simhash.groups.groups import Counts, Group, Member
@@ -105,28 +107,29 @@ def report_of(
     It shows the largest groups with those duplicates that are least like the documents that stand for them, which best
     show whether the thresholds are right. ``fetch`` is called once, for the documents to show.
     """
-    sizes, measures, times = Sizes(), PairCounts(setup.criteria.similarity), Dates()
+    sizes, measures = Counter[int](), PairCounts(setup.criteria.similarity)
     largest: list[LargeGroup] = []
     for group in groups:
-        sizes.add(sum(not member.is_canonical for member in group.members))
+        sizes[sum(not member.is_canonical for member in group.members)] += 1
         if len(largest) < _MOST_GROUPS:
             largest.append(_cut(group))
     for some in pairs:
         measures.add(some)
-    times.add(dates)
     shown = [member for each in largest for member in each.shown.members] + [key.example for key in shared_keys]
-    charts = tuple(_charts(setup, counts, sizes, measures, times))
+    charts = tuple(_charts(setup, counts, sizes, measures, dates))
     return GroupReport(setup, counts, charts, tuple(largest), shared_keys, forms, _texts(setup, shown, fetch))
 
 
-def _charts(setup: Setup, counts: Counts, sizes: Sizes, pairs: PairCounts, dates: Dates) -> Iterator[Chart]:
-    yield from sizes.chart()
+def _charts(
+    setup: Setup, counts: Counts, sizes: Counter[int], pairs: PairCounts, dates: Iterable[Any]
+) -> Iterator[Chart]:
+    yield from chart_bins.sizes(sizes)
     natural = counts.valley if setup.options.similarity is None else None  # who named a threshold needs no other
     yield from pairs.similarities(near(setup.criteria, setup.scheme), natural)
     simhash = setup.scheme.simhash
     if simhash and setup.criteria.distance is not None:
         yield from pairs.distances(simhash.bits)
-    yield from dates.chart(setup.date_field or "date")
+    yield from chart_bins.dates(dates, setup.date_field or "date")
 
 
 def _cut(group: Group) -> LargeGroup:

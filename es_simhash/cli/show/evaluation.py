@@ -9,9 +9,8 @@ from es_simhash._core.humanize import counted
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
-    from es_simhash.quality.evaluation import Evaluation, PairScores
+    from es_simhash.quality.evaluation import Evaluation, PairError, PairScores
     from es_simhash.quality.scores import Curve
-    from es_simhash.quality.worst_errors import PairError
 
 # Errors of each kind in tables, and characters of their texts; JSON and the report have all.
 _ERRORS = 5
@@ -23,18 +22,14 @@ def show(output: Output, evaluation: Evaluation) -> None:
     if output.as_json:
         output.result(evaluation)
         return
-    _scores(output, evaluation)
+    shown = evaluation.shown()
+    output.table(shown.columns, list(shown.rows), "Scores, with intervals of 95%")
     _buckets(output, evaluation)
     _thresholds(output, evaluation)
     _errors(output, "Found wrongly", evaluation, evaluation.wrong)
     _errors(output, "Missed", evaluation, evaluation.missed)
     for note in evaluation_notes(evaluation):
         output.note(note)
-
-
-def _scores(output: Output, evaluation: Evaluation) -> None:
-    shown = evaluation.shown()
-    output.table(shown.columns, list(shown.rows), "Scores, with intervals of 95%")
 
 
 def _buckets(output: Output, evaluation: Evaluation) -> None:

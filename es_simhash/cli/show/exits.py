@@ -6,15 +6,11 @@ import errno
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import click
 
 from es_simhash._core.harmless import json_text, printable
 from es_simhash.cli.show import log
-
-if TYPE_CHECKING:
-    from es_simhash.errors import EsSimhashError
 
 FINE = 0
 SOME_FAILED = 1
@@ -61,23 +57,19 @@ def code_of(error: BaseException, *, debug: bool, as_json: bool = False) -> int:
     elif as_json:
         log.print_stderr(json_text({"error": message, "code": code, **trace}))
     else:
-        _show(error, code, message, *trace.values())
+        for each in trace.values():
+            log.print_stderr(printable(each.rstrip()))
+        if isinstance(error, click.ClickException):
+            error.show()
+        else:
+            log.write("error", "error", message if code == INTERRUPTED else f"Error: {message}")
     return code
-
-
-def _show(error: BaseException, code: int, message: str, *traces: str) -> None:
-    for trace in traces:
-        log.print_stderr(printable(trace.rstrip()))
-    if isinstance(error, click.ClickException):
-        error.show()
-    else:
-        log.write("error", "error", message if code == INTERRUPTED else f"Error: {message}")
 
 
 def described(error: BaseException) -> tuple[int, str]:
     """Return the exit code of an exception, and what is said of it."""
     # Errors are imported only if there is one.
-    from es_simhash.errors import EsSimhashError
+    from es_simhash.errors import EngineError, EsSimhashError
 
     match error:
         case click.exceptions.Exit():
@@ -86,8 +78,10 @@ def described(error: BaseException) -> tuple[int, str]:
             known = INTERRUPTED, f"Interrupted. {_done_before(error)}"
         case click.ClickException():
             known = error.exit_code, error.format_message()
+        case EsSimhashError() if error.may_pass:
+            known = LATER, str(error)
         case EsSimhashError():
-            known = _code_for(error), str(error)
+            known = REFUSED if isinstance(error, EngineError) else USAGE, str(error)
         case BrokenPipeError() | SystemExit():  # the reader has seen enough, as `head` does; what click makes of it
             known = FINE, ""
         case OSError():
@@ -102,14 +96,6 @@ def after(failed: int, may_pass: int) -> int:
     if not failed:
         return FINE
     return LATER if may_pass == failed else SOME_FAILED
-
-
-def _code_for(error: EsSimhashError) -> int:
-    from es_simhash.errors import EngineError
-
-    if error.may_pass:
-        return LATER
-    return REFUSED if isinstance(error, EngineError) else USAGE
 
 
 def _done_before(interruption: BaseException) -> object:

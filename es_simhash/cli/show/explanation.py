@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from es_simhash.plans.explain.explanation import Explanation
-    from es_simhash.plans.explain.similarities import Bits, FeatureGroup, Keys
+    from es_simhash.plans.explain.similarities import Bits, FeatureGroup, Keys, Similarity
     from es_simhash.plans.explain.text_differences import TextPart, TextRow
-    from es_simhash.plans.explain.verdict import Evidence
 
 # Equal characters kept around a change, features shown of each kind, and width of a line of bits.
 _AROUND = 40
@@ -42,7 +41,8 @@ def show(output: Output, explanation: Explanation) -> None:
     _line(Piece(verdict.sentence, f"bold {_GOOD if verdict.are_duplicates else _BAD}"))
     for note in verdict.notes:
         _line(Piece(note))
-    _show_documents(output, explanation)
+    rows = [[each.name, each.index, each.state, each.status, f"{each.characters:,}"] for each in explanation.pair]
+    output.table(["document", "index", "fields", "status", "characters"], rows)
     if explanation.scope:
         output.table(*scope_table(explanation))
     for line in _comparisons(explanation):
@@ -52,11 +52,6 @@ def show(output: Output, explanation: Explanation) -> None:
     _show_passages(explanation)
     _show_features(output, explanation)
     _show_texts(explanation)
-
-
-def _show_documents(output: Output, explanation: Explanation) -> None:
-    rows = [[each.name, each.index, each.state, each.status, f"{each.characters:,}"] for each in explanation.pair]
-    output.table(["document", "index", "fields", "status", "characters"], rows)
 
 
 def scope_table(explanation: Explanation) -> tuple[list[str], list[list[str]]]:
@@ -71,29 +66,28 @@ def scope_table(explanation: Explanation) -> tuple[list[str], list[list[str]]]:
 def _comparisons(explanation: Explanation) -> Iterator[list[Piece]]:
     """Yield lines about similarities, bits, blocks and bands, as far as there are any."""
     evidence, simhash = explanation.evidence, explanation.scheme.simhash
-    yield [Piece(_similarities(evidence))]
+    least = evidence.similarity.threshold
+    measured = ", ".join(f"{written} {how}" for how, _, written in similarities(evidence.similarity))
+    yield [Piece(f"similarity: {measured}" + ("" if least is None else f"; the minimum is {least}"))]
     if numbers := evidence.numbers:
         line = f"numbers: alike by {numbers.value:.3f}; the minimum is {numbers.least:g}"
         yield [Piece(line, _BAD if numbers.problem else "")]
     if simhash and evidence.bits and evidence.blocks:
         yield from _bits(evidence.bits, simhash.layout.starts)
-        yield _agreement("blocks", evidence.blocks)
-        yield from _contradiction(evidence.blocks)
+        yield from _agreement("blocks", evidence.blocks)
     if evidence.bands and evidence.bands.a and evidence.bands.b:
-        yield _agreement("bands", evidence.bands)
-        yield from _contradiction(evidence.bands)
+        yield from _agreement("bands", evidence.bands)
 
 
-def _similarities(evidence: Evidence) -> str:
-    similarity = evidence.similarity
-    line = f"similarity: {similarity.exact:.3f} exactly"
+def similarities(similarity: Similarity) -> Iterator[tuple[str, float, str]]:
+    """Yield how texts were compared, how similar they are by that, and the same as people read it."""
+    yield "exactly", similarity.exact, f"{similarity.exact:.3f}"
     if similarity.signed != similarity.exact:
-        line += f", {similarity.signed:.3f} without weights"
+        yield "without weights", similarity.signed, f"{similarity.signed:.3f}"
     if similarity.estimate is not None:
-        line += f", {with_error(similarity.estimate, similarity.standard_error, 3)} estimated"
+        yield "estimated", similarity.estimate, with_error(similarity.estimate, similarity.standard_error, 3)
     if similarity.verified is not None:
-        line += f", {similarity.verified:.3f} as the scheme compares texts"
-    return line if similarity.threshold is None else f"{line}; the minimum is {similarity.threshold}"
+        yield "as the scheme compares texts", similarity.verified, f"{similarity.verified:.3f}"
 
 
 def _bits(bits: Bits, starts: Sequence[int]) -> Iterator[list[Piece]]:
@@ -126,20 +120,13 @@ def _marked(written: str, a: str, b: str, start: int, end: int) -> Iterator[Piec
         yield Piece(written[i], _GOOD if agrees else ("bold reverse" if a[i] != b[i] else ""))
 
 
-def _agreement(what: str, keys: Keys) -> list[Piece]:
-    """Return a line with a sign for each key: whether it agrees."""
+def _agreement(what: str, keys: Keys) -> Iterator[list[Piece]]:
+    """Yield a line with a sign for each key, whether it agrees; and one that says if the engine contradicts that."""
     agree = set(keys.agree)
     signs = [Piece("=", f"bold {_GOOD}") if place in agree else Piece("·", _FAINT) for place in range(len(keys.a))]
-    return [Piece(f"{what}: "), *signs, Piece(f" {len(agree)} of {len(keys.a)} agree{_asked(keys)}")]
-
-
-def _asked(keys: Keys) -> str:
-    if keys.engine is None:
-        return ""
-    return f"; the engine finds {len(keys.engine)}" if keys.is_contradicted else ", as in the engine"
-
-
-def _contradiction(keys: Keys) -> Iterator[list[Piece]]:
+    found = "" if keys.engine is None else ", as in the engine"
+    found = f"; the engine finds {len(keys.engine or ())}" if keys.is_contradicted else found
+    yield [Piece(f"{what}: "), *signs, Piece(f" {len(agree)} of {len(keys.a)} agree{found}")]
     if keys.is_contradicted:
         yield [Piece(f"the engine found the keys {keys.engine}, the documents {keys.agree}", _BAD)]
 

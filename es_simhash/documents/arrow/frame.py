@@ -16,6 +16,7 @@ from es_simhash._core.arrow import (
     ArrowStream,
     is_arrow,
     is_integer,
+    is_string,
     is_text,
     one_line,
     pyarrow_module,
@@ -92,7 +93,7 @@ class Frame:
         ids, columns = id_path(reader.schema, self.id_field), reader.schema.names
         converts = converts_of(reader.schema, columns)
         for position, values in _rows(small_batches(reader), columns):
-            row = json_row(values, converts)
+            row = {name: _json_or_raw(converts[name], value) for name, value in values.items() if value is not None}
             yield {**row, "_id": _id(row, ids, position)} if ids else row
 
 
@@ -134,7 +135,8 @@ def _plain_pairs(batches: Iterable[Any], ids: str | None, fields: Sequence[str])
 def _pairs(
     schema: Any, batches: Iterable[Any], ids: str | None, fields: Sequence[str], others: Sequence[str]
 ) -> Iterator[tuple[str, str, Json]]:
-    columns = columns_at(schema, [*fields, *others, *([ids] if ids else [])])
+    needed = {name for path in (*fields, *others, *([ids] if ids else [])) for name, _ in splits(path)}
+    columns = [name for name in schema.names if name in needed]
     converts = converts_of(schema, columns)
     for position, values in _rows(batches, columns):
         try:
@@ -197,12 +199,6 @@ def are_plain(schema: Any, id_path: str | None, fields: Sequence[str]) -> bool:
         return False
     ids_are_plain = id_path is None or is_text(schema.field(id_path).type) or is_integer(schema.field(id_path).type)
     return ids_are_plain and all(is_text(schema.field(name).type) for name in fields)
-
-
-def columns_at(schema: Any, paths: Iterable[str]) -> list[str]:
-    """Return the names of the columns that the paths begin with."""
-    needed = {name for path in paths for name, _ in splits(path)}
-    return [name for name in schema.names if name in needed]
 
 
 def _check_paths(schema: Any, paths: Sequence[str]) -> None:
@@ -269,12 +265,8 @@ def convert_row(values: Json, converts: dict[str, Convert]) -> Json:
     return {name: _converted(converts[name], value) for name, value in values.items() if value is not None}
 
 
-def json_row(values: Json, converts: dict[str, Convert]) -> Json:
-    """Convert a row, but leave values that JSON does not know, for the writer to reject with the document's id."""
-    return {name: _json_or_raw(converts[name], value) for name, value in values.items() if value is not None}
-
-
 def _json_or_raw(convert: Convert, value: Any) -> Any:
+    """Convert a value, but leave one that JSON does not know, for the writer to reject with the document's id."""
     try:
         return _converted(convert, value)
     except DocumentError:
@@ -284,7 +276,7 @@ def _json_or_raw(convert: Convert, value: Any) -> Any:
 def without_nanoseconds(batch: Any) -> Any:
     """Return timestamps to the microsecond, which Python has, and as text where they are more exact."""
     for place, field in enumerate(batch.schema):
-        if _is_timestamp(field.type) and field.type.unit == "ns":
+        if pyarrow_module().types.is_timestamp(field.type) and field.type.unit == "ns":
             column = _without_nanoseconds(batch.column(place))
             batch = batch.set_column(place, field.with_type(column.type), column)
     return batch
@@ -318,7 +310,7 @@ def _to_the_nanosecond(time: datetime | None, rest: int) -> str | None:
 
 
 def _column_convert(field: Any) -> Convert:
-    if _is_timestamp(field.type):
+    if pyarrow_module().types.is_timestamp(field.type):
         return _iso
     try:
         return _convert_of(field.type, field.name)
@@ -331,13 +323,13 @@ def _column_convert(field: Any) -> Convert:
 def _convert_of(type: Any, column: str) -> Convert:
     from pyarrow import types
 
-    if types.is_null(type) or types.is_boolean(type) or types.is_integer(type) or _is_string(type):
+    if types.is_null(type) or types.is_boolean(type) or types.is_integer(type) or is_string(type):
         convert: Convert = None
     elif types.is_floating(type):
         convert = partial(_finite, column)
     elif types.is_decimal(type):
         convert = float if type.scale > 0 else int
-    elif types.is_date(type) or ((_is_timestamp(type) or types.is_time(type)) and type.unit != "ns"):
+    elif types.is_date(type) or ((types.is_timestamp(type) or types.is_time(type)) and type.unit != "ns"):
         convert = _iso
     elif _is_binary(type):
         convert = partial(_text, column)
@@ -357,7 +349,7 @@ def _convert_of_nested(type: Any, column: str) -> Convert:
     if types.is_struct(type):
         converts = {field.name: _convert_of(field.type, column) for field in type}
         return lambda values: convert_row(values, converts)
-    if types.is_map(type) and _is_string(type.key_type):
+    if types.is_map(type) and is_string(type.key_type):
         convert = _convert_of(type.item_type, column)
         return lambda pairs: {key: _converted(convert, value) for key, value in pairs}
     raise TypeError(type)
@@ -367,23 +359,11 @@ def _converted(convert: Convert, value: Any) -> Any:
     return value if convert is None or value is None else convert(value)
 
 
-def _is_string(type: Any) -> bool:
-    from pyarrow import types
-
-    return bool(types.is_string(type) or types.is_large_string(type) or types.is_string_view(type))
-
-
 def _is_binary(type: Any) -> bool:
     from pyarrow import types
 
     plain = types.is_binary(type) or types.is_large_binary(type)
     return bool(plain or types.is_fixed_size_binary(type) or types.is_binary_view(type))
-
-
-def _is_timestamp(type: Any) -> bool:
-    from pyarrow import types
-
-    return bool(types.is_timestamp(type))
 
 
 def _iso(value: Any) -> str:

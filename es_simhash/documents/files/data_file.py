@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from es_simhash._core.json_codec import Json, json_line, value_at
-from es_simhash.documents.files.compression import STANDARD_INPUT, Stream, breaks_off, reading_errors
+from es_simhash.documents.files.formats import STANDARD_INPUT, Stream, breaks_off, reading_errors
 from es_simhash.documents.rejected import OnReject, Rejected, decoded_excerpt
 from es_simhash.documents.sources import as_id, text_of
 from es_simhash.errors import InputError
@@ -99,7 +99,10 @@ class DataFile:
             except RecordError as bad:
                 self.reject(line, str(bad), record)
             else:
-                yield FileDocument(id, without_names(document), name, line, routing, f"{self.number}:{place}")
+                # Engines refuse documents that hold as fields what names them.
+                document.pop("_id", None)
+                document.pop("_routing", None)
+                yield FileDocument(id, document, name, line, routing, f"{self.number}:{place}")
 
     @cached_property
     def _is_kept(self) -> bool:
@@ -160,6 +163,7 @@ def routing_of(record: Json) -> str | None:
     return routing
 
 
+@dataclass(slots=True, eq=False)
 class FileDocument:
     """A document with its id, and the file and the line (of a Parquet file: the row) that it begins on.
 
@@ -167,17 +171,17 @@ class FileDocument:
     read together: the number of the path, the line, with a second number if others begin there, and the id.
     """
 
-    __slots__ = ("document", "file", "id", "key", "line", "routing")
+    id: str
+    document: Json
+    file: str
+    line: int
+    routing: str | None = None
+    place: str = "0:0"
 
-    def __init__(
-        self, id: str, document: Json, file: str, line: int, routing: str | None = None, place: str = "0:0"
-    ) -> None:
-        self.id = id
-        self.document = document
-        self.file = file
-        self.line = line
-        self.routing = routing
-        self.key = f"{place}:{id}"
+    @property
+    def key(self) -> str:
+        """What it differs by from all others."""
+        return f"{self.place}:{self.id}"
 
     def text_of(self, fields: Sequence[str]) -> str:
         """Return the text of the fields; without fields, of all strings at the top of the document but for its id."""
@@ -201,13 +205,6 @@ class FileDocument:
     def rejected(self, reason: str, *, may_pass: bool = False) -> Rejected:
         """Reject the document."""
         return Rejected(file=self.file, line=self.line, reason=reason, id=self.id, may_pass=may_pass)
-
-
-def without_names(document: Json) -> Json:
-    """Remove what names a document: engines refuse documents that hold it as fields."""
-    document.pop("_id", None)
-    document.pop("_routing", None)
-    return document
 
 
 def read_lines(file: DataFile, stream: Stream) -> Iterator[tuple[int, bytes]]:

@@ -10,7 +10,6 @@ from typing import Any, NoReturn
 
 from es_simhash._core.arrow import one_line
 from es_simhash._core.json_codec import Json, loads
-from es_simhash.documents.files.compression import Stream, reading_errors
 from es_simhash.documents.files.data_file import (
     BYTE_ORDER_MARK,
     DataFile,
@@ -21,6 +20,7 @@ from es_simhash.documents.files.data_file import (
     new_decoder,
     read_lines,
 )
+from es_simhash.documents.files.formats import Stream, reading_errors
 from es_simhash.errors import InputError
 
 _ACTIONS = {"index", "create", "update", "delete"}

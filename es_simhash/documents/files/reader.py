@@ -14,45 +14,41 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from es_simhash._core.stages import OnProgress
-from es_simhash.documents.files.compression import (
-    STANDARD_INPUT,
-    OnBytes,
-    Stream,
-    breaks_off,
-    compression_of,
-    open_stream,
-    reading_errors,
-    zstd,
-)
-from es_simhash.documents.files.csv_tables import read_table
 from es_simhash.documents.files.data_file import (
+    BYTE_ORDER_MARK,
     DataFile,
     FileDocument,
     Numbered,
     ReadOptions,
     RecordError,
+    as_text,
     check_encoding,
+    decoded,
     line_encoding_of,
     with_line_feeds,
 )
-from es_simhash.documents.files.formats import check_format, compression_by_name, format_of
+from es_simhash.documents.files.formats import (
+    FORMATS,
+    STANDARD_INPUT,
+    OnBytes,
+    Stream,
+    breaks_off,
+    compression_by_name,
+    compression_of,
+    format_by_name,
+    format_of,
+    open_stream,
+    reading_errors,
+    zstd,
+)
 from es_simhash.documents.files.jsonl import read_json, read_jsonl
-from es_simhash.documents.files.parquet import parquet_module, read_parquet
-from es_simhash.documents.files.text_files import check_directory, files_below, links_out, read_text
+from es_simhash.documents.files.tables import parquet_module, read_parquet, read_table
 from es_simhash.documents.rejected import OnReject
 from es_simhash.errors import InputError
 
 MAX_LINE = 64 << 20
 
 AnyPath: TypeAlias = "str | os.PathLike[str]"
-
-_READERS: dict[str, Callable[[DataFile, Stream], Iterator[Numbered]]] = {
-    "jsonl": read_jsonl,
-    "json": read_json,
-    "csv": read_table,
-    "tsv": read_table,
-    "text": read_text,
-}
 
 
 def read_documents(
@@ -86,7 +82,8 @@ def read_documents(
     encoding = check_encoding(encoding)
     columns = {} if columns is None else columns
     options = ReadOptions(id_field, encoding, line_encoding_of(encoding), max_line, on_reject, columns)
-    format = format and check_format(format)
+    if format and format not in FORMATS:
+        raise InputError(f"Unknown format {format!r}. Choose one of {', '.join(FORMATS)}.")
     files = [replace(_checked(path, format, options), number=number) for number, path in enumerate(_as_list(paths))]
     return _documents(files, _Progress(on_progress))
 
@@ -218,3 +215,88 @@ def _from_stream(file: DataFile, on_bytes: OnBytes) -> Iterator[FileDocument]:
             file.reject(1, "The file is empty. Leave it out.")
         else:
             yield from file.documents(_READERS[file.format](file, stream))
+
+
+def read_text(file: DataFile, stream: Stream) -> Iterator[Numbered]:
+    """Yield the one document of a text file; reject it if it is cut off or too long."""
+    longest = file.options.max_line
+    content = bytearray()
+    try:
+        while len(content) <= longest and (block := stream.read1(1 << 16)):
+            content += block
+    except reading_errors() as error:
+        file.reject(1, breaks_off(error), bytes(content[:1000]))
+        return
+    if len(content) > longest:
+        file.reject(
+            1, f"The text has more than {longest:,} bytes. Split it, or allow longer ones.", bytes(content[:1000])
+        )
+        return
+    try:
+        text = decoded(bytes(content.removeprefix(BYTE_ORDER_MARK)), file.options)
+    except RecordError as bad:
+        file.reject(1, str(bad), bytes(content[:1000]))
+    else:
+        yield 1, {"_id": file.id or file.place, "text": text}
+
+
+def files_below(directory: str) -> Iterator[tuple[str, str]]:
+    """Yield the files below a directory, in a fixed order: the path of each, and that relative to the directory.
+
+    Hidden files, whose names begin with a dot, are left out, and so are links that lead out of the directory. Links to
+    directories are not followed.
+    """
+    root = os.path.realpath(directory)
+    for folder, _, files in _walk(directory):
+        for name in files:
+            path = os.path.join(folder, name)
+            if not _leads_out(root, path):
+                yield path, as_text(os.path.relpath(path, directory))
+
+
+def links_out(directory: str) -> Iterator[str]:
+    """Yield the path of each link to a file or directory that leads out of a directory."""
+    root = os.path.realpath(directory)
+    for folder, folders, files in _walk(directory):
+        paths = (os.path.join(folder, name) for name in sorted([*folders, *files]))
+        yield from (path for path in paths if _leads_out(root, path))
+
+
+def _walk(directory: str) -> Iterator[tuple[str, list[str], list[str]]]:
+    for folder, folders, files in os.walk(directory, onerror=_raise):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield folder, folders, sorted(name for name in files if not name.startswith("."))
+
+
+def _leads_out(root: str, path: str) -> bool:
+    if not os.path.islink(path):
+        return False
+    end = os.path.realpath(path)
+    return os.path.exists(end) and not os.path.join(end, "").startswith(os.path.join(root, ""))
+
+
+def check_directory(directory: str, only_texts: bool) -> None:
+    """Refuse a directory without files, and one with files of documents unless all are read as texts."""
+    empty = True
+    for path, _ in files_below(directory):
+        empty = False
+        if format_by_name(path) is not None and not only_texts:
+            raise InputError(
+                f"The directory {directory!r} holds files of documents, such as {path!r}. "
+                "Give these files themselves, or choose the format text to read each file as one document."
+            )
+    if empty:
+        raise InputError(f"The directory {directory!r} holds no files. Give a directory with text files.")
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+_READERS: dict[str, Callable[[DataFile, Stream], Iterator[Numbered]]] = {
+    "jsonl": read_jsonl,
+    "json": read_json,
+    "csv": read_table,
+    "tsv": read_table,
+    "text": read_text,
+}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import chain, pairwise
@@ -41,13 +41,25 @@ def pipeline(index: str, documents: Documents) -> Json:
 
     A document on which the script fails gets the status ``deferred``.
     """
-    _check_scheme(documents.scheme)
+    if problems := "; ".join(_problems_of(documents.scheme)):
+        raise SchemeError(
+            f"A pipeline cannot compute the scheme {documents.scheme.name!r}: {problems}. Have the programs that "
+            "write use es_simhash, or run backfill by the clock; or choose a scheme that a pipeline can do, such as "
+            "'default'."
+        )
     _check_sources(documents.fields)
+    parameters = {
+        "sources": [path.split(".") for path in documents.fields],  # first, as people who paste it change this
+        "prefix": documents.prefix,
+        "names": documents.names,
+        "group": GROUP,
+        "scheme": _scheme(documents.scheme),
+    }
     deferred = {"set": {"field": documents.prefix, "value": {"status": DEFERRED}}}
     script = {
         "tag": "es-simhash",
         "lang": "painless",
-        "params": _parameters(documents),
+        "params": parameters,
         "source": source(),
         "on_failure": [deferred],
     }
@@ -70,16 +82,6 @@ def source() -> str:
     return files(__package__).joinpath("fingerprint.painless").read_text(encoding="utf-8")
 
 
-def _parameters(documents: Documents) -> Json:
-    return {
-        "sources": [path.split(".") for path in documents.fields],  # first, as people who paste it change this
-        "prefix": documents.prefix,
-        "names": documents.names,
-        "group": GROUP,
-        "scheme": _scheme(documents.scheme),
-    }
-
-
 def _scheme(scheme: Scheme) -> Json:
     """Return what the script needs of a scheme that it can compute."""
     tokens = scheme.tokens
@@ -87,7 +89,8 @@ def _scheme(scheme: Scheme) -> Json:
     return {
         "id": scheme.id,
         "n": tokens.n if isinstance(tokens, Chars) else LONG,
-        "dense": _dense(tokens) if isinstance(tokens, Runs) else None,
+        # How long the runs are that begin in a dense script, and where those scripts begin and end, in turn.
+        "dense": {"n": tokens.dense, "bounds": _bounds(sorted(DENSE))} if isinstance(tokens, Runs) else None,
         "weights": scheme.weights,
         "floor": scheme.floor,
         "keys": scheme.layout.keys,
@@ -103,9 +106,9 @@ def _scheme(scheme: Scheme) -> Json:
     }
 
 
-def _dense(tokens: Runs) -> Json:
-    """Return how long the runs are that begin in a dense script, and where those scripts begin and end, in turn."""
-    return {"n": tokens.dense, "bounds": [bound for first, last in sorted(DENSE) for bound in (first, last + 1)]}
+def _bounds(ranges: Iterable[tuple[int, int]]) -> list[int]:
+    """Return where ranges of code points begin and end, in turn."""
+    return [bound for first, last in ranges for bound in (first, last + 1)]
 
 
 def _folded_characters(kinds: tuple[Folding, ...]) -> Json | None:
@@ -145,15 +148,6 @@ def _minhash(scheme: Scheme) -> Json | None:
     }
 
 
-def _check_scheme(settings: Settings) -> None:
-    """Refuse a scheme that a script cannot compute, naming the parts that are the reason."""
-    if problems := "; ".join(_problems_of(settings)):
-        raise SchemeError(
-            f"A pipeline cannot compute the scheme {settings.name!r}: {problems}. Have the programs that write use "
-            "es_simhash, or run backfill by the clock; or choose a scheme that a pipeline can do, such as 'default'."
-        )
-
-
 def _check_sources(paths: Sequence[str]) -> None:
     """Refuse source fields that a script would take for something else."""
     for path in paths:
@@ -189,7 +183,7 @@ _CODE_POINTS = 0x110000
 @cache
 def unassigned_bounds() -> list[int]:
     """Return, in turn, where code points stop being assigned, and where they begin again."""
-    return [bound for first, last in unassigned_ranges() for bound in (first, last + 1)]
+    return _bounds(unassigned_ranges())
 
 
 @cache

@@ -1,15 +1,21 @@
-"""The scripts and search templates that a server can store, for people who search an index without Python."""
+"""The scripts and search templates that a server can store, for people who search an index without Python.
+
+Scripts (Painless) are about the Hamming distance of a document's SimHash and another one, given in hexadecimal digits:
+only digits bring 64 bits and more to a server unchanged, as JavaScript, and so Kibana, rounds numbers above 2**53.
+Templates (Mustache) find the near-duplicates of a document by its id alone, or by its fields, and distinct hits.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from string import Template
 from typing import Literal
 
 from es_simhash._core.json_codec import Json
-from es_simhash.documents.painless import hamming_script, search_templates
 from es_simhash.errors import InputError
+from es_simhash.scheme import own_fields
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
 from es_simhash.scheme.settings import Settings, SimHash
 
@@ -54,61 +60,60 @@ def stored_scripts(settings: Settings, prefix: str = DEFAULT_PREFIX, name: str |
 
     If scripts cannot read a SimHash, there are only the templates that need none.
     """
-    own = default_name(prefix) if name is None else _checked(name)
+    if name is not None and not _NAME.fullmatch(name):
+        raise InputError(f"Scripts cannot have names that begin with {name!r}. Choose letters, digits, _, . and -.")
+    own = name or ("es-simhash" if prefix == DEFAULT_PREFIX else f"es-simhash-{prefix}")
     simhash = readable_simhash(settings)
     by_id = StoredScript(
         f"{own}-find",
         "the near-duplicates of a document, by its id",
-        search_templates.by_id(settings, prefix),
+        by_id_template(settings, prefix),
         ("id",),
         ("shared", "size"),
     )
     distinct = StoredScript(
         f"{own}-distinct",
         "the hits of a query, each group or text once, as buckets of an aggregation",
-        search_templates.distinct(prefix),
+        distinct_template(prefix),
         ("query",),
         ("size", "window"),
     )
-    needs_simhash = [] if simhash is None else _by_distance(settings, simhash, prefix, own)
+    needs_simhash = [] if simhash is None else _scripts_by_distance(settings, simhash, prefix, own)
     return [*needs_simhash, by_id, distinct]
 
 
-def _by_distance(settings: Settings, simhash: SimHash, prefix: str, own: str) -> Iterator[StoredScript]:
+def _scripts_by_distance(settings: Settings, simhash: SimHash, prefix: str, own: str) -> Iterator[StoredScript]:
+    """Yield scripts that compare with ``params.simhash``; one without a fingerprint is farther than any other."""
     distance, within = f"{own}-distance", f"{own}-within"
+    read, bits, differing = _own(prefix), simhash.bits, _distance(simhash)
     yield StoredScript(
         distance,
         "the number of bits that differ, to sort by or to show",
-        hamming_script.distance(prefix, simhash),
+        f"{read}\nreturn own.size() == 0 ? {bits + 1} : {differing};",
         ("simhash",),
         context="number_sort",
     )
     yield StoredScript(
         within,
         "a filter by the number of bits that differ",
-        hamming_script.within(prefix, simhash),
+        f"{read}\nreturn own.size() > 0 && {differing} <= params.distance;",
         ("simhash", "distance"),
         context="filter",
     )
     yield StoredScript(
         f"{own}-score",
         "the number of equal bits, for script_score",
-        hamming_script.score(prefix, simhash),
+        f"{read}\nreturn own.size() == 0 ? 0 : {bits} - {differing};",
         ("simhash",),
         context="score",
     )
     yield StoredScript(
         f"{own}-nearest",
         "documents within a distance, the nearest first",
-        search_templates.by_distance(settings, simhash, prefix, within, distance),
+        by_distance_template(settings, simhash, prefix, within, distance),
         (prefix,),
         ("id", "distance", "shared", "size"),
     )
-
-
-def default_name(prefix: str) -> str:
-    """Return what names begin with by default."""
-    return "es-simhash" if prefix == DEFAULT_PREFIX else f"es-simhash-{prefix}"
 
 
 def readable_simhash(settings: Settings) -> SimHash | None:
@@ -116,7 +121,197 @@ def readable_simhash(settings: Settings) -> SimHash | None:
     return settings.simhash if settings.layout.doc_values and settings.layout.simhash == "field" else None
 
 
-def _checked(name: str) -> str:
-    if not _NAME.fullmatch(name):
-        raise InputError(f"Scripts cannot have names that begin with {name!r}. Choose letters, digits, _, . and -.")
-    return name
+# The most that `Long` parses.
+_DIGITS_A_WORD = 16
+
+
+def may_be_within(prefix: str, simhash: SimHash, scheme_id: str, wanted: int, distance: int) -> Json:
+    """Return a query that drops documents with a SimHash of this scheme farther away than ``distance``.
+
+    Documents of other schemes pass, so that the comparison can count them. Only the parameters change from search to
+    search: a server compiles the script once.
+    """
+    source = (
+        f"def scheme = doc['{prefix}.scheme'];\n{_own(prefix)}\n"
+        f"return scheme.size() == 0 || scheme.value != params.scheme || own.size() == 0 || "
+        f"{_distance(simhash)} <= params.distance;"
+    )
+    params = {"scheme": scheme_id, "simhash": f"{wanted:0{hex_digits(simhash)}x}", "distance": distance}
+    return {"script": {"script": {"lang": "painless", "source": source, "params": params}}}
+
+
+def hex_digits(simhash: SimHash) -> int:
+    """Return the number of hexadecimal digits of a SimHash."""
+    return -(-simhash.bits // 4)
+
+
+def _own(prefix: str) -> str:
+    return f"def own = doc['{prefix}.simhash'];"
+
+
+def _distance(simhash: SimHash) -> str:
+    """Add up the differing bits of 64-bit words."""
+    count = hex_digits(simhash)
+    if count <= _DIGITS_A_WORD:
+        return _of_words("own.value", "params.simhash")
+    parts = [f".substring({i}, {min(i + _DIGITS_A_WORD, count)})" for i in range(0, count, _DIGITS_A_WORD)]
+    return f"({' + '.join(_of_words(f'own.value{part}', f'params.simhash{part}') for part in parts)})"
+
+
+def _of_words(own: str, other: str) -> str:
+    return f"Long.bitCount(Long.parseUnsignedLong({own}, 16) ^ Long.parseUnsignedLong({other}, 16))"
+
+
+# The engine looks up the keys of the document itself; with these limits more_like_this takes them all.
+_BY_ID = Template("""\
+{
+  "size": {{size}}{{^size}}10{{/size}},
+  "_source": {"excludes": ["$prefix"]},
+  "query": {
+    "more_like_this": {
+      "fields": [$keys],
+      "like": [{"_id": "{{id}}"}],
+      "min_term_freq": 1,
+      "min_doc_freq": 1,
+      "max_query_terms": $count,
+      "minimum_should_match": $shared
+    }
+  }
+}
+""")
+
+# Mustache cannot subtract the distance from the number of blocks, so ``shared`` is a parameter of its own.
+_BY_DISTANCE = Template("""\
+{
+  "size": {{size}}{{^size}}10{{/size}},
+  "_source": {"excludes": ["$prefix"]},
+  "query": {
+    "bool": {
+      "must_not": [{{#id}}{"ids": {"values": ["{{id}}"]}}{{/id}}],
+      "filter": [
+        $blocks,
+        {
+          "script": {
+            "script": {
+              "id": "$within",
+              "params": {
+                "simhash": "{{$prefix.simhash}}",
+                "distance": {{distance}}{{^distance}}$most{{/distance}}
+              }
+            }
+          }
+        }
+      ]
+    }
+  },
+  "sort": [
+    {
+      "_script": {
+        "type": "number",
+        "order": "asc",
+        "script": {"id": "$distance", "params": {"simhash": "{{$prefix.simhash}}"}}
+      }
+    }
+  ]
+}
+""")
+
+_BLOCKS = {
+    "text": Template(
+        '{"match": {"$prefix.blocks": {"query": "{{$prefix.blocks}}", "minimum_should_match": $shared }}}'
+    ),
+    # Each clause of the list ends with a comma, so one that finds nothing follows.
+    "keyword": Template(
+        '{"bool": {"should": [{{#$prefix.blocks}}{"term": {"$prefix.blocks": "{{.}}"}}, {{/$prefix.blocks}}'
+        '{"match_none": {}}], "minimum_should_match": $shared }}'
+    ),
+    "fields": Template('{"bool": {"should": [$each], "minimum_should_match": $shared }}'),
+}
+
+# The best hits of each shard are grouped by a key. A server collapses by a stored field only, and would take all
+# documents without one for the same; here such a document has a key that no other has.
+_DISTINCT = Template("""\
+{
+  "size": 0,
+  "query": {{#toJson}}query{{/toJson}},
+  "aggs": {
+    "window": {
+      "sampler": {"shard_size": {{window}}{{^window}}100{{/window}}},
+      "aggs": {
+        "distinct": {
+          "terms": {
+            "script": {"lang": "painless", "source": "$key"},
+            "size": {{size}}{{^size}}10{{/size}},
+            "shard_size": {{window}}{{^window}}100{{/window}},
+            "order": {"score": "desc"}
+          },
+          "aggs": {
+            "score": {"max": {"script": {"lang": "painless", "source": "_score"}}},
+            "hit": {"top_hits": {"size": 1, "_source": {"excludes": ["$prefix"]}}}
+          }
+        }
+      }
+    }
+  }
+}
+""")
+_KEY = Template(
+    "def own = params._source['$prefix']; "
+    "if (own instanceof Map && own.group != null) { return 'group ' + own.group + ' ' + own.canonical } "
+    "if (own instanceof Map && own.status == 'ok') { return 'text ' + own.content } "
+    "return 'alone ' + Math.random()"
+)
+
+
+def by_id_template(settings: Settings, prefix: str) -> str:
+    """Return a template for documents that share keys with the one of the parameter ``id``, best score first.
+
+    The keys are the bands of MinHash: as many must be ``shared`` as its similarity needs, unless that parameter says
+    otherwise. Without MinHash they are the blocks of SimHash: as many must be shared as its distance needs.
+    """
+    if settings.minhash:
+        kind, count, least = "band", settings.minhash.bands, settings.minhash.shared
+    else:
+        assert settings.simhash
+        kind, count, least = "block", settings.simhash.blocks, _least(settings.simhash)
+    keys = ", ".join(f'"{prefix}.{name}"' for name in own_fields.names(settings) if name.startswith(kind))
+    return _BY_ID.substitute(prefix=prefix, keys=keys, count=count, shared=_shared(least))
+
+
+def by_distance_template(settings: Settings, simhash: SimHash, prefix: str, within: str, distance: str) -> str:
+    """Return a template for documents within a distance, nearest first; ``sort`` holds the distance of each.
+
+    The parameters are the fields as a document's ``_source`` has them, and if wanted an ``id`` to leave out, another
+    ``distance``, and how many blocks must be ``shared``. ``within`` and ``distance`` name stored scripts.
+    """
+    each = Template('{"term": {"$prefix.block$i": "{{$prefix.block$i}}"}}')
+    blocks = _BLOCKS[settings.layout.keys].substitute(
+        prefix=prefix,
+        each=", ".join(each.substitute(prefix=prefix, i=i) for i in range(simhash.blocks)),
+        shared=_shared(_least(simhash)),
+    )
+    return _BY_DISTANCE.substitute(
+        prefix=prefix, blocks=blocks, within=within, distance=distance, most=simhash.distance
+    )
+
+
+def distinct_template(prefix: str) -> str:
+    """Return a template for the hits of a ``query``: the best of a canonical document and its duplicates.
+
+    Without groups, it is the best of equal texts.
+
+    A bucket of the aggregation ``distinct`` is a hit with the number of those that it stands for, among the best of
+    each shard, as many as the ``window``.
+    """
+    return _DISTINCT.substitute(prefix=prefix, key=_KEY.substitute(prefix=prefix))
+
+
+def _shared(least: int) -> str:
+    """Return how many keys must be shared, unless the parameter ``shared`` says otherwise."""
+    # Not between quotes: the Dev Tools of Kibana 8.15 break a line within "}}{{".
+    return f"{{{{shared}}}}{{{{^shared}}}}{least}{{{{/shared}}}}"
+
+
+def _least(simhash: SimHash) -> int:
+    """Return how many blocks all documents within the scheme's distance share."""
+    return simhash.layout.min_shared(simhash.distance)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from secrets import token_urlsafe
@@ -20,20 +20,18 @@ from zlib import crc32
 
 import tantivy
 
+from es_simhash._core import durable_files
 from es_simhash._core.json_codec import Json
 from es_simhash.documents.sources import SourceFilter
+from es_simhash.engines.embedded import files
 from es_simhash.engines.embedded.index import EmbeddedIndex, View
-from es_simhash.engines.embedded.mapping.document_terms import RejectedError, updated, version_of
-from es_simhash.engines.embedded.mapping.index_mapping import IndexMapping
-from es_simhash.engines.embedded.queries.more_like_this import FindDocument
-from es_simhash.engines.embedded.queries.query_bodies import whole_number
-from es_simhash.engines.embedded.queries.query_types import Compiler
-from es_simhash.engines.embedded.queries.tantivy_queries import TermQueries, constant
-from es_simhash.engines.embedded.storage import check_files, durable_files, mapping_file, system_errors
+from es_simhash.engines.embedded.mapping import IndexMapping, RejectedError, updated, version_of
+from es_simhash.engines.embedded.queries import Compiler, FindDocument, whole_number
+from es_simhash.engines.embedded.store import is_failure, unreadable, unwritable
+from es_simhash.engines.embedded.tantivy_queries import TermQueries, constant
 from es_simhash.errors import EngineError, IndexStateError, InputError, MissingError, ReaderLostError
 from es_simhash.plans.operations import (
     MOST_ID_BYTES,
-    WRITES,
     Action,
     ActionResult,
     Bulk,
@@ -63,8 +61,9 @@ from es_simhash.plans.operations import (
     Refresh,
     Sample,
     Search,
-    Slice,
     UpdateAliases,
+    Write,
+    index_of,
 )
 
 Result = TypeVar("Result")
@@ -91,23 +90,23 @@ class EmbeddedEngine:
         self._is_closed = False
         self._process = os.getpid()
         self._performers: dict[type[Operation[Any]], Callable[[Any], Any]] = {
-            GetInfo: self._get_info,
+            GetInfo: lambda _: EngineInfo("embedded", tuple(map(int, re.findall(r"\d+", version("tantivy"))))),
             GetMappings: self._get_mappings,
             CreateIndex: self._create_index,
-            PutMapping: self._put_mapping,
-            DeleteIndex: self._delete_index,
+            PutMapping: lambda asked: self._catalog.one(asked.index).put_mapping(asked.body),
+            DeleteIndex: lambda asked: self._catalog.delete(asked.index),
             GetDocuments: self._get_documents,
             Search: self._search,
             MultiSearch: self._multi_search,
-            Sample: self._sample,
+            Sample: lambda asked: sample(self._views(asked.index), asked, self._finder(asked.index)),
             Bulk: self._bulk,
             Refresh: self._refresh,
-            Count: self._count,
+            Count: lambda asked: count(self._views(asked.index), asked.query, self._finder(asked.index)),
             OpenReader: self._open_reader,
-            ReadPage: self._read_page,
-            CloseReader: lambda operation: self._readers.close(operation.reader),
-            GetSettings: lambda operation: {index.name: {} for index in self._catalog.all(operation.index)},
-            GetAliases: lambda operation: {index.name: {} for index in self._catalog.all(operation.index)},
+            ReadPage: lambda asked: self._readers.page(asked, self._finder(asked.reader.index)),
+            CloseReader: lambda asked: self._readers.close(asked.reader),
+            GetSettings: lambda asked: {index.name: {} for index in self._catalog.all(asked.index)},
+            GetAliases: lambda asked: {index.name: {} for index in self._catalog.all(asked.index)},
             PutSettings: _servers_only,
             UpdateAliases: _servers_only,
             GetResource: _servers_only,
@@ -125,7 +124,7 @@ class EmbeddedEngine:
                 f"this one ({os.getpid()}) is a fork. Open the directory again here: Index(name, directory)."
             )
         # Others go by what was committed, and wait for none of these.
-        with self._writing if isinstance(operation, WRITES) else nullcontext():
+        with self._writing if isinstance(operation, Write) else nullcontext():
             if self._is_closed:
                 raise EngineError("The embedded engine was closed. Open the directory again.")
             try:
@@ -136,10 +135,10 @@ class EmbeddedEngine:
             except RecursionError:
                 raise InputError("The request is nested too deeply. Flatten it.") from None
             except BaseException as error:
-                if not system_errors.is_failure(error):
+                if not is_failure(error):
                     raise
                 # Failed writes are caught where they occur.
-                raise system_errors.unreadable(self._directory / _index_of(operation), error) from error
+                raise unreadable(self._directory / index_of(operation), error) from error
             return result
 
     def index(self, name: str) -> EmbeddedIndex:
@@ -154,20 +153,11 @@ class EmbeddedEngine:
             self._is_closed = True
             self._catalog.close()
 
-    def _get_info(self, operation: GetInfo) -> EngineInfo:
-        return EngineInfo("embedded", tuple(map(int, re.findall(r"\d+", version("tantivy")))))
-
     def _get_mappings(self, operation: GetMappings) -> dict[str, Json]:
         return {index.name: deepcopy(index.mapping.body) for index in self._catalog.all(operation.index)}
 
     def _create_index(self, operation: CreateIndex) -> None:
         self._catalog.create(operation.index, operation.body)
-
-    def _put_mapping(self, operation: PutMapping) -> None:
-        self._catalog.one(operation.index).put_mapping(operation.body)
-
-    def _delete_index(self, operation: DeleteIndex) -> None:
-        self._catalog.delete(operation.index)
 
     def _get_documents(self, operation: GetDocuments) -> list[Json]:
         indices = self._catalog.all(operation.index)
@@ -185,12 +175,6 @@ class EmbeddedEngine:
         views, find_document = self._views(operation.index), self._finder(operation.index)
         return [search(views, body, find_document) for body in operation.bodies]
 
-    def _sample(self, operation: Sample) -> list[Json]:
-        return sample(self._views(operation.index), operation, self._finder(operation.index))
-
-    def _count(self, operation: Count) -> int:
-        return count(self._views(operation.index), operation.query, self._finder(operation.index))
-
     def _finder(self, index: str) -> Callable[[str | None, str], Json | None]:
         """Return the function that finds a document by id, in the searched index unless another is named."""
         return lambda name, id_: self._catalog.one(name or index).document(id_)
@@ -198,9 +182,6 @@ class EmbeddedEngine:
     def _open_reader(self, operation: OpenReader) -> Reader:
         of = self._catalog.all if operation.searched else lambda name: [self._catalog.one(name)]
         return self._readers.open(operation.index, of(operation.index))
-
-    def _read_page(self, operation: ReadPage) -> HitPage:
-        return self._readers.page(operation, self._finder(operation.reader.index))
 
     def _refresh(self, operation: Refresh) -> None:
         for index in self._catalog.all(operation.index):
@@ -240,12 +221,6 @@ class EmbeddedEngine:
             return self._catalog.create(name, {})
         except InputError as error:
             return ActionResult(action.id or "", 400, str(error))
-
-
-def _index_of(operation: Operation[Any]) -> str:
-    named = operation if hasattr(operation, "index") else getattr(operation, "reader", None)
-    name: str = getattr(named, "index", "")
-    return name
 
 
 def _servers_only(operation: Operation[Any]) -> None:
@@ -321,10 +296,10 @@ class Catalog:
     def check(self, names: str) -> list[FilesChecked]:
         """Check the files of indices, including those that cannot be opened."""
         each = dict.fromkeys(name for part in names.split(",") for name in self._matching(part) or [check_name(part)])
-        found = [self._directory / name for name in each if (self._directory / name / mapping_file.NAME).exists()]
+        found = [self._directory / name for name in each if (self._directory / name / files.MAPPING).exists()]
         if not found:
             raise self._missing(names)
-        return [check_files.check(directory) for directory in found]
+        return [files.check(directory) for directory in found]
 
     def _matching(self, pattern: str) -> list[str] | None:
         """Return the names that match a pattern, with dotted names only if it has a dot, too; None for a plain name."""
@@ -357,7 +332,7 @@ class Catalog:
             shutil.rmtree(unfinished, ignore_errors=True)
             if target.exists():
                 raise _exists(name) from None
-            raise system_errors.unwritable(target, error) from error
+            raise unwritable(target, error) from error
         durable_files.sync_names(self._directory)
         return self.one(name)
 
@@ -369,7 +344,7 @@ class Catalog:
         try:
             index.directory.rename(unfinished)
         except OSError as error:
-            raise system_errors.unwritable(index.directory, error) from error
+            raise unwritable(index.directory, error) from error
         self._open.pop(name, None)
         index.store.give_up_writing()
         shutil.rmtree(unfinished)
@@ -435,7 +410,7 @@ def carry_out(action: Action, index: EmbeddedIndex) -> ActionResult:
         _check_unchanged(action, index, id_)
         status = _DO[action.op_type](index, action, id_)
     except RejectedError as error:
-        return ActionResult(id_, error.status, error.reason)
+        return ActionResult(id_, error.status, str(error))
     except RecursionError:
         return ActionResult(id_, 400, "The document is nested too deeply. Flatten it.")
     return ActionResult(id_, status)
@@ -443,23 +418,21 @@ def carry_out(action: Action, index: EmbeddedIndex) -> ActionResult:
 
 def _check(action: Action) -> None:
     if action.op_type not in _DO:
-        raise RejectedError(400, f"Unknown action {action.op_type!r}. Choose from: {', '.join(_DO)}.")
+        raise RejectedError(f"Unknown action {action.op_type!r}. Choose from: {', '.join(_DO)}.")
     if action.metadata and (unknown := sorted(set(action.metadata) - set(_METADATA))):
-        raise RejectedError(400, f"{', '.join(unknown)}: not supported by the embedded engine. Leave it out.")
+        raise RejectedError(f"{', '.join(unknown)}: not supported by the embedded engine. Leave it out.")
     # Without effect, but what no server takes is not taken here.
     routing = (action.metadata or {}).get("routing")
     if isinstance(routing, str) and routing and not _length(routing):
         raise RejectedError(
-            400, f"The routing {routing!r:.80} is not Unicode text. Decode it again, with the right encoding."
+            f"The routing {routing!r:.80} is not Unicode text. Decode it again, with the right encoding."
         )
     if action.id is None:
         if action.op_type in ("update", "delete"):
-            raise RejectedError(400, f"The action {action.op_type} needs an id. Give the id of the document.")
+            raise RejectedError(f"The action {action.op_type} needs an id. Give the id of the document.")
         return
     if not 0 < _length(action.id) <= MOST_ID_BYTES:
-        raise RejectedError(
-            400, f"An id has 1 to {MOST_ID_BYTES} bytes of UTF-8; {action.id!r:.80} does not. Shorten it."
-        )
+        raise RejectedError(f"An id has 1 to {MOST_ID_BYTES} bytes of UTF-8; {action.id!r:.80} does not. Shorten it.")
 
 
 def _length(text: str) -> int:
@@ -481,35 +454,30 @@ def _check_unchanged(action: Action, index: EmbeddedIndex, id_: str) -> None:
     if present is None and action.op_type == "update":
         return  # refused later, as there is nothing to update
     if present is None or condition != {f"if{name}": number for name, number in version_of(present).items()}:
-        raise RejectedError(409, f"The document {id_!r} was changed since it was read. Read it again.")
+        raise RejectedError(f"The document {id_!r} was changed since it was read. Read it again.", 409)
 
 
 def _index(index: EmbeddedIndex, action: Action, id_: str) -> int:
     replaces = action.id is not None and index.store.exists(id_)
+    if replaces and action.op_type == "create":
+        raise RejectedError(f"The document {id_!r} already exists. Choose another id, or index it to replace it.", 409)
     index.put(id_, _document(action.body), replaces)
     return 200 if replaces else 201
-
-
-def _create(index: EmbeddedIndex, action: Action, id_: str) -> int:
-    if action.id is not None and index.store.exists(id_):
-        raise RejectedError(409, f"The document {id_!r} already exists. Choose another id, or index it to replace it.")
-    index.put(id_, _document(action.body), replaces=False)
-    return 201
 
 
 def _update(index: EmbeddedIndex, action: Action, id_: str) -> int:
     body = _document(action.body)
     if "script" in body:
-        raise RejectedError(400, "The embedded engine runs no scripts. Update by a partial document in 'doc'.")
+        raise RejectedError("The embedded engine runs no scripts. Update by a partial document in 'doc'.")
     if unknown := sorted(set(body) - set(_UPDATE)):
-        raise RejectedError(400, f"An update has {unknown!r}, not supported by the embedded engine. Leave it out.")
+        raise RejectedError(f"An update has {unknown!r}, not supported by the embedded engine. Leave it out.")
     if not isinstance(part := body.get("doc"), Mapping):
-        raise RejectedError(400, "An update has no 'doc'. Give the fields to change in it.")
+        raise RejectedError("An update has no 'doc'. Give the fields to change in it.")
     present = index.document(id_)
     if present is None:
         upsert = part if body.get("doc_as_upsert") else body.get("upsert")
         if upsert is None:
-            raise RejectedError(404, f"The document {id_!r} to update does not exist. Index it, or give an upsert.")
+            raise RejectedError(f"The document {id_!r} to update does not exist. Index it, or give an upsert.", 404)
         index.put(id_, _document(upsert), replaces=False)
         return 201
     changed = updated(present, part)
@@ -520,18 +488,18 @@ def _update(index: EmbeddedIndex, action: Action, id_: str) -> int:
 
 def _delete(index: EmbeddedIndex, action: Action, id_: str) -> int:
     if not index.store.exists(id_):
-        raise RejectedError(404, f"The document {id_!r} to delete does not exist. Check the id.")
+        raise RejectedError(f"The document {id_!r} to delete does not exist. Check the id.", 404)
     index.delete(id_)
     return 200
 
 
 def _document(body: Any) -> Json:
     if not isinstance(body, Mapping):
-        raise RejectedError(400, f"The body is {body!r:.80}, not an object. Give a dict.")
+        raise RejectedError(f"The body is {body!r:.80}, not an object. Give a dict.")
     return dict(body)
 
 
-_DO = {"index": _index, "create": _create, "update": _update, "delete": _delete}
+_DO = {"index": _index, "create": _index, "update": _update, "delete": _delete}
 
 
 class Readers:
@@ -553,10 +521,16 @@ class Readers:
     def page(self, operation: ReadPage, find_document: FindDocument) -> HitPage:
         """Return the next page; ``after`` is the number of documents read before."""
         [view] = self.views(operation.reader)
-        start = operation.after or 0
-        while found := _documents(view, operation, start, find_document):
+        start, part = operation.after or 0, operation.slice
+        source = operation.source if isinstance(operation.source, bool) else list(operation.source)
+        body = {"query": operation.query, "size": operation.size, "_source": source, **_IN_ORDER}
+        request = SearchRequest.of(body)
+        while found := _search_one(view, replace(request, start=start), find_document, offset=start)[1]:
             start += len(found)
-            if hits := [hit for hit in found if _is_in(operation.slice, hit["_id"])]:
+            hits = [_shown(hit, request) for hit in found]
+            if part:
+                hits = [hit for hit in hits if crc32(hit["_id"].encode()) % part.count == part.number]
+            if hits:
                 return HitPage(hits, start, operation.reader)
         return HitPage([], None, operation.reader)
 
@@ -567,29 +541,11 @@ class Readers:
         return self._open[reader.id]
 
 
-def _documents(view: View, operation: ReadPage, start: int, find_document: FindDocument) -> list[Json]:
-    store = view.index.store
-    compiler = Compiler(view.index.name, view.index.mapping, TermQueries(store.schema, view.searcher), find_document)
-    # Equal scores keep documents in storage order.
-    query = constant(compiler.compile(operation.query, scored=False), 1.0)
-    found: Any = view.searcher.search(query, limit=operation.size, count=False, offset=start)
-    wanted = SourceFilter.of(operation.source if isinstance(operation.source, bool) else list(operation.source))
-    return [_hit(view, address, wanted) for _, address in found.hits]
-
-
-def _hit(view: View, address: tantivy.DocAddress, wanted: SourceFilter) -> Json:
-    id_, source = view.index.store.stored(view.searcher, address)
-    hit: Json = {"_index": view.index.name, "_id": id_, **version_of(source)}
-    return {**hit, "_source": wanted.apply(source)} if wanted.wanted else hit
-
-
-def _is_in(part: Slice | None, id_: str) -> bool:
-    return part is None or crc32(id_.encode()) % part.count == part.number
-
-
 _KEYS = ("query", "size", "from", "_source", "track_total_hits", "sort", "seq_no_primary_term", "post_filter")
 _BY_SCORE = ("_score", {"_score": "desc"}, {"_score": {"order": "desc"}})
 _BY_PLACE = ("_doc", {"_doc": "asc"}, {"_doc": {"order": "asc"}})
+# What makes a request for documents in storage order, with their versions.
+_IN_ORDER: Json = {"sort": "_doc", "seq_no_primary_term": True, "track_total_hits": False}
 
 
 @dataclass(frozen=True)
@@ -679,16 +635,16 @@ def count(views: Sequence[View], query: Any, find_document: FindDocument) -> int
 
 def sample(views: Sequence[View], operation: Sample, find_document: FindDocument) -> list[Json]:
     """Return matching documents, evenly spread over the first `_SAMPLED_FROM` of each index."""
-    body = {"query": operation.query, "size": _SAMPLED_FROM, "_source": False, "sort": "_doc"}
-    body["seq_no_primary_term"] = True
-    request = SearchRequest.of(body)
+    request = SearchRequest.of({"query": operation.query, "size": _SAMPLED_FROM, "_source": False, **_IN_ORDER})
     hits = [hit for view in views for hit in _search_one(view, request, find_document)[1]]
     step = max(len(hits) / max(operation.size, 1), 1.0)
     return [_shown(hits[int(place * step)], request) for place in range(min(operation.size, len(hits)))]
 
 
-def _search_one(view: View, request: SearchRequest, find_document: FindDocument) -> tuple[int, list[_Hit]]:
-    """Return the number of matches in an index, if requested, and the hits up to the end of the page."""
+def _search_one(
+    view: View, request: SearchRequest, find_document: FindDocument, offset: int = 0
+) -> tuple[int, list[_Hit]]:
+    """Return the number of matches in an index, if requested, and the hits from an offset to the end of the page."""
     index, searcher = view.index, view.searcher
     compiler = Compiler(index.name, index.mapping, TermQueries(index.store.schema, searcher), find_document)
     query = compiler.compile(request.query, scored=request.by_score)
@@ -696,8 +652,8 @@ def _search_one(view: View, request: SearchRequest, find_document: FindDocument)
         # Equal scores keep documents in storage order.
         query = constant(query, 1.0)
     # The library allocates room for all requested hits at once, so never request more than there can be.
-    limit = min(request.start + request.size, searcher.num_docs)
-    found: Any = searcher.search(query, limit=max(limit, 1), count=request.count)
+    limit = max(min(request.start + request.size, searcher.num_docs) - offset, 0)
+    found: Any = searcher.search(query, limit=max(limit, 1), count=request.count, offset=offset)
     hits = [(score, index, searcher, address) for score, address in found.hits[:limit]]
     return found.count or 0, hits
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -14,13 +14,11 @@ import tantivy
 
 from es_simhash._core.json_codec import Json, parse_json
 from es_simhash.documents.sources import SourceFilter
-from es_simhash.engines.embedded.mapping.document_terms import encode, leaves, terms, version_of
-from es_simhash.engines.embedded.mapping.dynamic_mapping import with_new_fields
-from es_simhash.engines.embedded.mapping.index_mapping import IndexMapping
-from es_simhash.engines.embedded.mapping.values import unicode_text
-from es_simhash.engines.embedded.storage import mapping_file, system_errors
-from es_simhash.engines.embedded.storage.mapping_file import Stamp, StoredMapping
-from es_simhash.engines.embedded.storage.store import Store
+from es_simhash.engines.embedded import files
+from es_simhash.engines.embedded.files import Stamp, StoredMapping
+from es_simhash.engines.embedded.mapping import IndexMapping, encode, leaves, terms, version_of, with_new_fields
+from es_simhash.engines.embedded.store import Store, is_failure, unwritable
+from es_simhash.engines.embedded.values import unicode_text
 
 
 class EmbeddedIndex:
@@ -30,15 +28,15 @@ class EmbeddedIndex:
         self.name = name
         self.directory = directory
         self._changing = Lock()
-        self._stamp = mapping_file.stamp(directory)
-        self._stored = self._saved = mapping_file.read(directory)
+        self._stamp = files.mapping_stamp(directory)
+        self._stored = self._saved = files.read_mapping(directory)
         self.store = Store(directory)
 
     @staticmethod
     def create(directory: Path, mapping: IndexMapping) -> None:
         """Create an empty index in an empty directory."""
         Store.create(directory)
-        mapping_file.write(directory, StoredMapping(uuid4().hex, mapping))
+        files.write_mapping(directory, StoredMapping(uuid4().hex, mapping))
 
     @property
     def mapping(self) -> IndexMapping:
@@ -48,7 +46,7 @@ class EmbeddedIndex:
     def is_current(self) -> bool:
         """Return whether this is still the index of that name; reload its mapping if another process changed it."""
         try:
-            now = mapping_file.stamp(self.directory)
+            now = files.mapping_stamp(self.directory)
             return now == self._stamp or self._reload(now)
         except FileNotFoundError:
             return False
@@ -57,7 +55,7 @@ class EmbeddedIndex:
         """Reload the mapping, unless this writes it; return whether it is still that of the same index."""
         with self._changing:
             if not self.store.writing:
-                stored = mapping_file.read(self.directory)
+                stored = files.read_mapping(self.directory)
                 if stored.identity != self._stored.identity:
                     return False
                 self._stored = self._saved = stored
@@ -67,7 +65,7 @@ class EmbeddedIndex:
     def put_mapping(self, body: Mapping[str, Any]) -> None:
         """Add fields to the mapping."""
         self.acquire()
-        self._change_mapping(self.mapping.merged(body))
+        self._stored = replace(self._stored, mapping=self.mapping.merged(body))
         with self._saving():
             self._save_mapping()
 
@@ -78,17 +76,14 @@ class EmbeddedIndex:
         with self._changing:
             with self._saving():
                 self.store.acquire()
-            self._stored = self._saved = mapping_file.read(self.directory)
-            self._stamp = mapping_file.stamp(self.directory)
-
-    def _change_mapping(self, mapping: IndexMapping) -> None:
-        self._stored = StoredMapping(self._stored.identity, mapping)
+            self._stored = self._saved = files.read_mapping(self.directory)
+            self._stamp = files.mapping_stamp(self.directory)
 
     def _save_mapping(self) -> None:
         if self._stored is not self._saved:
-            mapping_file.write(self.directory, self._stored)
+            files.write_mapping(self.directory, self._stored)
             self._saved = self._stored
-            self._stamp = mapping_file.stamp(self.directory)
+            self._stamp = files.mapping_stamp(self.directory)
 
     @contextmanager
     def _saving(self) -> Iterator[None]:
@@ -96,10 +91,10 @@ class EmbeddedIndex:
         try:
             yield
         except BaseException as error:
-            if not system_errors.is_failure(error):
+            if not is_failure(error):
                 raise
             self._stored = self._saved
-            raise system_errors.unwritable(self.directory, error, self.store.abandon()) from error
+            raise unwritable(self.directory, error, self.store.abandon()) from error
 
     def put(self, id_: str, document: Json, replaces: bool) -> None:
         """Write a document; raise `RejectedError` if it is invalid."""
@@ -109,7 +104,7 @@ class EmbeddedIndex:
         mapping = with_new_fields(self.mapping, document_leaves)
         document_terms = terms(document_leaves, mapping)
         if mapping is not self.mapping:
-            self._change_mapping(mapping)
+            self._stored = replace(self._stored, mapping=mapping)
         with self._saving():
             self.store.put(id_, source, document_terms, replaces)
 

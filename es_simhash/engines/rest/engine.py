@@ -3,76 +3,104 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
-from typing import Any, TypeVar
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, Generic, TypeVar
 
 from es_simhash._core.json_codec import Json, dumps, json_lines, loads
-from es_simhash.engines.rest.operation_requests import conversation, lines_of
-from es_simhash.engines.rest.requests import Reply, Request, checked, doing, known
+from es_simhash.engines.base import driven, driven_async
+from es_simhash.engines.rest.operations import checked, conversation, doing, lines_of
+from es_simhash.engines.rest.requests import Reply, Request, known
 from es_simhash.errors import InputError, UnsendableError
 from es_simhash.plans.operations import Bulk, Operation
 
 Result = TypeVar("Result")
+Client = TypeVar("Client")
 
 
-class RestEngine(ABC):
-    """An engine over a synchronous client; ``_distribution`` is used where the server does not identify itself."""
+class OverClient(ABC, Generic[Client]):
+    """What engines over synchronous and asynchronous clients share.
 
-    _distribution: str | None
+    The ``distribution`` is used where the server does not identify itself.
+    """
+
+    def __init__(self, client: Client, *, distribution: str | None = None, closes_client: bool = False) -> None:
+        self._client = client
+        self._distribution = distribution
+        self._closes_client = closes_client
+
+    @property
+    @abstractmethod
+    def _writer(self) -> Writer: ...
+
+    @abstractmethod
+    def _ask(self, request: Request, body: bytes | None) -> Any:
+        """Send a request by the client, and return what it returns."""
+
+    @abstractmethod
+    def _reply(self, response: Any) -> Reply:
+        """Return the reply that the client returned."""
+
+    @abstractmethod
+    def _reply_to(self, error: Exception) -> Reply:
+        """Return the reply that a client's exception holds; raise ours if it holds none."""
+
+    def _left_open(self) -> Iterable[Any]:
+        """Return the connections that a client does not close itself."""
+        return ()
+
+
+class RestEngine(OverClient[Client]):
+    """An engine over a synchronous client."""
 
     def perform(self, operation: Operation[Result]) -> Result:
         """Perform one operation; raise an `EngineError` if it fails."""
-        steps = conversation(operation)
-        body: Any = None
-        while True:
-            try:
-                request = steps.send(body)
-            except StopIteration as end:
-                result: Result = end.value
-                return result
+
+        def answer(request: Request) -> Json:
             reply = self._send(request, encoded(operation, request.body, self._writer))
-            body = checked(operation, known(request, reply, self._distribution))
+            return checked(operation, known(request, reply, self._distribution))
 
-    @abstractmethod
+        return driven(conversation(operation), answer)
+
+    def _send(self, request: Request, body: bytes | None) -> Reply:
+        try:
+            return self._reply(self._ask(request, body))
+        except Exception as error:
+            return self._reply_to(error)
+
     def close(self) -> None:
-        """Close the client, if the engine created it."""
-
-    @abstractmethod
-    def _send(self, request: Request, body: bytes | None) -> Reply: ...
-
-    @property
-    @abstractmethod
-    def _writer(self) -> Writer: ...
+        """Close the client, if `connect` created it."""
+        if self._closes_client:
+            client: Any = self._client
+            client.close()
+            for connection in self._left_open():
+                connection.close()
 
 
-class AsyncRestEngine(ABC):
+class AsyncRestEngine(OverClient[Client]):
     """An engine over an asynchronous client; otherwise like `RestEngine`."""
-
-    _distribution: str | None
 
     async def perform(self, operation: Operation[Result]) -> Result:
         """Perform one operation; raise an `EngineError` if it fails."""
-        steps = conversation(operation)
-        body: Any = None
-        while True:
-            try:
-                request = steps.send(body)
-            except StopIteration as end:
-                result: Result = end.value
-                return result
+
+        async def answer(request: Request) -> Json:
             reply = await self._send(request, encoded(operation, request.body, self._writer))
-            body = checked(operation, known(request, reply, self._distribution))
+            return checked(operation, known(request, reply, self._distribution))
 
-    @abstractmethod
+        return await driven_async(conversation(operation), answer)
+
+    async def _send(self, request: Request, body: bytes | None) -> Reply:
+        try:
+            return self._reply(await self._ask(request, body))
+        except Exception as error:
+            return self._reply_to(error)
+
     async def close(self) -> None:
-        """Close the client, if the engine created it."""
-
-    @abstractmethod
-    async def _send(self, request: Request, body: bytes | None) -> Reply: ...
-
-    @property
-    @abstractmethod
-    def _writer(self) -> Writer: ...
+        """Close the client, if `connect_async` created it."""
+        if self._closes_client:
+            client: Any = self._client
+            await client.close()
+            for connection in self._left_open():
+                await connection.close()
 
 
 def content_type(request: Request) -> str:

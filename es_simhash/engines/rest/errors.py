@@ -10,7 +10,7 @@ from http import HTTPStatus
 from typing import Any
 
 from es_simhash._core.json_codec import Json
-from es_simhash.engines.rest.reply_checks import typed
+from es_simhash.engines.rest.requests import typed
 from es_simhash.errors import (
     AccessError,
     EngineError,
@@ -328,11 +328,6 @@ def _remedy_of_tls(error: BaseException) -> str:
     if getattr(error, "reason", None) in _NO_TLS:
         return "The server answers without TLS: use http:// in the address."
     return "Check the address, also whether it is http:// or https://."
-
-
-def needs_tls(address: str) -> UntrustedError:
-    """Return the error for a server that was asked without TLS, and answers only with it."""
-    return UntrustedError(f"{address} answers only by TLS. Use https:// in the address.")
 
 
 def unreadable(address: str, reason: str) -> EngineError:

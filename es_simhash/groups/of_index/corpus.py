@@ -1,50 +1,107 @@
-"""The documents of an index as they are grouped: what was read of them, and what else is read when it is needed."""
+"""Grouping the documents of an index: all of them are read, part by part, or what is new, and linked."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property, partial
 from hashlib import sha256
-from typing import Any
+from itertools import count, takewhile
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from es_simhash._core.arrays import Integers
+from es_simhash._core.humanize import counted
 from es_simhash._core.json_codec import Json
+from es_simhash._core.prefetch import BRIEFLY, Stop, prefetched
+from es_simhash._core.stages import OnProgress, rarely_collected, stage
 from es_simhash.documents.documents import Documents
-from es_simhash.engines.base import StoppableEngine
+from es_simhash.engines.base import Engine, StoppableEngine, run
+from es_simhash.errors import InputError, ReaderLostError
 from es_simhash.groups.corpus import Corpus, linked
 from es_simhash.groups.groups import Groups
-from es_simhash.groups.of_index.document_refs import DocumentReader, DocumentTexts, names
-from es_simhash.groups.of_index.reading import IndexReading
-from es_simhash.groups.of_index.stored_fingerprints import content_number
-from es_simhash.groups.pairs.nearness import Nearness
-from es_simhash.scheme.verdict.verifier import Verifier
+from es_simhash.groups.of_index import stored_fingerprints
+from es_simhash.groups.of_index.reading_new import Aim, NewDocuments
+from es_simhash.groups.of_index.stored_fingerprints import (
+    DocumentReader,
+    DocumentRefs,
+    DocumentTexts,
+    FingerprintRows,
+    SavedParts,
+    content_number,
+    names,
+)
+from es_simhash.groups.options import GroupOptions
+from es_simhash.groups.pairs.fingerprint_store import FingerprintStore, has_own_keys, needed
+from es_simhash.groups.pairs.spool import Spools
+from es_simhash.live.sweep.reading import MOST_LOSSES, Reading, make_visible
+from es_simhash.plans.open_index import (
+    closed_ones,
+    elsewhere,
+    groups_note,
+    noted,
+    noted_rarity,
+    readable_mappings,
+    without_fingerprints,
+)
+from es_simhash.plans.operations import Count, Plan, Slice, is_remote
+from es_simhash.plans.scope_filters import check_scope
+from es_simhash.scheme.mapping import entries
+from es_simhash.scheme.scope import combined
+from es_simhash.scheme.verdict.rarity import Rarity
+from es_simhash.scheme.verdict.verifier import Verifier, table_for
+from es_simhash.sketches.minhash.common import VALUE_BITS
+
+
+@dataclass(frozen=True)
+class ReadPart:
+    """Of all groups, only those that new documents may change were read.
+
+    ``members`` counts, for each index, the documents that were in groups of several. With ``singles`` all others are
+    in groups of one. ``documents`` counts all.
+    """
+
+    members: Mapping[str, int]
+    singles: bool
+    documents: int
 
 
 class IndexCorpus(Corpus):
-    """The documents of an index, or of those behind a name; ``read`` says what of them was read."""
+    """The documents of an index, or of those behind a name, as far as a run reads them.
+
+    ``in_shard`` counts those that were only read into files. ``indices`` has the changes of each index that are visible
+    in what was read, and ``part`` what is known of the rest if only new documents were read.
+    """
 
     is_of_engine = True
 
-    def __init__(self, engine: StoppableEngine, documents: Documents, read: IndexReading) -> None:
-        options = read.options
-        super().__init__(documents.scheme, options, read.store, read.spools)
-        self.read = read
-        self.refs = read.refs
-        self.has_indices = len(read.indices) > 1
-        self.rarity = read.table
-        self.unread = read.unread
+    def __init__(self, engine: StoppableEngine, documents: Documents, options: GroupOptions, spools: Spools) -> None:
+        scheme, criteria = documents.scheme, options.criteria(documents.scheme)
+        # Also keep what is only shown of members.
+        settings = replace(needed(stored_fingerprints.known(scheme), criteria), simhash=scheme.simhash)
+        if scheme.minhash and not settings.minhash:
+            settings = replace(settings, minhash=stored_fingerprints.known(scheme).minhash)
+        self._scope = combined(documents.policy.scope, options.scope)
+        bits = scheme.minhash.layout.value_bits if scheme.minhash else VALUE_BITS
+        super().__init__(scheme, options, FingerprintStore(settings, spools, bits, self._scope), spools)
+        self._engine = engine
+        self._documents = documents
+        self.refs = DocumentRefs(spools)
         self.check = engine.stop.check  # type: ignore[method-assign]
+        self._others = self.in_shard = 0
+        self._is_incremental = False
+        self._saved = SavedParts(options.state, self._what) if options.state else None
+        self._new: list[npt.NDArray[np.bool_]] = []
+        self.indices: dict[str, list[int] | None] = {}
+        self.part: ReadPart | None = None
         self._reader = DocumentReader(engine, options.patience)
         self._texts: DocumentTexts | None = None
-        if verification := read.criteria.verification:
-            self._texts = DocumentTexts(self._reader, documents, read.refs, read.spools, options.memory, options.strip)
-            self.exact = self._texts.exact(Verifier(documents.scheme, verification, read.table))
         self._ranks: dict[int, Any] = {}
-        self._fingerprints = Nearness(read.store, read.criteria, None)
 
     @property
     def is_shard(self) -> bool:
@@ -54,21 +111,175 @@ class IndexCorpus(Corpus):
     @property
     def total(self) -> int:
         """The number of documents, with those that have nothing to compare."""
-        if self.read.part:
-            return self.read.part.documents
-        return self.read.in_shard + self.empty if self.is_shard else len(self) + self.empty
+        if self.part:
+            return self.part.documents
+        return self.in_shard + self.empty if self.is_shard else len(self) + self.empty
 
     @property
     def empty(self) -> int:
         """The number of documents with an empty text, or without a whole fingerprint of the scheme."""
-        return self.read.others
+        return self._others
+
+    # ---- reading
+
+    def read(self, index: str, on_progress: OnProgress[int]) -> None:
+        """Read the fingerprints of the documents of all indices behind a name."""
+        mappings = run(readable_mappings(index), self._engine)
+        ours = entries(mappings, self._documents.prefix)
+        self.rarity = self._table(mappings)
+        self.unread = {name: f"has no fields under {self._documents.prefix!r}" for name in ours if not ours[name]}
+        self.unread |= dict.fromkeys(run(closed_ones(index), self._engine), "is closed")
+        remote = list(elsewhere(index))
+        self.has_indices = sum(map(bool, ours.values())) + len(remote) > 1
+        notes = {name: self._written(mappings[name]) for name in sorted(ours) if ours[name]}
+        if self._scope:
+            check_scope({name: mappings[name] for name in notes}, self._scope)
+        notes |= dict.fromkeys(remote)
+        self._is_incremental = self.options.incremental and None not in notes.values()
+        written = {name: note for name, note in notes.items() if note and self._is_incremental}
+        if self._is_incremental and not self._needs_all(written) and self._read_new(written, on_progress):
+            return
+        for name in notes:
+            self.indices[name] = self._made_visible(name)
+            first = len(self.refs)
+            with closing(self._pages(name)) as pages:
+                for found in pages:
+                    self._take(found, on_progress)
+            if self._is_incremental:
+                self.refs.flush()
+                self._new.append(self.refs.changed_after(first, written[name]["changes"]))
+        self._complete()
+
+    def _complete(self) -> None:
+        """Finish reading."""
+        self.refs.flush()
+        self.store.complete()
+        if verification := self.criteria.verification:
+            self._texts = DocumentTexts(
+                self._reader, self._documents, self.refs, self.spools, self.options.memory, self.options.strip
+            )
+            self.exact = self._texts.exact(Verifier(self.settings, verification, self.rarity))
+
+    def _table(self, mappings: dict[str, Json]) -> Rarity | None:
+        """Return how rare features are, if texts are compared by that."""
+        if self.criteria.similarity is None:
+            return None
+        learnt = noted_rarity(mappings, self._documents)
+        given = cast("Rarity | None", self.options.rarity)
+        table = given or (learnt.rarity if learnt else None)
+        return table_for(self.settings, self.criteria.verification, table)
+
+    def _take(self, found: FingerprintRows, on_progress: OnProgress[int]) -> None:
+        if self.options.shard:
+            self.in_shard += len(found.refs)
+            self._others += found.others
+            on_progress(self.in_shard + self._others)
+            return
+        self.refs.append(found.refs)
+        self.store.add(found.condensed)
+        if self.store.scopes and found.scopes:
+            self.store.scopes.add(found.scopes)
+        self._others += found.others
+        on_progress(len(self.store) + self._others)
+
+    def _needs_all(self, written: Mapping[str, Json]) -> bool:
+        """Return whether what is new does not show which old documents it may change."""
+        options, criteria, scheme = self.options, self.criteria, self.settings
+        # The first counts all documents of a key; the other keeps all that was read.
+        if options.max_bucket or options.state:
+            return True
+        # Nothing shows which documents' values have changed.
+        if self._scope and not all(note["changes"] for note in written.values()):
+            return True
+        # Less similar ones need not share a band, by which what is new finds them.
+        if criteria.similarity is not None and not has_own_keys(scheme, criteria):
+            return True
+        singles = {note.get("singles") for note in written.values()}
+        wanted = True if self._documents.policy.groups == "online" else options.singles
+        return len(singles) != 1 or None in singles or wanted not in (None, *singles)
+
+    def _read_new(self, written: Mapping[str, Json], on_progress: OnProgress[int]) -> bool:
+        """Read what is new and what it may change; return False, having read nothing, if too much is new."""
+        self.indices = {name: self._made_visible(name) for name in written}
+        since = {name: note["changes"] for name, note in written.items()}
+        new = NewDocuments(
+            self._engine, Aim(self._documents, self.criteria, self._scope, self._query, since, self.options.patience)
+        )
+        if not new.are_few():
+            return False
+        self.part = ReadPart(new.members, all(note["singles"] for note in written.values()), new.total)
+        found: dict[bool, list[FingerprintRows]] = {False: [], True: []}
+        for hits, are_new in new.pages({name: note["members"] for name, note in written.items()}):
+            found[are_new].append(stored_fingerprints.rows(self._documents, self.store.settings, hits, self._scope))
+        # Old documents come first, as in an index: the first of several with the same text is the one compared.
+        for are_new, pages in found.items():
+            for rows in pages:
+                self._take(rows, on_progress)
+                self._new.append(np.full(len(rows.refs), are_new))
+        self._complete()
+        return True
+
+    def _made_visible(self, index: str) -> list[int] | None:
+        """Refresh an index, and return its changes that are now visible."""
+        if is_remote(index):
+            return None
+        changes = run(make_visible(index, self.options.patience), self._engine)
+        return changes.safe if changes else None
+
+    def _pages(self, index: str) -> Generator[FingerprintRows, None, None]:
+        """Yield the fingerprints of an index page by page; or part by part, loading those that are saved."""
+        if self._saved is None:
+            yield from self._read(index)
+            return
+        documents = self._engine.perform(Count(index, self._query))
+        for part in self._saved.parts(index, documents, self.options.shard or (0, 1)):
+            loaded = self._saved.load(index, part)
+            if loaded is None:
+                changes = self._made_visible(index)
+                nothing = stored_fingerprints.rows(self._documents, self.store.settings, [], self._scope)
+                rows = stored_fingerprints.concatenated([nothing, *self._read(index, part)])
+                self._saved.save(index, part, rows, changes)
+            else:
+                rows, changes = loaded
+            # Changes made since the first part was read may have been missed.
+            known = self.indices[index]
+            self.indices[index] = list(map(min, known, changes)) if known and changes else None
+            yield rows
+
+    def _read(self, index: str, part: Slice | None = None) -> Generator[FingerprintRows, None, None]:
+        engine = self._engine
+        source = stored_fingerprints.paths(self._documents, self._scope)
+        reading = Reading(index, self._query, source, part, self.options.patience, once=True)
+        with ExitStack() as stack:
+            stack.callback(engine.leave, reading.close(), BRIEFLY)
+            next_page = prefetched(lambda _: run(reading.next(), engine), count(), stop=engine.stop)
+            pages = stack.enter_context(closing(next_page))
+            rows = partial(stored_fingerprints.rows, self._documents, self.store.settings, scope=self._scope)
+            yield from stack.enter_context(closing(prefetched(rows, takewhile(bool, pages), stop=engine.stop)))
+
+    @property
+    def _what(self) -> Json:
+        """The scheme, query, criteria and scope with which saved parts were read."""
+        own = {"scheme": self._documents.scheme.id, "prefix": self._documents.prefix, "query": self.options.filter}
+        return {**own, **asdict(self.criteria), **self._scope_note}
+
+    @property
+    def _scope_note(self) -> Json:
+        return {"scope": self._scope.to_json()} if self._scope else {}
+
+    @property
+    def _query(self) -> Json:
+        scheme: Json = {"term": {f"{self._documents.prefix}.scheme": self._documents.scheme.id}}
+        return {"bool": {"filter": [scheme, *([self.options.filter] if self.options.filter else [])]}}
+
+    # ---- linking
 
     def grouped(self) -> Groups[IndexCorpus]:
         """Link the documents, and make groups."""
-        joined, new = self.read.joined()
-        saved = None if self.is_shard else self.read.saved
+        joined, new = self._joined()
+        saved = None if self.is_shard else self._saved
         if saved:
-            self.spools.stages = saved.stages(self.read.indices, self._settled(new))
+            self.spools.stages = saved.stages(self.indices, self._settled(new))
         found = Groups(self, linked(self, new, joined))
         if saved:
             saved.remove()
@@ -81,6 +292,21 @@ class IndexCorpus(Corpus):
         table = self.rarity.id if self.rarity else None
         settings = [self.options.max_bucket, list(self.options.strip), table, compared]
         return {"settings": sha256(json.dumps(settings).encode()).hexdigest()}
+
+    def _joined(self) -> tuple[tuple[Integers, Integers] | None, npt.NDArray[np.bool_] | None]:
+        """Return the documents that stay in the same group, each with its first, and which are new to all others.
+
+        A group that has lost a document, or in which some no longer agree, is made again.
+        """
+        if not self._is_incremental:
+            return None, None
+        (first, second), are_whole = self.refs.joined()
+        new = np.concatenate([np.empty(0, dtype=np.bool_), *self._new])
+        stay = are_whole
+        if self.store.scopes:
+            stay = stay & ~np.isin(first, self.store.scopes.mixed_groups(first, second))
+        new[second[~stay]] = True
+        return (first[stay], second[stay]), new
 
     # ---- what grouping asks
 
@@ -125,20 +351,85 @@ class IndexCorpus(Corpus):
         """The groups that documents have: those that were read, and what was written of these groups since."""
         return dict(self.refs.stored_groups())
 
-    def has_content(self, position: int, content: str) -> bool:
-        """Return whether the fingerprinted text of a document has this hash."""
-        return self._fingerprints.has_content(position, content_number(content))
-
     @property
     def scope_paths(self) -> tuple[str, ...]:
         """The fields of the scope."""
-        return self._fingerprints.scope_paths
+        return self._scope.paths if self._scope else ()
 
-    def has_scope(self, position: int, document: Json) -> bool:
-        """Return whether a document still has the values of the scope that were read."""
-        return self._fingerprints.has_scope(position, document)
+    def has(self, position: int, document: Json, content: str) -> bool:
+        """Return whether a document still has the values of the scope that were read, and its text this hash."""
+        [[found, _]] = self.store.contents.take(np.array([position])).tolist()
+        scopes = self.store.scopes
+        return bool(found == content_number(content)) and (not scopes or scopes.has(position, document))
 
     @property
-    def indices(self) -> Mapping[str, list[int] | None]:
-        """The indices that were read, each with the changes of its shards before, if the engine numbers them."""
-        return self.read.indices
+    def note(self) -> tuple[str, Json]:
+        """The name of an index's note about its groups, and the settings that must agree to add to them."""
+        order = self.options.canonical.name
+        same = {"scheme": self._documents.scheme.id, **asdict(self.criteria), "canonical": self._keys, "order": order}
+        same |= {"table": self.rarity.id} if self.rarity else {}
+        return groups_note(self._documents), {**same, "query": self.options.filter, **self._scope_note}
+
+    @property
+    def _keys(self) -> str:
+        """By what duplicates name their canonical documents."""
+        return "INDEX/ID" if self.has_indices else "ID"
+
+    def _written(self, mapping: Json) -> Json | None:
+        """Return the note about the groups of an index if they were last written with the same settings."""
+        name, same = self.note
+        there: Any = noted(mapping, name)
+        return there if there and there.get("of") == same else None
+
+
+def group(
+    engine: Engine,
+    index: str,
+    documents: Documents,
+    options: GroupOptions | None = None,
+    on_progress: OnProgress[int] | None = None,
+    stop: Stop | None = None,
+    *,
+    may_be_nothing: bool = False,
+) -> Groups[IndexCorpus]:
+    """Find all groups of near-duplicates in an index, or in those behind a name.
+
+    Documents that all lack a fingerprint are an error, unless there ``may_be_nothing`` to group.
+    ``on_progress`` is called with the number of documents read. Another thread can end the job by ``stop``.
+    """
+    options = options or GroupOptions()
+    stoppable = StoppableEngine(engine, stop)
+    losses = 0
+    with stoppable.stopped_by_errors():
+        while True:
+            spools = Spools.within(options.memory, options.directory)
+            try:
+                corpus = IndexCorpus(stoppable, documents, options, spools)
+                with rarely_collected(), stage("read"):
+                    corpus.read(index, on_progress or (lambda _: None))
+                if not may_be_nothing:
+                    run(_check(index, documents, corpus), stoppable)
+                with stage("compare"):
+                    return corpus.grouped()
+            except ReaderLostError:
+                # Reading on would read some documents twice, which would count as near-duplicates of themselves.
+                spools.close()
+                losses += 1
+                if losses > MOST_LOSSES:
+                    raise
+            except BaseException:
+                spools.close()
+                raise
+
+
+def _check(index: str, documents: Documents, corpus: IndexCorpus) -> Plan[None]:
+    """Raise if there are documents, and nothing was read of them from which groups could follow."""
+    options = corpus.options
+    if len(corpus) or corpus.in_shard or corpus.part:
+        return
+    count = yield Count(index, {"match_all": {}})
+    matching = (yield Count(index, options.filter)) if count and options.filter else count
+    if count and not matching:
+        raise InputError(f"None of {counted(count, 'document')} of {index!r} matches the filter. Correct it.")
+    if matching and options.shard is None:
+        raise without_fingerprints(index, documents, matching)

@@ -31,7 +31,7 @@ from es_simhash._core.prefetch import BRIEFLY
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import StoppableEngine, run
 from es_simhash.groups.of_index import stored_fingerprints
-from es_simhash.groups.of_index.document_refs import name_of
+from es_simhash.groups.of_index.stored_fingerprints import name_of
 from es_simhash.live.sweep.reading import Reading, changed_after
 from es_simhash.plans.operation_retry import retry
 from es_simhash.plans.operations import Count

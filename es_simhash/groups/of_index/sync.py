@@ -5,7 +5,7 @@ next run reads only what was changed since then; an index without a note, or who
 read as a whole. The note is written last, so a run can be killed anywhere and begun again.
 
 Several runs at once make the same fingerprints, and the last one to end leaves the groups as if it had been alone (see
-`es_simhash.groups.of_index.run`).
+`es_simhash.groups.of_index.writing.group_and_write`).
 """
 
 from __future__ import annotations
@@ -27,16 +27,15 @@ from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.errors import AccessError, IndexStateError
 from es_simhash.groups.canonical import Canonical
-from es_simhash.groups.of_index.run import group_and_write, last_run
-from es_simhash.groups.of_index.writing import GroupsWritten, WriteOptions
+from es_simhash.groups.of_index.writing import GroupsWritten, WriteOptions, group_and_write, last_run
 from es_simhash.groups.options import as_asked, asked
 from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.live.backfill.run import Backfill
 from es_simhash.live.backfill.survey import begin, begun, fingerprints
 from es_simhash.live.doctor.finding import Finding
 from es_simhash.live.learning import Learnt
-from es_simhash.live.sweep.progress import Progress
 from es_simhash.live.sweep.reading import Changes, changes_of, make_visible
+from es_simhash.live.sweep.writing import Progress
 from es_simhash.plans.init import init
 from es_simhash.plans.open_index import check_may_note, note_where_allowed, noted
 from es_simhash.plans.operation_retry import attempt, retry_each

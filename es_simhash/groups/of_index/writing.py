@@ -2,39 +2,40 @@
 
 A run that is killed has written some of them; the next run finds the same groups with the same names, and writes the
 rest. Of two runs at the same time, the one that finds a group of the other where it wanted to write stops with an
-`InUseError`, so that no group is half of one run and half of the other (see `es_simhash.groups.of_index.run`).
+`InUseError`, so that no group is half of one run and half of the other (see `group_and_write`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from typing import Protocol
 
 from es_simhash._core.arguments import check_types
+from es_simhash._core.batched import chunks
 from es_simhash._core.environment import PATIENCE
 from es_simhash._core.json_codec import Json
 from es_simhash._core.prefetch import Stop, prefetched
-from es_simhash._core.stages import OnProgress, stage
+from es_simhash._core.stages import OnProgress, counting, stage
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.errors import DocumentError, InputError, InUseError
 from es_simhash.groups.groups import Groups
-from es_simhash.groups.of_index.corpus import IndexCorpus
-from es_simhash.groups.options import asked
+from es_simhash.groups.of_index.corpus import IndexCorpus, group
+from es_simhash.groups.options import GroupOptions, as_asked, asked
 from es_simhash.live.doctor.finding import Finding, check_accepted, losses, refusal, stopped
 from es_simhash.live.sweep.reading import DocumentRef
 from es_simhash.live.sweep.writing import Outcome, Pace, Prepared, Update, read_again, write
 from es_simhash.plans.bulk import RequestSize
 from es_simhash.plans.init import bring
-from es_simhash.plans.open_index import note, note_where_allowed, noted
-from es_simhash.plans.operation_retry import retry
-from es_simhash.plans.operations import Action, GetMappings, Plan, Refresh
+from es_simhash.plans.open_index import grouping_noted, groups_note, note, note_where_allowed, noted
+from es_simhash.plans.operation_retry import retry, retry_delays, retry_each
+from es_simhash.plans.operations import Action, Count, GetMappings, Plan, Refresh, Wait
 from es_simhash.plans.text_fields import foreign_in
 from es_simhash.scheme import mapping
 from es_simhash.scheme.mapping import SIZE
@@ -159,7 +160,7 @@ class _Writing:
 
     def check(self) -> None:
         """Raise if documents that were not read would have to change."""
-        part = self._corpus.read.part
+        part = self._corpus.part
         if part and part.singles != self._singles:
             raise InputError(
                 f"Only new documents were read, and groups of one were {'' if part.singles else 'not '}written before. "
@@ -168,7 +169,7 @@ class _Writing:
 
     def prepare(self) -> None:
         """Add the fields of groups to the mapping of each index; note the options, if they are others."""
-        name, same = self._corpus.read.note
+        name, same = self._corpus.note
         for index in self._corpus.indices:
             for present in add_to_mapping(self._engine, index, self._documents).values():
                 before = noted(present, name)
@@ -186,7 +187,8 @@ class _Writing:
         lost: set[int] = set()
         pressure = RequestSize()
         write_batch = partial(self._write, pressure)
-        with closing(prefetched(write_batch, self._batches(), _WRITERS, self._engine.stop)) as outcomes:
+        batches = (dict(some) for _, some in chunks(self._due(), _AT_ONCE))
+        with closing(prefetched(write_batch, batches, _WRITERS, self._engine.stop)) as outcomes:
             for outcome, positions in outcomes:
                 lost |= positions
                 self.done.written += outcome.written
@@ -202,7 +204,7 @@ class _Writing:
 
         If the login may not change the mapping, an older note, or none, means that more is compared next time.
         """
-        (name, same), members = self._corpus.read.note, self._members()
+        (name, same), members = self._corpus.note, self._members()
         for index, changes in self._corpus.indices.items():
             run(retry(Refresh(index), self._patience), self._engine)
             there = {**self._asked, "of": same, "changes": changes or [], "members": members[index]}
@@ -211,7 +213,7 @@ class _Writing:
     def _members(self) -> Counter[str]:
         """Count the documents of each index that are now in groups of several."""
         members = self._in_groups_of_several(self._present)
-        if part := self._corpus.read.part:
+        if part := self._corpus.part:
             members.update(part.members)
             members.subtract(self._in_groups_of_several(dict(self._corpus.refs.stored_groups())))
         return members
@@ -219,11 +221,6 @@ class _Writing:
     def _in_groups_of_several(self, present: Mapping[int, Json]) -> Counter[str]:
         several = [place for place, own in present.items() if mapping.is_settled(own) and own[SIZE] > 1]
         return Counter(index for index, _ in self._corpus.keys(several))
-
-    def _batches(self) -> Iterator[dict[int, Json]]:
-        due = self._due()
-        while batch := dict(islice(due, _AT_ONCE)):
-            yield batch
 
     def _due(self) -> Iterator[tuple[int, Json]]:
         """Yield the documents whose fields must change, and the new fields; none to remove them."""
@@ -243,7 +240,7 @@ class _Writing:
         settling = Settling(self._documents, self._corpus, positions, batch, self._present)
         updates = [(refs[position], settling.update(refs[position], position)) for position in batch]
         run(self._pace.turn(len(updates)), self._engine)
-        outcome = run(write(settling, Prepared(updates), pressure, self._patience), self._engine)
+        outcome = run(write(settling, Prepared(updates=updates), pressure, self._patience), self._engine)
         unwritten = {(each.index, each.id) for each in outcome.rejected} | set(map(_key, outcome.missing))
         lost = settling.lost | {position for key, position in settling.positions.items() if key in unwritten}
         self._present.update((position, own) for position, own in batch.items() if position not in lost)
@@ -258,12 +255,8 @@ class Members(Protocol):
         """The fields of the scope."""
         ...
 
-    def has_scope(self, position: int, document: Json) -> bool:
-        """Return whether a document still has the values of the scope that were read."""
-        ...
-
-    def has_content(self, position: int, content: str) -> bool:
-        """Return whether the fingerprinted text of a document has this hash."""
+    def has(self, position: int, document: Json, content: str) -> bool:
+        """Return whether a document still has the values of the scope that were read, and its text this hash."""
         ...
 
 
@@ -283,8 +276,7 @@ class Settling:
 
     def update(self, ref: DocumentRef, position: int) -> Action:
         """Make the update of a document."""
-        own = dict.fromkeys(mapping.NAMES) | self.wanted[position]
-        return self._update(ref, own)
+        return self._update(ref, dict.fromkeys(mapping.NAMES) | self.wanted[position])
 
     def _update(self, ref: DocumentRef, own: Json) -> Action:
         return Action("update", ref.id, {"doc": {self.documents.prefix: own}}, ref.index, ref.metadata)
@@ -325,16 +317,124 @@ class Settling:
 
     def _is_as_it_was(self, position: int, reply: Json, stored: Json) -> bool:
         """Return whether the text still matches the fingerprint, and this and the scope those that were read."""
-        if not self.grouped.has_scope(position, reply.get("_source") or {}):
-            return False
+        source = reply.get("_source") or {}
         try:
-            text = self.documents.text_of(reply.get("_source") or {})
+            content = content_hash(self.documents.text_of(source))
         except DocumentError:
             return False
-        content = content_hash(text)
         same_scheme = stored.get("scheme") == self.documents.scheme.id
-        return same_scheme and stored.get("content") == content and self.grouped.has_content(position, content)
+        return same_scheme and stored.get("content") == content and self.grouped.has(position, source, content)
 
 
 def _key(ref: DocumentRef) -> tuple[str, str]:
     return ref.index, ref.id
+
+
+# How often groups are made again while other programs write groups of the same index.
+_MOST_MET = 4
+_ALL: Json = {"match_all": {}}
+
+
+def reconcile(
+    engine: Engine, index: str, documents: Documents, patience: float = PATIENCE, stop: Stop | None = None
+) -> GroupsWritten | None:
+    """Group what is new, and write the groups, if the policy of the index says so."""
+    if documents.policy.groups != "online":
+        return None
+    last = run(retry_each(last_run(index, documents), patience), StoppableEngine(engine, stop))
+    options = as_asked(last.asked, documents.fields, incremental=True, patience=patience)
+    how = WriteOptions(singles=last.singles, patience=patience)
+    return group_and_write(engine, index, documents, options, how, stop=stop)
+
+
+@dataclass(frozen=True)
+class LastRun:
+    """The options that the last run which wrote groups ``asked`` for (see `es_simhash.groups.options.asked`)."""
+
+    asked: Json
+    singles: bool
+
+
+def last_run(index: str, documents: Documents, given: Collection[str] = ()) -> Plan[LastRun]:
+    """Read the options of the last run from the notes of the indices behind a name.
+
+    The indices must agree, except in options that are ``given``. An index without a note has no groups yet, or the
+    login may not change its mapping.
+    """
+    mappings = yield GetMappings(index)
+    notes = {name: grouping_noted(mapping, documents) for name, mapping in sorted(mappings.items())}
+    runs = {name: LastRun(**each) for name, each in notes.items() if each}
+    first = next(iter(runs), None)
+    for name, each in runs.items():
+        assert first
+        differing = {key for key in each.asked | runs[first].asked if each.asked.get(key) != runs[first].asked.get(key)}
+        if missing := sorted(differing - set(given)):
+            raise InputError(
+                f"The groups of {first!r} and {name!r} were written with different options: {', '.join(missing)}. "
+                f"Write those of {index!r} once by group, with the options that count."
+            )
+    return runs[first] if first else LastRun({}, singles=False)
+
+
+def group_and_write(
+    engine: Engine,
+    index: str,
+    documents: Documents,
+    options: GroupOptions,
+    how: WriteOptions,
+    on_written: OnProgress[GroupsWritten] = lambda _: None,
+    stop: Stop | None = None,
+) -> GroupsWritten:
+    """Group the documents of an index, and write the groups.
+
+    If another program writes groups of it at the same time, all documents are grouped again when it may have ended. So
+    the program that ends last leaves the groups as if it had been alone.
+    """
+    waits = islice(retry_delays(options.patience), _MOST_MET)
+    while True:
+        try:
+            return _group_and_write(engine, index, documents, options, how, on_written, Stop(stop))
+        except InUseError:
+            if (seconds := next(waits, None)) is None:
+                raise
+        run(_wait(seconds), StoppableEngine(engine, stop))
+
+
+def _group_and_write(
+    engine: Engine,
+    index: str,
+    documents: Documents,
+    options: GroupOptions,
+    how: WriteOptions,
+    on_written: OnProgress[GroupsWritten],
+    stop: Stop,
+) -> GroupsWritten:
+    total = run(retry(Count(index, _ALL), options.patience), StoppableEngine(engine, stop))
+    with ExitStack() as stack:
+        with counting("Reading what to group", total) as advance:
+            # All texts may be empty.
+            found = group(engine, index, documents, options, advance, stop, may_be_nothing=True)
+            grouped = stack.enter_context(found)
+        with counting("Writing groups", total) as advance:
+
+            def show(done: GroupsWritten) -> None:
+                advance(done.written)
+                on_written(done)
+
+            try:
+                return write_groups(engine, grouped, documents, how, show, stop)
+            except InUseError:
+                # Nothing can be added to groups that two programs have written: the next run reads everything.
+                for each in grouped.corpus.indices:
+                    run(_forget_changes(each, documents), engine)
+                raise
+
+
+def _forget_changes(index: str, documents: Documents) -> Plan[None]:
+    """Keep only the options in the note about groups."""
+    kept = grouping_noted((yield GetMappings(index))[index], documents)
+    yield from note_where_allowed(index, groups_note(documents), kept)
+
+
+def _wait(seconds: float) -> Plan[None]:
+    yield Wait(seconds)

@@ -17,16 +17,23 @@ from functools import cache
 from heapq import heappop, heappush
 from itertools import pairwise
 from types import ModuleType
-from typing import cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.arrays import spread_chunks
+from es_simhash._core.arrays import Integers, are_new, distinct_sorted, spread_chunks
 from es_simhash._core.native import native
 from es_simhash.groups.pairs.spool import Spools
-from es_simhash.groups.pairs.stored_rows import Numbers, Rows, SortedRuns
-from es_simhash.sketches.minhash.common import constants
+from es_simhash.groups.pairs.stored_rows import Columns, Numbers, Rows, SortedRuns
+from es_simhash.sketches import hamming
+from es_simhash.sketches.hamming import Distances
+from es_simhash.sketches.minhash.common import VALUE_BITS, constants, estimates, similarities_of_shares
+
+if TYPE_CHECKING:
+    from es_simhash.groups.pairs.scope_columns import ScopeColumns
+
+Places = npt.NDArray[np.integer[Any]]
 
 POSITION_BITS = 32
 _POSITION = np.uint64(POSITION_BITS)
@@ -98,78 +105,135 @@ class Linker:
     """Pairs each document with those before it that share its key: all of them if they are up to ``all``, else ``few``.
 
     These few are the nearest. ``left_out`` counts the pairs left out, once for each key that they share. A document
-    with more than ``most`` before it is not paired; such documents are ``cut_off``, once for each key.
+    with more than ``most`` before it is not paired; such documents are ``cut_off``, once for each key. With ``scopes``,
+    documents are paired that are in their windows, and differ.
     """
 
-    def __init__(self, all: int, few: int, most: int | None = None, hot: HotKeys | None = None) -> None:
-        self._all = all
-        self._few = few
-        self._most = most
-        self._hot = hot or HotKeys()
+    def __init__(
+        self,
+        all: int,
+        few: int,
+        most: int | None = None,
+        hot: HotKeys | None = None,
+        scopes: ScopeColumns | None = None,
+    ) -> None:
+        self._limits = all, few, most
+        self._scopes = scopes
+        self.hot = hot or HotKeys()
         self.left_out = self.cut_off = 0
+
+    @property
+    def grain(self) -> int:
+        """The grain of the pieces (see `SortedRuns.pieces`): the compiled kernels alone take those that part a key."""
+        return 1 if native() and not self._scopes else 1 << POSITION_BITS
 
     def pairs(self, pieces: Iterable[Numbers], table: int = 0) -> Iterator[Numbers]:
         """Yield the pairs, as numbers, of sorted `entries` of a table, which come in pieces.
 
-        Pairs with the same second document follow one another, the nearest first document first.
+        With ``scopes``, entries are mixed with these. Without, pairs with the same second document follow one another,
+        the nearest first document first.
         """
-        kernels = native()
+        kernels = None if self._scopes else native()
         yield from self._compiled_pairs(kernels, pieces, table) if kernels else self._numpy_pairs(pieces, table)
 
     def _compiled_pairs(self, kernels: ModuleType, pieces: Iterable[Numbers], table: int) -> Iterator[Numbers]:
-        linker = kernels.Linker(self._all, self._few, self._most, self._hot.least)
+        linker = kernels.Linker(*self._limits, self.hot.least)
         for piece in pieces:
             start = 0
             while start < len(piece):
                 codes, start = linker.pairs(piece, start, PAIRS_AT_ONCE)
                 if len(codes):
                     yield codes
-        self._hot.add(table, *linker.hot_keys())
+        self.hot.add(table, *linker.hot_keys())
         self.left_out += linker.left_out
         self.cut_off += linker.cut_off
 
     def _numpy_pairs(self, pieces: Iterable[Numbers], table: int) -> Iterator[Numbers]:
-        before = np.empty(0, dtype=np.uint64)
-        followed = 0  # the number of entries with the last key before the last entry
         for piece in pieces:
-            if not len(piece):
-                continue
-            run = np.concatenate([before[-self._all :], piece])
-            ranks = _ranks_in_runs(piece >> _POSITION)
-            if len(before) and before[-1] >> _POSITION == piece[0] >> _POSITION:
-                end = np.searchsorted(piece >> _POSITION, piece[0] >> _POSITION, side="right")
-                ranks[:end] += followed + 1
-            self._look_for_hot_keys(table, before[-1:], followed, piece, ranks)
-            yield from self._pairs(run, len(run) - len(piece), ranks)
-            before, followed = run, int(ranks[-1])
-        self._hot.add(table, np.array([followed + 1][: len(before)]), before[-1:])
+            words = piece[_share_key(piece >> _POSITION)]
+            keys, ranks, scopes = words >> _POSITION, words & POSITION_MASK, self._scopes
+            starts = runs(keys)
+            documents = scopes.documents(ranks) if scopes else ranks.astype(np.int64)
+            self._look_for_hot_keys(table, starts, documents)
+            reach = scopes.reach(words, starts) if scopes else starts
+            sets = scopes.sets[documents] if scopes and scopes.sets is not None else None
+            found = links(keys, reach, sets, *self._limits)
+            self.left_out += found.left_out
+            self.cut_off += found.cut_off
+            for one, other in found.pairs(PAIRS_AT_ONCE):
+                first, second = documents[one], documents[other]
+                codes = pair_codes(np.minimum(first, second), np.maximum(first, second))
+                yield scopes.differ(codes) if scopes else codes
 
-    def _look_for_hot_keys(
-        self, table: int, before: Numbers, followed: int, piece: Numbers, ranks: npt.NDArray[np.int64]
-    ) -> None:
-        """Count the documents of each key at its last document; more may follow that of a piece."""
-        entries = np.concatenate([before, piece])
-        sizes = np.concatenate([np.array([followed])[: len(before)], ranks]) + 1
-        is_last = np.flatnonzero(entries[1:] >> _POSITION != entries[:-1] >> _POSITION)
-        self._hot.add(table, sizes[is_last], entries[is_last])
-
-    def _pairs(self, run: Numbers, new: int, ranks: npt.NDArray[np.int64]) -> Iterator[Numbers]:
-        counts = np.where(ranks <= self._all, ranks, self._few)
-        if self._most is not None:
-            counts[ranks >= self._most] = 0
-            self.cut_off += int((ranks >= self._most).sum())
-        self.left_out += int((ranks - counts).sum())
-        for which, back in spread_chunks(counts, PAIRS_AT_ONCE):
-            here = which + new
-            yield run[here - 1 - back] << _POSITION | run[here] & POSITION_MASK
+    def _look_for_hot_keys(self, table: int, starts: Integers, documents: Integers) -> None:
+        places = np.flatnonzero(starts == np.arange(len(starts)))
+        sizes = np.diff(places, append=len(starts))
+        self.hot.add(table, sizes, documents[places + sizes - 1].astype(np.uint64))
 
 
-def _ranks_in_runs(keys: Numbers) -> npt.NDArray[np.int64]:
-    """Count, for each of sorted keys, the equal ones before it."""
-    is_first = np.ones(len(keys), dtype=np.bool_)
-    np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
-    starts = np.flatnonzero(is_first)
-    return np.arange(len(keys)) - np.repeat(starts, np.diff(starts, append=len(keys)))
+@dataclass(frozen=True, eq=False)
+class Linked:
+    """The places of linked documents: each with ``taken`` ones before its ``top``, and each ``one`` with the ``next``.
+
+    ``left_out`` counts the others in the windows, whether they would be in scope or not.
+    """
+
+    tops: Integers
+    taken: Integers
+    one: Integers
+    next: Integers
+    left_out: int
+    cut_off: int
+
+    def pairs(self, limit: int) -> Iterator[tuple[Integers, Integers]]:
+        """Yield the places of both documents of each pair, ``limit`` at once at most."""
+        for which, back in spread_chunks(self.taken, limit):
+            yield self.tops[which] - 1 - back, which
+        for start in range(0, len(self.one), limit):
+            yield self.one[start : start + limit], self.next[start : start + limit]
+
+
+def links(
+    keys: npt.NDArray[np.generic],
+    reach: Integers,
+    sets: npt.NDArray[np.generic] | None,
+    all: int,
+    few: int,
+    most: int | None,
+) -> Linked:
+    """Link documents, given their sorted keys, and for each the place of the first in its ``reach``.
+
+    ``sets`` identify the values that must differ, if any must.
+    """
+    places = np.arange(len(keys))
+    counts = places - reach
+    is_crowd = counts > all
+    blocks = places if sets is None else runs(keys, sets)
+    tops = np.where(is_crowd, np.maximum(blocks, reach), places)
+    taken = np.where(is_crowd, np.minimum(few, tops - reach), counts)
+    is_cut = np.zeros(len(keys), dtype=np.bool_) if most is None else counts >= most
+    taken[is_cut] = 0
+    one = next_ = np.empty(0, dtype=np.int64)
+    if sets is not None and len(keys):
+        starts = np.flatnonzero(blocks == places)
+        following = np.append(starts[1:], 0)[np.searchsorted(starts, places, side="right") - 1]
+        is_linked = (following > 0) & (keys[following] == keys) & is_crowd[following] & ~is_cut[following]
+        is_linked &= (reach[following] <= places) & (places < following - taken[following])
+        one = np.flatnonzero(is_linked)
+        next_ = following[one]
+    return Linked(tops, taken, one, next_, int((counts - taken).sum()) - len(one), int(is_cut.sum()))
+
+
+def runs(*columns: npt.NDArray[np.generic]) -> Integers:
+    """Return for each row the place of the first of the equal ones that follow one another up to it."""
+    return np.maximum.accumulate(np.where(are_new(*columns), np.arange(len(columns[0])), 0))
+
+
+def _share_key(keys: Numbers) -> npt.NDArray[np.bool_]:
+    """Return which of sorted keys are there several times."""
+    same = np.zeros(len(keys) + 1, dtype=np.bool_)
+    np.equal(keys[1:], keys[:-1], out=same[1:-1])
+    return same[1:] | same[:-1]
 
 
 class Candidates:
@@ -249,3 +313,68 @@ def _of_tile(numbers: Numbers, tile_bits: int) -> Numbers:
     lower = numbers & np.uint64((1 << tile_bits) - 1)
     first = (numbers >> bits) & POSITION_MASK
     return first << _POSITION | tiles << bits | lower
+
+
+_ESTIMATED_AT_ONCE = 1 << 12
+
+
+class PairRows:
+    """The rows of both documents of pairs, which are given as numbers."""
+
+    def __init__(self, codes: Numbers) -> None:
+        self._documents, self._first, self._second = _places(codes)
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return len(self._first)
+
+    def of(self, columns: Columns) -> tuple[Rows, Rows]:
+        """Return the rows of the first documents of the pairs, and those of the second."""
+        taken = columns.take(self._documents)
+        return taken[self._first], taken[self._second]
+
+    def are_equal(self, columns: Columns) -> npt.NDArray[np.bool_]:
+        """Return which pairs have equal rows."""
+        first, second = self.of(columns)
+        found: npt.NDArray[np.bool_] = (first == second).all(axis=1)
+        return found
+
+    def distances(self, simhashes: Columns) -> Distances:
+        """Compute the Hamming distances of the pairs."""
+        first, second = self.of(simhashes)
+        is_narrow = first.shape[1] == 1
+        return hamming.distances(first[:, 0], second[:, 0]) if is_narrow else hamming.distances(first, second)
+
+    def estimates(self, signatures: Columns, value_bits: int, size: int) -> npt.NDArray[np.float64]:
+        """Estimate the similarities of the pairs by the first ``size`` values of stored signatures."""
+        taken = np.ascontiguousarray(signatures.take(self._documents)[:, :size])
+        if (kernels := native()) and value_bits < VALUE_BITS:
+            agreements = kernels.agreements(taken, self._first, self._second, value_bits)
+            return similarities_of_shares(agreements / taken.shape[1], value_bits)
+        found = np.empty(len(self._first), dtype=np.float64)
+        for start in range(0, len(found), _ESTIMATED_AT_ONCE):
+            here = slice(start, start + _ESTIMATED_AT_ONCE)
+            found[here] = estimates(taken[self._first[here]], taken[self._second[here]], value_bits)
+        return found
+
+
+def agreements_with(some: Rows, others: Rows, value_bits: int) -> npt.NDArray[np.integer[Any]]:
+    """Count at how many places each of some stored signatures agrees with each of the others."""
+    if kernels := native():
+        rows = np.concatenate([some, others])
+        first = np.repeat(np.arange(len(some), dtype=np.uint32), len(others))
+        second = np.tile(np.arange(len(some), len(rows), dtype=np.uint32), len(some))
+        counts: npt.NDArray[np.uint32] = kernels.agreements(rows, first, second, min(value_bits, VALUE_BITS))
+        return counts.reshape(len(some), len(others))
+    mask = np.asarray((1 << value_bits) - 1, dtype=some.dtype)
+    return np.array([np.count_nonzero((one ^ others) & mask == 0, axis=1) for one in some])
+
+
+def _places(codes: Numbers) -> tuple[npt.NDArray[np.int64], Places, Places]:
+    """Return the documents of pairs, each once, and where among these those of each pair are."""
+    if kernels := native():
+        documents, first, second = kernels.places(codes)
+        return documents, first, second
+    ones, others = positions(codes)
+    documents = distinct_sorted(np.sort(np.concatenate([ones, others])))
+    return documents, np.searchsorted(documents, ones), np.searchsorted(documents, others)

@@ -1,26 +1,37 @@
-"""Comparing candidates: exact Hamming distances, and estimated or exact similarities; and what they say of all."""
+"""Comparing candidates, what their similarities say of all pairs, and which document of a group stands for which.
+
+Distances are exact, similarities estimated or exact.
+
+Documents that links connect are a group, which may be a chain whose ends are unlike. In it, the first document stands
+for itself. Each further one is a duplicate of the first before it that stands for itself and is near it; if there is
+none, it stands for itself as well. So every duplicate is near the document that stands for it.
+
+Of more than `MOST_CONNECTED` documents that links connect, only the pairs that were found count, since each document
+that stands for itself would be compared with all that are left.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import chain, pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.arrays import Integers
+from es_simhash._core.arrays import Integers, are_new
 from es_simhash._core.json_codec import Json
 from es_simhash._core.prefetch import each_made
 from es_simhash._core.stages import OnProgress, counted_arrays
-from es_simhash.groups.pairs.candidates import pair_codes, positions
+from es_simhash.groups.pairs.candidates import PairRows, agreements_with, pair_codes, positions
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
-from es_simhash.groups.pairs.pair_rows import PairRows, agreements_with
 from es_simhash.groups.pairs.stored_rows import Numbers, Strings
 from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.settings import MinHash
 from es_simhash.scheme.verdict import rule
-from es_simhash.scheme.verdict.rule import PairMeasures, Similarities, lowest_estimate
+from es_simhash.scheme.verdict.rule import PairMeasures, Similarities, are_near, clauses, lowest_estimate
 from es_simhash.scheme.verdict.verifier import Verifier
 from es_simhash.sketches.minhash.common import similarities_of_shares, standard_errors
 from es_simhash.sketches.weighted_sets import SetCache
@@ -60,14 +71,26 @@ def equal_pairs(first: Integers, second: Integers, criteria: Criteria) -> Pairs:
     return pairs
 
 
-def first_of_each(pairs: Pairs) -> Pairs:
-    """Return for each second document only the first pair; they follow one another."""
-    is_new = np.ones(len(pairs), dtype=np.bool_)
-    np.not_equal(pairs["second"][1:], pairs["second"][:-1], out=is_new[1:])
-    return pairs[is_new]
+class _Comparing:
+    """What documents are compared by: fingerprints, and with ``exact`` their texts."""
+
+    def __init__(self, store: FingerprintStore, criteria: Criteria, exact: CompareTexts | None) -> None:
+        self._store = store
+        self._criteria = criteria
+        self._exact = exact
+
+    @property
+    def _minhash(self) -> MinHash:
+        assert self._store.settings.minhash
+        return self._store.settings.minhash
+
+    @property
+    def _lowest_estimate(self) -> float:
+        """The lowest estimate of a pair whose texts may be similar enough."""
+        return lowest_estimate(self._criteria, self._minhash, self._store.value_bits)
 
 
-class Comparison:
+class Comparison(_Comparing):
     """The comparison of candidates, which returns the pairs whose similarity counts.
 
     ``exact`` computes similarities from texts, unless estimates decide. It is called in the caller's thread, while
@@ -84,9 +107,7 @@ class Comparison:
         threads: int = 1,
         check: Callable[[], None] = lambda: None,
     ) -> None:
-        self._store = store
-        self._criteria = criteria
-        self._exact = exact
+        super().__init__(store, criteria, exact)
         self._threads = threads
         self._check = check
         self.compared = self.verified = self.refused = 0
@@ -128,7 +149,9 @@ class Comparison:
         near["clause"] = decided[stay]
         if criteria.similarity is not None:
             near["similarity"][~near["meets"]] = 0.0
-        return self._with_errors(near)
+            errors = standard_errors(near["similarity"], self._size, self._store.value_bits)
+            near["standard_error"] = np.where(near["is_exact"], 0.0, errors)
+        return near
 
     def _by_fingerprints(self, codes: Numbers) -> tuple[Pairs, npt.NDArray[np.bool_]]:
         """Return the pairs with what fingerprints say of them, and which are near by their distance."""
@@ -136,7 +159,8 @@ class Comparison:
         pairs = _pairs(*positions(codes), self._criteria)
         are_near = np.zeros(len(pairs), dtype=np.bool_)
         if self._criteria.distance is not None:
-            are_near |= self._are_near(pairs, rows)
+            pairs["distance"] = rows.distances(self._store.simhashes)
+            are_near = pairs["distance"] <= self._criteria.distance
         may_count = are_near
         if self._criteria.similarity is not None:
             pairs["similarity"] = rows.estimates(self._store.values, self._store.value_bits, self._size)
@@ -153,28 +177,15 @@ class Comparison:
             rows = PairRows(codes[may_count])
             agree = scopes.agree(rows)
             asked[may_count] = True if agree is None else agree
-            if scopes.by_pairs:
+            if self._store.is_by_pairs:
                 asked[may_count] &= ~rows.are_equal(self._store.contents)
         return asked
 
     @property
     def lowest(self) -> float:
         """The lowest estimate of a pair that may count."""
-        criteria, minhash = self._criteria, self._store.settings.minhash
-        if self._exact is None or minhash is None:
-            return criteria.least
-        return min(criteria.least, lowest_estimate(criteria, minhash, self._store.value_bits))
-
-    def _with_errors(self, pairs: Pairs) -> Pairs:
-        """Fill in the standard errors of similarities, 0 for exact ones."""
-        if self._criteria.similarity is not None and self._store.settings.minhash:
-            errors = standard_errors(pairs["similarity"], self._size, self._store.value_bits)
-            pairs["standard_error"] = np.where(pairs["is_exact"], 0.0, errors)
-        return pairs
-
-    def _are_near(self, pairs: Pairs, rows: PairRows) -> npt.NDArray[np.bool_]:
-        pairs["distance"] = rows.distances(self._store.simhashes)
-        return pairs["distance"] <= self._criteria.distance
+        least = self._criteria.least
+        return least if self._exact is None else min(least, self._lowest_estimate)
 
     def _are_similar(self, pairs: Pairs, are_near: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
         codes = pair_codes(pairs["first"].astype(np.int64), pairs["second"].astype(np.int64))
@@ -190,9 +201,7 @@ class Comparison:
     ) -> None:
         """Replace estimates by exact similarities: all that are not too low."""
         least = self._criteria.least
-        minhash, bits = self._store.settings.minhash, self._store.value_bits
-        assert minhash
-        asked = pairs["similarity"] >= lowest_estimate(self._criteria, minhash, bits)
+        asked = pairs["similarity"] >= self._lowest_estimate
         first, second = (pairs[side][asked].astype(np.int64) for side in ("first", "second"))
         # The similarity of a pair that is near by its distance is shown in any case.
         enough = np.where(sampled[asked], min(least, LEAST), least)
@@ -204,9 +213,7 @@ class Comparison:
     @property
     def _size(self) -> int:
         """How many values are compared: where texts decide, those that band keys hold, as in a search."""
-        minhash = self._store.settings.minhash
-        assert minhash
-        return minhash.layout.size if self._criteria.verification else minhash.size
+        return self._minhash.layout.size if self._criteria.verification else self._minhash.size
 
 
 def _pairs(first: Integers, second: Integers, criteria: Criteria) -> Pairs:
@@ -373,3 +380,222 @@ def _similar(store: FingerprintStore, least: float, drawn: Integers) -> Iterator
         first, second = drawn[one], documents[other]
         yield np.sort(pair_codes(np.minimum(first, second), np.maximum(first, second)))
         start += len(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Near:
+    """Distances and similarities of pairs of documents; None if the scheme has none.
+
+    Estimated similarities have ``standard_errors``.
+    """
+
+    distances: npt.NDArray[np.int64] | None
+    similarities: npt.NDArray[np.float64] | None
+    standard_errors: npt.NDArray[np.float64] | None = None
+
+
+class Nearness(_Comparing):
+    """Distances and similarities by stored fingerprints, or with ``exact`` of texts; positions need not ascend."""
+
+    def __init__(self, store: FingerprintStore, criteria: Criteria, exact: CompareTexts | None) -> None:
+        super().__init__(store, criteria, exact)
+        self._contents = store.contents
+        self._simhashes = store.simhashes if store.settings.simhash else None
+        self._values = store.values if store.settings.minhash else None
+        self.load = store.load
+
+    def between(self, first: Integers, second: Integers, known: Similarities | None = None) -> Near:
+        """Compare the documents of pairs, but for ``known`` similarities, those that are not NaN."""
+        rows, similarities, errors = PairRows(pair_codes(first, second)), None, None
+        if self._values:
+            similarities = np.full(len(first), np.nan) if known is None else known
+            asked = np.isnan(similarities)
+            if asked.any():
+                some = first[asked], second[asked]
+                similarities[asked] = self._measures(*some, PairRows(pair_codes(*some))).meeting
+            if not self._exact:
+                errors = standard_errors(similarities, self._minhash.size, self._store.value_bits)
+        return Near(self._distances(rows), similarities, errors)
+
+    def _distances(self, rows: PairRows) -> Integers | None:
+        return rows.distances(self._simhashes).astype(np.int64) if self._simhashes else None
+
+    def _measures(
+        self, first: Integers, second: Integers, rows: PairRows, *, only_deciding: bool = False
+    ) -> PairMeasures:
+        """Measure pairs; ``only_deciding`` texts are not compared where estimates rule them out, as of candidates."""
+        assert self._values
+        bits = self._store.value_bits
+        are_equal = rows.are_equal(self._contents)
+        if not self._exact:
+            found = rows.estimates(self._values, bits, self._minhash.size)
+            return PairMeasures.of_similarities(np.where(are_equal, 1.0, found))
+        measures, asked = PairMeasures.of_similarities(are_equal.astype(np.float64)), ~are_equal
+        if only_deciding:
+            asked &= rows.estimates(self._values, bits, self._minhash.layout.size) >= self._lowest_estimate
+        if asked.any():
+            exact = self._exact(first[asked], second[asked], self._criteria.least if only_deciding else 0.0)
+            measures.similarities[asked], measures.meets[asked] = exact.similarities, exact.meets
+        return measures
+
+    def are_near(self, first: Integers, second: Integers) -> npt.NDArray[np.bool_]:
+        """Return which pairs of documents meet the criteria."""
+        rows = PairRows(pair_codes(first, second))
+        texts = None
+        if self._criteria.similarity is not None:
+            texts = self._measures(first, second, rows, only_deciding=True)
+        found = are_near(clauses(self._criteria, self._distances(rows), texts))
+        return found & self._store.scopes.are_in_scope(first, second) if self._store.scopes else found
+
+    def originals(self, groups: Sequence[Sequence[int]]) -> Integers:
+        """Return for each member of groups, as a place among all, the first of its group that has the same text.
+
+        If a scope may keep equal texts apart, each is its own original.
+        """
+        members, numbers = _members(groups), np.repeat(np.arange(len(groups)), _sizes(groups))
+        places = np.arange(len(members))
+        if self._store.is_by_pairs:
+            return places
+        order, is_first = self._by_text(members, numbers)
+        originals = places.copy()
+        originals[order] = order[np.flatnonzero(is_first)][np.cumsum(is_first) - 1]
+        return originals
+
+    def distinct(self, group: Sequence[int]) -> Integers:
+        """Return the first of the members of a group that have the same text."""
+        members = np.array(group, dtype=np.int64)
+        order, is_first = self._by_text(members, np.zeros_like(members))
+        found: Integers = members[np.sort(order[is_first])]
+        return found
+
+    def _by_text(self, members: Integers, numbers: Integers) -> tuple[Integers, npt.NDArray[np.bool_]]:
+        """Order members by their groups and texts, and say which are the first with their text."""
+        high, low = self._contents.at(members).T
+        order = np.lexsort((low, high, numbers))
+        return order, are_new(numbers[order], high[order], low[order])
+
+
+def _sizes(groups: Sequence[Sequence[int]]) -> list[int]:
+    return list(map(len, groups))
+
+
+def _members(groups: Sequence[Sequence[int]]) -> Integers:
+    return np.fromiter(chain.from_iterable(groups), dtype=np.int64)
+
+
+def values_of(near: Near) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield the similarity, distance and standard error of each pair, None if it has none."""
+    columns = (near.similarities, near.distances, near.standard_errors)
+    count = max(0 if values is None else len(values) for values in columns)
+    return zip(*([None] * count if values is None else values.tolist() for values in columns), strict=True)
+
+
+MOST_CONNECTED = 100_000
+# Two documents that a link connects are near each other.
+_PAIR = 2
+_MEMBERS_AT_ONCE = 1 << 16
+
+
+def canonicals_of(
+    groups: Sequence[Sequence[int]],
+    nearness: Nearness,
+    *,
+    are_linked: bool = True,
+    pairs: Callable[[], Iterable[Pairs]] | None = None,
+) -> Integers:
+    """Return for each member of groups, one group after the other, the document that stands for it.
+
+    The members of a group come in the order of preference. Unless all of a group ``are_linked`` by pairs that are near,
+    two alone are compared as well. The ``pairs`` that were found decide in very large groups.
+    """
+    sizes, members = np.array(_sizes(groups), dtype=np.int64), _members(groups)
+    starts = np.cumsum(sizes) - sizes
+    found = np.repeat(members[starts], sizes)
+    are_large = (sizes > MOST_CONNECTED) & (pairs is not None)
+    for large in np.flatnonzero(are_large).tolist():
+        assert pairs is not None
+        found[starts[large] :][: sizes[large]] = _by_pairs(groups[large], nearness, pairs())
+    if not (are_compared := ~are_large & ((sizes > _PAIR) | ~np.bool_(are_linked))).any():
+        return found
+    some = [each for each, is_compared in zip(groups, are_compared.tolist(), strict=True) if is_compared]
+    found[np.repeat(are_compared, sizes)] = _compared(some, nearness)
+    return found
+
+
+def in_turn(members: Sequence[int], canonicals: Sequence[int]) -> list[int]:
+    """Return the members of a group: each that stands for itself, and then its duplicates."""
+    duplicates: dict[int, list[int]] = {}
+    for member, canonical in zip(members, canonicals, strict=True):
+        standing = duplicates.setdefault(canonical, [canonical])
+        if member != canonical:
+            standing.append(member)
+    return list(chain.from_iterable(duplicates.values()))
+
+
+def _compared(groups: Sequence[Sequence[int]], nearness: Nearness) -> Integers:
+    """Compare each text with those that stand for themselves: in each round the first that is left with the others."""
+    members, numbers = _members(groups), np.repeat(np.arange(len(groups)), _sizes(groups))
+    nearness.load(members.tolist())
+    originals = nearness.originals(groups)
+    places = np.arange(len(members))
+    canonicals, left = places.copy(), places[originals == places]
+    while len(left):
+        is_first = np.diff(numbers[left], prepend=-1) > 0
+        leaders = left[is_first][np.cumsum(is_first) - 1][~is_first]
+        left = left[~is_first]
+        are_near = _are_near(nearness, members[leaders], members[left])
+        canonicals[left[are_near]] = leaders[are_near]
+        left = left[~are_near]
+    result: Integers = members[canonicals[originals]]
+    return result
+
+
+def _by_pairs(group: Sequence[int], nearness: Nearness, pairs: Iterable[Pairs]) -> Integers:
+    members, originals = np.array(group, dtype=np.int64), nearness.originals([group])
+    order = np.argsort(members)
+    ends = [np.empty((2, 0), dtype=np.int64)]
+    for some in pairs:
+        both = np.stack([some["first"], some["second"]]).astype(np.int64)
+        at = order[np.searchsorted(members, both, sorter=order).clip(max=len(members) - 1)]
+        ends.append(originals[at[:, (members[at] == both).all(axis=0)]])
+    canonicals = canonicals_by_pairs(len(members), *np.concatenate(ends, axis=1))
+    found: Integers = members[canonicals[originals]]
+    return found
+
+
+def _are_near(nearness: Nearness, first: Integers, second: Integers) -> npt.NDArray[np.bool_]:
+    parts = list[npt.NDArray[np.bool_]]([np.empty(0, dtype=np.bool_)])
+    for start in range(0, len(first), _MEMBERS_AT_ONCE):
+        here = slice(start, start + _MEMBERS_AT_ONCE)
+        parts.append(nearness.are_near(first[here], second[here]))
+    return np.concatenate(parts)
+
+
+def canonicals_by_pairs(count: int, first: Integers, second: Integers) -> Integers:
+    """Return which of ``count`` documents, in the order of preference, stands for each, by the pairs that are near."""
+    ends = np.stack([np.minimum(first, second), np.maximum(first, second)])
+    earlier, later = ends[:, np.argsort(ends[0], kind="stable")]
+    bounds = np.searchsorted(earlier, np.arange(count + 1)).tolist()
+    canonicals = np.arange(count)
+    for document, (start, stop) in enumerate(pairwise(bounds)):
+        if start < stop and canonicals[document] == document:
+            near = later[start:stop]
+            canonicals[near[canonicals[near] == near]] = document
+    return canonicals
+
+
+_AT_HAND = 20_000
+
+
+def groups_in_batches(groups: Iterable[list[int]]) -> Iterator[list[list[int]]]:
+    """Yield batches of groups with tens of thousands of members, or a single group with more."""
+    some: list[list[int]] = []
+    members = 0
+    for group in groups:
+        some.append(group)
+        members += len(group)
+        if members >= _AT_HAND:
+            yield some
+            some, members = [], 0
+    if some:
+        yield some

@@ -13,15 +13,15 @@ Keys are sorted, a table at a time, within its stage alone. The links are in mem
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.arrays import Integers
+from es_simhash._core.arrays import Integers, are_new
 from es_simhash._core.stages import OnProgress, counted_arrays, counting
 from es_simhash.groups.pairs.candidates import (
     POSITION_BITS,
@@ -33,9 +33,8 @@ from es_simhash.groups.pairs.candidates import (
     pair_codes,
     positions,
 )
-from es_simhash.groups.pairs.compare import Comparison, Pairs, equal_pairs, first_of_each, identical_pairs, pair_type
+from es_simhash.groups.pairs.compare import Comparison, Pairs, equal_pairs, identical_pairs, pair_type
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
-from es_simhash.groups.pairs.scope_columns import ScopeColumns, ScopedLinker
 from es_simhash.groups.pairs.spool import Spools
 from es_simhash.groups.pairs.stored_rows import Numbers, Records, SortedRuns, sorted_pieces
 from es_simhash.groups.union_find import UnionFind
@@ -44,6 +43,8 @@ from es_simhash.scheme.verdict.rule import EQUAL
 
 # The number of documents sharing a key that are all compared, and the number that each further one is compared with.
 ALL, FEW = 32, 2
+# Equal texts are neighbours, except for a few others whose hashes begin alike.
+_NEXT = 4
 # The memory for each sorted number, in all arrays that it passes through.
 _BYTES_A_NUMBER = 192
 
@@ -59,27 +60,19 @@ class HotKey:
 
 @dataclass(frozen=True)
 class Links:
-    """The pairs found, ``identical`` ones first, and the documents that they link; see `Counts`.
-
-    ``is_whole`` if all documents that share a key were compared.
-    """
+    """The pairs found, ``identical`` ones first, and the documents that they link; see `Counts`."""
 
     pairs: Records
     union: UnionFind
     identical: int
-    near: int
     left_out: int
-    is_whole: bool
     cut_off: int
     hot_keys: list[HotKey]
 
-
-@dataclass(frozen=True, eq=False)
-class Bounds:
-    """Limits of linking: at most ``most`` documents of a key, and with ``new`` only pairs that have one of these."""
-
-    most: int | None = None
-    new: npt.NDArray[np.bool_] | None = None
+    @property
+    def near(self) -> int:
+        """The number of pairs whose texts are not equal."""
+        return len(self.pairs) - self.identical
 
 
 def link(
@@ -88,40 +81,37 @@ def link(
     comparison: Comparison,
     memory: int,
     spools: Spools,
-    bounds: Bounds | None = None,
+    most: int | None = None,
+    new: npt.NDArray[np.bool_] | None = None,
 ) -> Links:
-    """Find the pairs among the documents that are compared; go on after the last stage that is kept."""
-    bounds = bounds or Bounds()
-    search = CandidateSearch(store, criteria, memory // _BYTES_A_NUMBER, spools, ALL, FEW, bounds.most)
-    linking = _Linking(search, comparison, bounds.new)
+    """Find the pairs among the documents that are compared; go on after the last stage that is kept.
+
+    At most ``most`` documents of a key are paired, and with ``new`` only pairs that have one of these.
+    """
+    linking = _Linking(store, criteria, comparison, memory // _BYTES_A_NUMBER, spools)
     identical = linking.link_identical()
-    keys = linking.link_near()
+    linker = linking.link_near(most, new)
     names = list(store.names_of_keys(criteria))
-    return Links(
-        pairs=linking.pairs,
-        union=linking.union,
-        identical=identical,
-        near=len(linking.pairs) - identical,
-        left_out=keys.left_out,
-        is_whole=not keys.left_out,
-        cut_off=keys.cut_off,
-        hot_keys=[HotKey(names[table], size, position) for size, table, position in keys.hot],
-    )
+    hot_keys = [HotKey(names[table], size, position) for size, table, position in linker.hot]
+    return Links(linking.pairs, linking.union, identical, linker.left_out, linker.cut_off, hot_keys)
 
 
 class _Linking:
-    """One search for all pairs, or with ``new`` for those that have one of these documents."""
+    """One search for pairs, which sorts so many ``numbers`` at once."""
 
-    def __init__(self, search: CandidateSearch, comparison: Comparison, new: npt.NDArray[np.bool_] | None) -> None:
-        self._search = search
-        self._store = search.store
-        self._criteria = search.criteria
+    def __init__(
+        self, store: FingerprintStore, criteria: Criteria, comparison: Comparison, numbers: int, spools: Spools
+    ) -> None:
+        self._store = store
+        self._criteria = criteria
         self._comparison = comparison
-        self._new = new
-        self._spools = search.spools
-        self._stages = search.spools.stages
-        self.pairs = Records(self._spools, pair_type(self._criteria), "pairs")
-        self.union = UnionFind(len(self._store))
+        self._numbers = numbers
+        self._spools = spools
+        self._stages = spools.stages
+        # The scope, if not all documents that are near-duplicates of one another may stand for one another.
+        self._scopes = store.scopes if store.is_by_pairs else None
+        self.pairs = Records(spools, pair_type(criteria), "pairs")
+        self.union = UnionFind(len(store))
 
     # ---- equal texts
 
@@ -133,65 +123,104 @@ class _Linking:
                 self.pairs.append(pairs)
             note = {"pairs": len(self.pairs)}
             self._stages.end("identical", note)
-        for equal in self._pairs_of_equal():
+        for pairs in self.pairs:
+            equal = pairs[pairs["clause"] == EQUAL]
             self.union.union(equal["first"], equal["second"])
-            if not self._search.scopes:
+            if not self._scopes:
                 self._store.compared[equal["second"]] = False
         return int(note["pairs"])
 
     def _identical(self) -> Iterator[Pairs]:
         """Yield the pairs of equal texts: each with the nearest one before it, or all where a scope is by pairs."""
-        candidates = self._search.with_equal_contents()
-        same = (identical_pairs(self._store, each.codes, self._criteria) for each, _ in self._search.read(candidates))
-        if self._search.scopes:
+        candidates = self._with_equal_contents()
+        same = (identical_pairs(self._store, each.codes, self._criteria) for each, _ in self._read(candidates))
+        if self._scopes:
             yield from same
             return
-        by_second = SortedRuns(self._spools, self._search.numbers)
+        by_second = SortedRuns(self._spools, self._numbers)
         for pairs in same:
             by_second.add(pair_codes(pairs["second"], _before(pairs["first"])))
         for codes in by_second.pieces(1 << POSITION_BITS):
             second, before = positions(codes)
-            yield first_of_each(equal_pairs(_before(before), second, self._criteria))
+            nearest = are_new(second)
+            yield equal_pairs(_before(before[nearest]), second[nearest], self._criteria)
         by_second.close()
 
-    def _pairs_of_equal(self) -> Iterator[Pairs]:
-        for pairs in self.pairs:
-            yield pairs[pairs["clause"] == EQUAL]
+    def _with_equal_contents(self) -> Candidates:
+        """Return the pairs of neighbours whose texts may be equal."""
+        found = Candidates(self._spools, self._numbers, self._store.tile_bits)
+        linker = self._linker() if self._scopes else Linker(_NEXT, _NEXT)
+        contents = counted_arrays(
+            "Finding equal texts", self._store.by_content(), self._store.compared_count, "documents"
+        )
+        for codes in linker.pairs(self._sorted(linker, contents)):
+            found.add(codes)
+        return found
 
     # ---- near ones
 
-    def link_near(self) -> KeyCounts:
-        """Pair the near-duplicates among the documents that share a key; return what is known of the keys."""
-        counts, candidates = self._sharing()
+    def link_near(self, most: int | None, new: npt.NDArray[np.bool_] | None) -> Linker:
+        """Pair the near-duplicates among the documents that share a key; return the linker, which counts the others."""
+        linker, candidates = self._sharing(most, new)
         for pairs in self._compared(candidates):
             self.pairs.append(pairs)
         for pairs in counted_arrays("Linking", self.pairs, len(self.pairs), "pairs"):
             self.union.union(pairs["first"], pairs["second"])
-        return counts
+        return linker
 
-    def _sharing(self) -> tuple[KeyCounts, Candidates]:
-        """Collect the pairs that share a key, table by table."""
-        note = self._stages.note("keys") or {"counts": {}, "tile_bits": self._store.tile_bits, "ends": []}
+    def _sharing(self, most: int | None, new: npt.NDArray[np.bool_] | None) -> tuple[Linker, Candidates]:
+        """Collect the pairs that share a key, table by table, from where an earlier run stopped."""
+        nothing = {"tables": 0, "left_out": 0, "cut_off": 0, "hot": []}
+        note = self._stages.note("keys") or {"counts": nothing, "tile_bits": self._store.tile_bits, "ends": []}
         name = "candidates" if self._stages.is_kept else None
-        found = self._search.by_keys(note["tile_bits"], name, note["ends"])
-        known = counts = KeyCounts(**note["counts"])
-        for counts in self._search.with_equal_keys(found, self._new, known):
-            if self._stages.is_kept:
-                found.runs.end_run()
-                so_far = {"counts": asdict(counts), "tile_bits": found.tile_bits, "ends": found.runs.ends}
-                self._stages.end("keys", so_far)
-        return counts, found
+        found = Candidates(self._spools, self._numbers, note["tile_bits"], name, note["ends"])
+        before = note["counts"]
+        linker = self._linker(most, HotKeys(found=before["hot"]))
+        linker.left_out, linker.cut_off = before["left_out"], before["cut_off"]
+        tables, compared = len(list(self._store.names_of_keys(self._criteria))), self._store.compared_count
+        with counting("Sorting keys", tables * compared, "keys") as advance:
+            for number, entries in enumerate(self._store.by_key(self._criteria), 1):
+                if number > before["tables"]:
+                    for codes in linker.pairs(self._sorted(linker, entries), number - 1):
+                        found.add(codes if new is None else codes[_have(new, codes)])
+                    if self._stages.is_kept:
+                        found.runs.end_run()
+                        counts = {"left_out": linker.left_out, "cut_off": linker.cut_off, "hot": list(linker.hot)}
+                        so_far = {"tile_bits": found.tile_bits, "ends": found.runs.ends}
+                        self._stages.end("keys", {"counts": {"tables": number, **counts}, **so_far})
+                advance(number * compared)
+        return linker, found
 
     def _compared(self, candidates: Candidates) -> Iterator[Pairs]:
         """Return the near-duplicates among candidates, from where an earlier run stopped."""
         note = self._stages.note("compared")
         if note:
             self._comparison.go_on(note["comparison"])
-        for some, advance in self._search.read(candidates, note["next"] if note else 0):
+        for some, advance in self._read(candidates, note["next"] if note else 0):
             with closing(self._comparison.measured(some.codes, advance)) as measured:
                 yield from map(self._comparison.near, measured)
             so_far = {"next": some.next, "comparison": self._comparison.note()}
             self._stages.end("compared", so_far)
+
+    # ---- candidates
+
+    def _read(self, candidates: Candidates, low: int = 0) -> Iterator[tuple[CandidatesOfTile, OnProgress[int]]]:
+        """Yield candidates tile by tile, while the rows of the tile are kept at hand; free them at the end.
+
+        With them comes what to call with the number of those that are compared.
+        """
+        with counting("Comparing", len(candidates.runs), "pairs") as advance:
+            for some in candidates.distinct(low):
+                self._store.keep(some.tile)
+                yield some, partial(_advance, advance, some)
+        self._store.keep(None)
+        candidates.runs.close()
+
+    def _linker(self, most: int | None = None, hot: HotKeys | None = None) -> Linker:
+        return Linker(ALL, FEW, most, hot, self._scopes)
+
+    def _sorted(self, linker: Linker, entries: Iterable[Numbers]) -> Iterator[Numbers]:
+        return sorted_pieces(entries, self._spools, self._numbers, linker.grain)
 
 
 def _before(documents: npt.NDArray[np.integer]) -> Integers:
@@ -199,104 +228,11 @@ def _before(documents: npt.NDArray[np.integer]) -> Integers:
     return int(POSITION_MASK) - documents.astype(np.int64)
 
 
-# Equal texts are neighbours, except for a few others whose hashes begin alike.
-_NEXT = 4
-
-Wanted = npt.NDArray[np.bool_]
-
-
-@dataclass
-class KeyCounts:
-    """The keys of the first ``tables`` that most documents have, and the pairs that were not compared."""
-
-    tables: int = 0
-    left_out: int = 0
-    cut_off: int = 0
-    hot: list[tuple[int, int, int]] = field(default_factory=list)
-
-
-@dataclass(frozen=True, eq=False)
-class CandidateSearch:
-    """What to search, and the ``numbers`` to sort at once.
-
-    ``all`` documents sharing a key are all compared, each further one with ``few``, and none of more than ``most``.
-    """
-
-    store: FingerprintStore
-    criteria: Criteria
-    numbers: int
-    spools: Spools
-    all: int
-    few: int
-    most: int | None = None
-
-    @property
-    def scopes(self) -> ScopeColumns | None:
-        """The scope, if not all documents that are near-duplicates of one another may stand for one another."""
-        return self.store.scopes if self.store.scopes and self.store.scopes.by_pairs else None
-
-    def none(self) -> Candidates:
-        """Return no candidates, to which some can be added."""
-        return Candidates(self.spools, self.numbers, self.store.tile_bits)
-
-    def by_keys(self, tile_bits: int, name: str | None, ends: Sequence[int]) -> Candidates:
-        """Return candidates to which `with_equal_keys` adds pairs, after those that are kept."""
-        return Candidates(self.spools, self.numbers, tile_bits, name, ends)
-
-    def with_equal_contents(self) -> Candidates:
-        """Return the pairs of neighbours whose texts may be equal."""
-        found = self.none()
-        linker = self._linker() if self.scopes else Linker(_NEXT, _NEXT)
-        contents = counted_arrays(
-            "Finding equal texts", self.store.by_content(), self.store.compared_count, "documents"
-        )
-        for codes in linker.pairs(self._sorted(contents)):
-            found.add(codes)
-        return found
-
-    def with_equal_keys(self, into: Candidates, wanted: Wanted | None, after: KeyCounts) -> Iterator[KeyCounts]:
-        """Add the pairs that share a key, or those that have a wanted document; yield the counts after each table."""
-        hot = HotKeys(found=after.hot)
-        linker = self._linker(self.most, hot)
-        linker.left_out, linker.cut_off = after.left_out, after.cut_off
-        tables, compared = len(list(self.store.names_of_keys(self.criteria))), self.store.compared_count
-        with counting("Sorting keys", tables * compared, "keys") as advance:
-            for number, entries in enumerate(self.store.by_key(self.criteria)):
-                if number >= after.tables:
-                    for codes in linker.pairs(self._sorted(entries), number):
-                        into.add(codes if wanted is None else codes[_have(wanted, codes)])
-                    yield KeyCounts(number + 1, linker.left_out, linker.cut_off, list(hot))
-                advance((number + 1) * compared)
-
-    def read(self, candidates: Candidates, low: int = 0) -> Iterator[tuple[CandidatesOfTile, OnProgress[int]]]:
-        """Yield candidates tile by tile, while the rows of the tile are kept at hand; free them at the end.
-
-        With them comes what to call with the number of those that are compared.
-        """
-        with counting("Comparing", len(candidates.runs), "pairs") as advance:
-            for some in candidates.distinct(low):
-                self.store.keep(some.tile)
-                yield some, partial(_advance, advance, some)
-        self.store.keep(None)
-        candidates.runs.close()
-
-    def _linker(self, most: int | None = None, hot: HotKeys | None = None) -> Linker | ScopedLinker:
-        limits = self.all, self.few, most, hot
-        return ScopedLinker(self.scopes, *limits) if self.scopes else Linker(*limits)
-
-    def _sorted(self, entries: Iterable[Numbers]) -> Iterator[Numbers]:
-        return sorted_pieces(entries, self.spools, self.numbers, self._grain)
-
-    @property
-    def _grain(self) -> int:
-        return 1 << POSITION_BITS if self.scopes else 1
-
-
 def _advance(advance: OnProgress[int], some: CandidatesOfTile, compared: int) -> None:
     advance(some.part_of_all(compared))
 
 
-def _have(wanted: Wanted, codes: Numbers) -> Wanted:
+def _have(wanted: npt.NDArray[np.bool_], codes: Numbers) -> npt.NDArray[np.bool_]:
     first, second = positions(codes)
-    found: Wanted = wanted[first] | wanted[second]
+    found: npt.NDArray[np.bool_] = wanted[first] | wanted[second]
     return found

@@ -17,7 +17,7 @@ from es_simhash.errors import InputError, SchemeError
 from es_simhash.groups.pairs.candidates import POSITION_BITS, entries
 from es_simhash.groups.pairs.scope_columns import ScopeColumns
 from es_simhash.groups.pairs.spool import Spools
-from es_simhash.groups.pairs.stored_rows import Columns, Encoded, Numbers, Records, Rows, encoded
+from es_simhash.groups.pairs.stored_rows import Columns, Encoded, Numbers, Rows, encoded
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.fingerprint import STATUSES
 from es_simhash.scheme.query import Criteria
@@ -28,8 +28,6 @@ from es_simhash.sketches.minhash.common import VALUE_BITS
 from es_simhash.sketches.tradeoffs import band_probability, sharing
 
 _EMPTY = STATUSES.index("empty")
-# The stage that ends when a store is complete.
-READ = "read"
 # The rows kept at hand take this many times the memory of a spool; the fewest of them are a power of two.
 _AS_ROWS, _LEAST_TILE = 9, 11
 
@@ -45,9 +43,8 @@ class FingerprintStore:
         self, settings: Settings, spools: Spools, value_bits: int = VALUE_BITS, scope: Scope | None = None
     ) -> None:
         self.settings = settings
-        self._stages = spools.stages
         self.scopes = ScopeColumns(scope, spools) if scope else None
-        self._statuses = Records(spools, np.uint8, "statuses")
+        self._have_text: list[npt.NDArray[np.bool_]] = []
         tables: list[tuple[int, npt.DTypeLike]] = [(2, np.uint64)]
         if settings.simhash:
             tables.append((words_per_code(settings.simhash.bits), np.uint64))
@@ -58,8 +55,8 @@ class FingerprintStore:
         row_bytes = [width * np.dtype(kind).itemsize for width, kind in tables]
         self._rows_at_hand = _AS_ROWS * spools.limit // sum(row_bytes)
         made = [
-            Columns(spools, width, kind, self._rows_at_hand * size, f"fingerprints-{number}")
-            for number, ((width, kind), size) in enumerate(zip(tables, row_bytes, strict=True))
+            Columns(spools, width, kind, self._rows_at_hand * size)
+            for (width, kind), size in zip(tables, row_bytes, strict=True)
         ]
         self._columns = tuple(made)
         self.contents = made.pop(0)
@@ -75,7 +72,7 @@ class FingerprintStore:
 
     def add(self, condensed: Condensed) -> None:
         """Append condensed documents."""
-        self._statuses.append(condensed.statuses)
+        self._have_text.append(condensed.statuses != _EMPTY)
         self.contents.append(condensed.contents)
         if condensed.simhashes is not None:
             self.simhashes.append(condensed.simhashes)
@@ -86,20 +83,13 @@ class FingerprintStore:
 
     def complete(self) -> None:
         """Finish appending. Documents with any features are compared, unless their scope is unknown."""
-        if not self.is_kept:
-            for columns in self._columns:
-                columns.complete()
-        self._has_text = np.concatenate([np.empty(0, dtype=np.bool_), *(each != _EMPTY for each in self._statuses)])
+        self._has_text = np.concatenate([np.empty(0, dtype=np.bool_), *self._have_text])
+        self._have_text.clear()
         self.contents.settle()
         self.compared = self._has_text.copy()
         if self.scopes:
             self.scopes.complete()
             self.compared &= self.scopes.known
-
-    @property
-    def is_kept(self) -> bool:
-        """Whether an earlier run has read all documents, and kept them."""
-        return self._stages.note(READ) is not None
 
     @property
     def tile_bits(self) -> int:
@@ -113,6 +103,12 @@ class FingerprintStore:
         for columns in self._columns:
             columns.keep(rows)
 
+    def load(self, positions: Sequence[int]) -> None:
+        """Load the fingerprints of some documents, which is faster than one by one."""
+        ascending = np.array(sorted(positions), dtype=np.int64)
+        for columns in self._columns:
+            columns.load(ascending)
+
     @property
     def empty(self) -> int:
         """The number of documents without features."""
@@ -122,6 +118,11 @@ class FingerprintStore:
     def unscoped(self) -> int:
         """The number of other documents whose scope is unknown."""
         return int((self._has_text & ~self.scopes.known).sum()) if self.scopes else 0
+
+    @property
+    def is_by_pairs(self) -> bool:
+        """Whether a scope may keep documents with equal texts apart that are near the same ones."""
+        return bool(self.scopes and self.scopes.by_pairs)
 
     def by_content(self) -> Iterator[Numbers]:
         """Yield entries that, sorted, bring equal texts together."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cache, lru_cache
+from functools import lru_cache
 from hashlib import sha256
-from itertools import chain
+from itertools import chain, compress, repeat
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,19 +17,17 @@ from es_simhash._core.arrays import Integers, distinct_numbers, spread_chunks
 from es_simhash._core.dates import milliseconds_in
 from es_simhash._core.json_codec import Json, column_at
 from es_simhash.groups.pairs.candidates import (
-    PAIRS_AT_ONCE,
     POSITION_BITS,
     POSITION_MASK,
-    HotKeys,
+    PairRows,
+    Places,
     pair_codes,
     positions,
 )
-from es_simhash.groups.pairs.pair_rows import PairRows
 from es_simhash.groups.pairs.spool import Spools
 from es_simhash.groups.pairs.stored_rows import Columns, Numbers
 from es_simhash.scheme.scope import Scope, ScopeValues, milliseconds_of, values_in
 
-Places = npt.NDArray[np.integer[Any]]
 _Words32 = npt.NDArray[np.uint32]
 
 _POSITION = np.uint64(POSITION_BITS)
@@ -127,11 +125,6 @@ class ScopeColumns:
 
     # ---- documents
 
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """The fields of the scope."""
-        return self._scope.paths
-
     def has(self, position: int, document: Json) -> bool:
         """Return whether the scope of a document is as it was when it was read."""
         rows, at = ScopeRows.of([self._scope.values_of(document)]), np.array([position])
@@ -225,12 +218,13 @@ class _ByDate:
 
 # Values of other documents are hashed once as well, if there are not too many.
 _REMEMBERED = 1 << 16
-_KINDS_REMEMBERED = 64
 _HASH_BYTES = 16
 _NOTHING = bytes(_HASH_BYTES)
 
 # The hash of all values that must differ, and those of each of them.
 _Differing: TypeAlias = tuple[bytes, tuple[bytes, ...]]
+# The one value of a document in each of some fields, as text; None where it has none.
+_Texts: TypeAlias = tuple[str | None, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,37 +245,42 @@ class ScopeRows:
     @classmethod
     def of(cls, found: Sequence[ScopeValues | None]) -> ScopeRows:
         """Hash the values of documents; None stands for a document that lacks one."""
+        within = [_agreeing(each.within) if each else _NOTHING for each in found]
         across = [_differing(each.across) if each else (_NOTHING, ()) for each in found]
-        return cls(
-            np.array([each is not None for each in found], dtype=np.bool_),
-            _words(_agreeing(each.within) if each else _NOTHING for each in found),
-            _words(whole for whole, _ in across)[:, 0].astype(np.uint32),
-            np.array([len(values) for _, values in across], dtype=np.int64),
-            _words(chain.from_iterable(values for _, values in across)),
-            np.array([(each and each.date) or 0 for each in found], dtype=np.int64),
-        )
+        dates = np.array([(each and each.date) or 0 for each in found], dtype=np.int64)
+        return cls._of(within, across, dates, np.ones(len(found), dtype=np.bool_))
 
     @classmethod
     def read(cls, scope: Scope, documents: Sequence[Mapping[str, Any]]) -> ScopeRows:
         """Read the values of documents, field by field if each has at most one plain value in each, as most do."""
-        columns = {path: _Column.plain(column_at(documents, path)) for path in scope.paths}
-        plain = {path: column for path, column in columns.items() if column}
+        columns = {path: column_at(documents, path) for path in scope.paths}
+        plain = {path: column for path, column in columns.items() if column is not None and _are_plain(column)}
         if len(plain) < len(columns):
             return cls.of([scope.values_of(document) for document in documents])
-        count, within, across = (
-            len(documents),
-            *([plain[path] for path in some] for some in (scope.within, scope.across)),
-        )
-        agreeing, whole = _hashed(_agreeing_plain, within, count), _hashed(_differing_plain, across, count)
-        known = np.logical_and(agreeing.any(axis=1), whole.any(axis=1))
-        dates = np.zeros(count, dtype=np.int64)
+        within, across = ([_as_texts(plain[path]) for path in some] for some in (scope.within, scope.across))
+        dates, known = np.zeros(len(documents), dtype=np.int64), np.ones(len(documents), dtype=np.bool_)
         if scope.date is not None:
-            dates, are_dates = _dates(plain[scope.date].values)
-            known &= are_dates
-        each = [_hashed(_one_differing(number), [column], count) for number, column in enumerate(across)]
-        values = np.stack(each, axis=1)[known] if each else np.empty((0, 2), dtype=np.uint64)
-        counts = np.where(known, len(across), 0)
-        return cls(known, agreeing, whole[:, 0].astype(np.uint32), counts, values.reshape(-1, 2), dates)
+            dates, known = _dates(plain[scope.date])
+        agreeing, differing = (
+            zip(*some, strict=True) if some else repeat((), len(documents)) for some in (within, across)
+        )
+        return cls._of(list(map(_agreeing_texts, agreeing)), list(map(_differing_texts, differing)), dates, known)
+
+    @classmethod
+    def _of(
+        cls,
+        within: Sequence[bytes],
+        across: Sequence[_Differing],
+        dates: Integers,
+        have_dates: npt.NDArray[np.bool_],
+    ) -> ScopeRows:
+        """Make the rows of documents from their hashes, which are `_NOTHING` where a value is missing."""
+        agreeing, sets = _words(within), _words(whole for whole, _ in across)
+        known = agreeing.any(axis=1) & sets.any(axis=1) & have_dates
+        values = [own for _, own in compress(across, known.tolist())]
+        counts = np.zeros(len(across), dtype=np.int64)
+        counts[known] = list(map(len, values))
+        return cls(known, agreeing, sets[:, 0].astype(np.uint32), counts, _words(chain.from_iterable(values)), dates)
 
     @classmethod
     def concatenated(cls, parts: Sequence[ScopeRows]) -> ScopeRows:
@@ -289,70 +288,27 @@ class ScopeRows:
         return cls(*(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(cls)))
 
 
-@dataclass(frozen=True, eq=False)
-class _Column:
-    """The values of documents in a field: texts, None, and perhaps ``numbers`` of one type."""
-
-    values: Sequence[Any]
-    numbers: type | None
-
-    @classmethod
-    def plain(cls, values: Sequence[Any] | None) -> _Column | None:
-        """Return a column; None for values of several types but texts: 1, 1.0 and True are equal, but not as texts."""
-        kinds = set(map(type, values)) - {str, type(None)} if values is not None else {object}
-        if values is None or len(kinds) > 1 or not kinds <= {int, float, bool}:
-            return None
-        return cls(values, next(iter(kinds), None))
+def _are_plain(values: Sequence[Any]) -> bool:
+    return set(map(type, values)) <= {str, int, float, bool, type(None)}
 
 
-class _Hashes(dict[Any, bytes]):
-    """Hashes of values, each made when it is first asked for, and remembered if there are not too many."""
-
-    def __init__(self, hash: Callable[..., bytes]) -> None:
-        super().__init__()
-        self._hash = hash
-
-    def __missing__(self, value: Any) -> bytes:
-        if len(self) >= _REMEMBERED:
-            self.clear()
-        made = self[value] = self._hash(*value) if type(value) is tuple else self._hash(value)
-        return made
+def _as_texts(values: Sequence[Any]) -> Sequence[str | None]:
+    """Return plain values as they are compared."""
+    if set(map(type, values)) <= {str, type(None)}:
+        return values
+    return [next(iter(values_in({"value": value}, "value")), None) for value in values]
 
 
-@lru_cache(_KINDS_REMEMBERED)
-def _hashes(hash: Callable[..., bytes], kinds: tuple[type | None, ...]) -> _Hashes:
-    """Return the hashes of values of these kinds: those of others may be equal, as 1 and True are."""
-    return _Hashes(hash)
+@lru_cache(_REMEMBERED)
+def _agreeing_texts(texts: _Texts) -> bytes:
+    return _NOTHING if None in texts else _agreeing(tuple((text,) for text in texts if text is not None))
 
 
-def _hashed(hash: Callable[..., bytes], columns: Sequence[_Column], count: int) -> Numbers:
-    """Hash the values of each document."""
-    if not columns:
-        return np.repeat(_words([hash()]), count, axis=0)
-    hashes = _hashes(hash, tuple(each.numbers for each in columns))
-    values = columns[0].values if len(columns) == 1 else zip(*(each.values for each in columns), strict=True)
-    return _words(map(hashes.__getitem__, values))
-
-
-def _agreeing_plain(*row: Any) -> bytes:
-    """Hash the values of a document that has one in each field; nothing if it lacks one."""
-    each = list(map(_texts, row))
-    return _agreeing(tuple(map(tuple, each))) if all(each) else _NOTHING
-
-
-def _differing_plain(*row: Any) -> bytes:
-    each = list(map(_texts, row))
-    return _differing(tuple(each))[0] if all(each) else _NOTHING
-
-
-@cache
-def _one_differing(number: int) -> Callable[[Any], bytes]:
-    """Return what hashes the one value of a field as `_differing` does."""
-    return lambda value: _hash((number, *_texts(value))) if _texts(value) else _NOTHING
-
-
-def _texts(value: Any) -> frozenset[str]:
-    return values_in({"value": value}, "value")
+@lru_cache(_REMEMBERED)
+def _differing_texts(texts: _Texts) -> _Differing:
+    if None in texts:
+        return _NOTHING, ()
+    return _differing(tuple(frozenset((text,)) for text in texts if text is not None))
 
 
 def _dates(values: Sequence[Any]) -> tuple[Integers, npt.NDArray[np.bool_]]:
@@ -394,103 +350,3 @@ def _hash(value: Any) -> bytes:
 
 def _words(hashes: Iterable[bytes]) -> Numbers:
     return np.frombuffer(b"".join(hashes), dtype="<u8").reshape(-1, 2).astype(np.uint64)
-
-
-class ScopedLinker:
-    """A `Linker` for documents of a scope, which gives those pairs that are in their windows, and differ."""
-
-    def __init__(
-        self, scopes: ScopeColumns, all: int, few: int, most: int | None = None, hot: HotKeys | None = None
-    ) -> None:
-        self._scopes = scopes
-        self._limits = all, few, most
-        self._hot = hot or HotKeys()
-        self.left_out = self.cut_off = 0
-
-    def pairs(self, pieces: Iterable[Numbers], table: int = 0) -> Iterator[Numbers]:
-        """Yield the pairs, as numbers, of sorted and mixed entries of a table; the pieces have all that share a key."""
-        for piece in pieces:
-            words = piece[_share_key(piece >> _POSITION)]
-            keys, documents = words >> _POSITION, self._scopes.documents(words & POSITION_MASK)
-            starts = runs(keys)
-            self._look_for_hot_keys(table, starts, documents)
-            reach = self._scopes.reach(words, starts)
-            sets = None if self._scopes.sets is None else self._scopes.sets[documents]
-            found = links(keys, reach, sets, *self._limits)
-            self.left_out += found.left_out
-            self.cut_off += found.cut_off
-            for one, other in found.pairs(PAIRS_AT_ONCE):
-                first, second = documents[one], documents[other]
-                yield self._scopes.differ(pair_codes(np.minimum(first, second), np.maximum(first, second)))
-
-    def _look_for_hot_keys(self, table: int, starts: Integers, documents: Integers) -> None:
-        places = np.flatnonzero(starts == np.arange(len(starts)))
-        sizes = np.diff(places, append=len(starts))
-        self._hot.add(table, sizes, documents[places + sizes - 1].astype(np.uint64))
-
-
-@dataclass(frozen=True, eq=False)
-class Linked:
-    """The places of linked documents: each with ``taken`` ones before its ``top``, and each ``one`` with the ``next``.
-
-    ``left_out`` counts the others in the windows, whether they would be in scope or not.
-    """
-
-    tops: Integers
-    taken: Integers
-    one: Integers
-    next: Integers
-    left_out: int
-    cut_off: int
-
-    def pairs(self, limit: int) -> Iterator[tuple[Integers, Integers]]:
-        """Yield the places of both documents of each pair, ``limit`` at once at most."""
-        for which, back in spread_chunks(self.taken, limit):
-            yield self.tops[which] - 1 - back, which
-        for start in range(0, len(self.one), limit):
-            yield self.one[start : start + limit], self.next[start : start + limit]
-
-
-def links(
-    keys: npt.NDArray[np.generic],
-    reach: Integers,
-    sets: npt.NDArray[np.generic] | None,
-    all: int,
-    few: int,
-    most: int | None,
-) -> Linked:
-    """Link documents, given their sorted keys, and for each the place of the first in its ``reach``.
-
-    ``sets`` identify the values that must differ, if any must.
-    """
-    places = np.arange(len(keys))
-    counts = places - reach
-    is_crowd = counts > all
-    blocks = places if sets is None else runs(keys, sets)
-    tops = np.where(is_crowd, np.maximum(blocks, reach), places)
-    taken = np.where(is_crowd, np.minimum(few, tops - reach), counts)
-    is_cut = np.zeros(len(keys), dtype=np.bool_) if most is None else counts >= most
-    taken[is_cut] = 0
-    one = next_ = np.empty(0, dtype=np.int64)
-    if sets is not None and len(keys):
-        starts = np.flatnonzero(blocks == places)
-        following = np.append(starts[1:], 0)[np.searchsorted(starts, places, side="right") - 1]
-        is_linked = (following > 0) & (keys[following] == keys) & is_crowd[following] & ~is_cut[following]
-        is_linked &= (reach[following] <= places) & (places < following - taken[following])
-        one = np.flatnonzero(is_linked)
-        next_ = following[one]
-    return Linked(tops, taken, one, next_, int((counts - taken).sum()) - len(one), int(is_cut.sum()))
-
-
-def runs(*columns: npt.NDArray[np.generic]) -> Integers:
-    """Return for each row the place of the first of the equal ones that follow one another up to it."""
-    is_first = np.ones(len(columns[0]), dtype=np.bool_)
-    is_first[1:] = np.logical_or.reduce([each[1:] != each[:-1] for each in columns])
-    return np.maximum.accumulate(np.where(is_first, np.arange(len(is_first)), 0))
-
-
-def _share_key(keys: Numbers) -> npt.NDArray[np.bool_]:
-    """Return which of sorted keys are there several times."""
-    same = np.zeros(len(keys) + 1, dtype=np.bool_)
-    np.equal(keys[1:], keys[:-1], out=same[1:-1])
-    return same[1:] | same[:-1]

@@ -26,14 +26,14 @@ from os import SEEK_END
 from pathlib import Path
 from tempfile import SpooledTemporaryFile, gettempdir
 from threading import Lock
-from types import TracebackType
 from typing import IO, Any, BinaryIO
 from weakref import finalize
 
 import numpy.typing as npt
 
+from es_simhash._core import durable_files
+from es_simhash._core.durable_files import Claim
 from es_simhash._core.json_codec import Json, parse_json
-from es_simhash.engines.embedded.storage.writer_claim import Claim
 from es_simhash.errors import InputError, InUseError, StorageError
 
 # Each spool may have this share of the memory of a job.
@@ -75,9 +75,7 @@ class Spools:
         """Return the spools, to be closed at the end of the block."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -223,11 +221,7 @@ class KeptStages(Stages):
         notes = {**self._kept["notes"], stage: note}
         try:
             self._kept = {**self._kept, "notes": notes, "sizes": {**self._kept["sizes"], **self._sizes()}}
-            unfinished = self._manifest.with_suffix(".unfinished")
-            with unfinished.open("wb") as file:
-                file.write(_signed(json.dumps(self._kept).encode()))
-                _to_disk(file)
-            os.replace(unfinished, self._manifest)
+            durable_files.replace(self._manifest, _signed(json.dumps(self._kept).encode()))
         except OSError as error:
             raise self._failed(error) from error
 
@@ -266,7 +260,8 @@ class KeptStages(Stages):
         """Bring the open files to the disk, and return their sizes."""
         files = {name: file for name, file in self._files.items() if not file.closed}
         for file in files.values():
-            _to_disk(file)
+            file.flush()
+            os.fsync(file.fileno())
         return {name: os.fstat(file.fileno()).st_size for name, file in files.items()}
 
     def _failed(self, error: OSError) -> StorageError:
@@ -287,8 +282,3 @@ class KeptStages(Stages):
 def _signed(manifest: bytes) -> bytes:
     """Add the digest of a manifest as its last member."""
     return manifest[:-1] + _DIGEST + sha256(manifest).hexdigest().encode() + b'"}'
-
-
-def _to_disk(file: BinaryIO) -> None:
-    file.flush()
-    os.fsync(file.fileno())

@@ -59,15 +59,13 @@ class Columns:
 
     Blocks of rows follow one another, and in each block its columns do (Ailamaki, DeWitt, Hill, Skounakis, "Weaving
     relations for cache performance", VLDB 2001). The first blocks that are read by rows are kept as rows as well, in
-    ``room`` bytes. Those with a ``name`` may be kept: once complete, they can be opened again.
+    ``room`` bytes.
     """
 
-    def __init__(
-        self, spools: Spools, width: int, dtype: npt.DTypeLike, room: int | None = None, name: str | None = None
-    ) -> None:
+    def __init__(self, spools: Spools, width: int, dtype: npt.DTypeLike, room: int | None = None) -> None:
         self._dtype = np.dtype(dtype)
         self._width = width
-        self._spool = spools.spool(name)
+        self._spool = spools.spool()
         self._last = np.empty((0, width), dtype=self._dtype)
         self._column_bytes = BLOCK * self._dtype.itemsize
         self._is_settled = False
@@ -76,9 +74,7 @@ class Columns:
         self._wanted_as_rows: range | None = None
         room = _KEPT_AS_ROWS * spools.limit if room is None else room
         self._most_as_rows = room // (self._column_bytes * width)
-        if rest := len(self._spool) % (self._column_bytes * width):
-            data = self._spool.read(len(self._spool) - rest, rest)
-            self._last = np.frombuffer(data, dtype=self._dtype).reshape(width, -1).T
+        self.load(np.empty(0, dtype=np.int64))
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -91,10 +87,6 @@ class Columns:
         blocks = rows[:whole].reshape(-1, BLOCK, self._width).transpose(0, 2, 1)
         self._spool.write(np.ascontiguousarray(blocks))
         self._last = rows[whole:].copy()
-
-    def complete(self) -> None:
-        """Finish appending: write the last rows, a block with fewer of them."""
-        self._spool.write(self._last.T.tobytes())
 
     def settle(self) -> None:
         """Finish appending: from now on, all rows are kept as such if they fit the memory for that."""
@@ -117,8 +109,17 @@ class Columns:
         if len(self._last):
             yield self._last[:, list(places)]
 
+    def load(self, rows: Integers) -> None:
+        """Keep these rows, which ascend, until others are loaded; to take them together is faster."""
+        self._loaded = np.empty(0, dtype=np.int64)
+        self._loaded, self._loaded_rows = rows, self.take(rows)
+
     def take(self, rows: Integers) -> Rows:
         """Return rows by their numbers, which must ascend."""
+        if len(self._loaded):
+            places = np.searchsorted(self._loaded, rows)
+            if (self._loaded.take(places, mode="clip") == rows).all():
+                return self._loaded_rows[places]
         if self._is_settled:
             if self._all_rows is None:
                 self._all_rows = np.concatenate([self._last[:0], *self.columns(range(self._width))])
@@ -174,14 +175,9 @@ class Encoded(NamedTuple):
         found = by_kernels(lambda kernels: cast("Codes", kernels.contents(self.data, self.ends)))
         if found is not None:
             return found
-        digests = b"".join(sha256(text).digest()[:_CONTENT_BYTES] for text in self._each())
+        texts = (memoryview(self.data)[start:end] for start, end in pairwise([0, *self.ends.tolist()]))
+        digests = b"".join(sha256(text).digest()[:_CONTENT_BYTES] for text in texts)
         return np.frombuffer(digests, dtype="<u8").reshape(-1, 2)
-
-    def _each(self) -> Iterator[memoryview]:
-        start = 0
-        for end in self.ends.tolist():
-            yield memoryview(self.data)[start:end]
-            start = end
 
 
 def encoded(texts: Sequence[str]) -> Encoded:
@@ -232,9 +228,7 @@ class Strings:
 
     def take(self, rows: Sequence[int] | Integers) -> Iterator[str]:
         """Yield texts by their numbers, which must ascend."""
-        starts, ends = self._bounds(np.asarray(rows, dtype=np.int64))
-        for some in _near_one_another(starts):
-            yield from self._between(starts[some].tolist(), ends[some].tolist())
+        yield from self._between(*self._bounds(np.asarray(rows, dtype=np.int64)))
 
     def at(self, rows: Sequence[int]) -> list[str]:
         """Return texts by their numbers, in any order."""
@@ -249,15 +243,15 @@ class Strings:
             ends = column[:, 0]
             starts = np.concatenate([[start], ends[:-1]])
             start = int(ends[-1])
-            for some in _near_one_another(starts):
-                yield from self._between(starts[some].tolist(), ends[some].tolist())
+            yield from self._between(starts, ends)
 
-    def _between(self, starts: list[int], ends: list[int]) -> Iterator[str]:
-        """Yield the texts between these bounds, which are read at once."""
-        first = starts[0]
-        data = self._spool.read(first, ends[-1] - first)
-        for start, end in zip(starts, ends, strict=True):
-            yield data[start - first : end - first].decode("utf-8", "surrogatepass")
+    def _between(self, starts: Integers, ends: Integers) -> Iterator[str]:
+        """Yield the texts between these bounds; those that are near one another are read at once."""
+        for some in _near_one_another(starts):
+            first, last = int(starts[some][0]), int(ends[some][-1])
+            data = self._spool.read(first, last - first)
+            for start, end in zip(starts[some].tolist(), ends[some].tolist(), strict=True):
+                yield data[start - first : end - first].decode("utf-8", "surrogatepass")
 
     def _bounds(self, rows: Integers) -> tuple[Integers, Integers]:
         ends: Integers = self._ends.take(rows)[:, 0]

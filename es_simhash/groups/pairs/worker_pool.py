@@ -13,12 +13,12 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from es_simhash.errors import EsSimhashError, InputError, WorkerError
-from es_simhash.groups.pairs import worker_process
 from es_simhash.groups.pairs.fingerprint_store import Condensed, condense
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.settings import Settings, reads_texts
@@ -30,11 +30,6 @@ if TYPE_CHECKING:
 
 # Seconds of CPU time after which workers are started; each takes about one second to start.
 _WORTHWHILE = 4.0
-
-
-def default_threads() -> int:
-    """Return the number of cores for this process."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def condense_all(settings: Settings, texts: Iterable[str], threads: int) -> Iterator[Condensed]:
@@ -83,22 +78,23 @@ class Pool:
 
     def condense_all(self, texts: Iterable[str]) -> Iterator[Condensed]:
         """Condense texts, and yield batches in their order."""
-        waiting: deque[Future[Condensed]] = deque()
         done = 0
+        for made in self._in_order(texts):
+            condensed = _result(made, done) if isinstance(made, Future) else made
+            done += len(condensed)
+            yield condensed
+
+    def _in_order(self, texts: Iterable[str]) -> Iterator[Condensed | Future[Condensed]]:
+        """Yield what was made here at once, and what is made elsewhere when some is waiting for each process."""
+        waiting: deque[Future[Condensed]] = deque()
         for made in fingerprinting.in_batches(texts, self._here_or_there):
             if isinstance(made, Future):
                 waiting.append(made)
             else:
-                done += len(made)
                 yield made
             if len(waiting) > 2 * self._processes:
-                condensed = _result(waiting.popleft(), done)
-                done += len(condensed)
-                yield condensed
-        for future in waiting:
-            condensed = _result(future, done)
-            done += len(condensed)
-            yield condensed
+                yield waiting.popleft()
+        yield from waiting
 
     def _here_or_there(self, texts: Sequence[str]) -> Condensed | Future[Condensed]:
         if self._spent >= _WORTHWHILE:
@@ -113,7 +109,7 @@ class Pool:
     def _start(self) -> None:
         import subprocess  # takes programs without workers too long to load
 
-        command = [sys.executable, "-m", worker_process.__name__]
+        command = [sys.executable, "-m", __name__]
         paths = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         # In sessions of their own, workers are not interrupted with the parent, which ends them when it is.
         process = subprocess.Popen(
@@ -172,3 +168,23 @@ def _ended(process: subprocess.Popen[bytes]) -> WorkerError:
         f"A worker process ended with the code {process.wait()} before its work was done. "
         "If memory ran out, allow less of it, or let one process do all (threads=1 in Python)."
     )
+
+
+def main() -> None:
+    """Condense as a worker: read pickled settings, then lists of texts, and write results, until the input ends."""
+    answers = sys.stdout.buffer
+    sys.stdout = sys.stderr  # prints must not mix with the answers
+    with suppress(EOFError, pickle.UnpicklingError, BrokenPipeError):
+        settings = pickle.load(sys.stdin.buffer)
+        while True:
+            texts = pickle.load(sys.stdin.buffer)
+            try:
+                answer: object = condense(settings, texts)
+            except EsSimhashError as error:
+                answer = error
+            pickle.dump(answer, answers, pickle.HIGHEST_PROTOCOL)
+            answers.flush()
+
+
+if __name__ == "__main__":
+    main()

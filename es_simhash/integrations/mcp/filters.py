@@ -55,7 +55,7 @@ class _Reader:
             "terms": self._terms,
             "range": self._range,
             "exists": self._exists,
-            "prefix": self._prefix,
+            "prefix": self._term,
             "match": self._match,
             "ids": self._ids,
             "bool": self._bool,
@@ -76,6 +76,8 @@ class _Reader:
 
     def _term(self, kind: str, body: Any, _: int) -> Json:
         path, options = self._field(kind, body, "value", ())
+        if kind == "prefix" and not isinstance(options["value"], str):
+            raise InputError(f"The query {kind!r} takes a text. Give the beginning of a value.")
         return {path: {"value": self._value(kind, options["value"])}}
 
     def _terms(self, kind: str, body: Any, _: int) -> Json:
@@ -96,12 +98,6 @@ class _Reader:
 
     def _exists(self, kind: str, body: Any, _: int) -> Json:
         return {"field": _path(kind, _options(kind, body, ("field",), "field")["field"])}
-
-    def _prefix(self, kind: str, body: Any, _: int) -> Json:
-        path, options = self._field(kind, body, "value", ())
-        if not isinstance(options["value"], str):
-            raise InputError(f"The query {kind!r} takes a text. Give the beginning of a value.")
-        return {path: {"value": self._value(kind, options["value"])}}
 
     def _match(self, kind: str, body: Any, _: int) -> Json:
         path, options = self._field(kind, body, "query", ("operator", "minimum_should_match"))

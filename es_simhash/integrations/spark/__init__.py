@@ -18,16 +18,14 @@ for _name in ("pyspark", "pyarrow", "pandas"):
 
 TYPE_CHECKING = False  # loading `typing` for it takes longer than all else here
 if TYPE_CHECKING:
-    from es_simhash.integrations.spark.deduplicator import SparkDeduplicator
     from es_simhash.integrations.spark.fields import add_fields
-    from es_simhash.integrations.spark.job import SparkDuplicates
+    from es_simhash.integrations.spark.job import SparkDeduplicator, SparkDuplicates
     from es_simhash.integrations.spark.source import IndexSource
 
 _NAMES = {
-    "integrations.spark.deduplicator": "SparkDeduplicator",
     "integrations.spark.fields": "add_fields",
     "integrations.spark.source": "IndexSource",
-    "integrations.spark.job": "SparkDuplicates",
+    "integrations.spark.job": "SparkDeduplicator SparkDuplicates",
 }
 
 __all__ = [

@@ -27,9 +27,8 @@ from es_simhash.groups.pairs.candidates import (
     positions,
 )
 from es_simhash.groups.pairs.stored_rows import Rows
-from es_simhash.integrations.spark.blocks import PAIRS, SCHEMA, packed, packed_counts
 from es_simhash.integrations.spark.condensing import CondensedColumns
-from es_simhash.integrations.spark.frames import rows_of, whole
+from es_simhash.integrations.spark.frames import PAIRS, SCHEMA, packed, packed_counts, rows_of, whole
 from es_simhash.integrations.spark.scoping import SCOPE, hashes_in, linked
 from es_simhash.scheme.query import Criteria
 

@@ -7,7 +7,7 @@ compared, if they count. Empty texts, and documents without a fingerprint of the
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -31,13 +31,13 @@ from es_simhash.integrations.spark.frames import (
     TEXT,
     binary,
     place_columns,
+    plain_column,
     refused,
     rows_of,
     selected,
     text_column,
     texts_of,
 )
-from es_simhash.integrations.spark.ranking import RANK, RANKED, ranked_column, ranks
 from es_simhash.integrations.spark.scoping import SCOPE, TYPE, VALUES, scope_array, values_column
 from es_simhash.scheme import fingerprinting, own_fields
 from es_simhash.scheme.fingerprint import STATUSES
@@ -63,35 +63,20 @@ class CondensedColumns:
     size: int
     scope: Scope | None
     canonical: Canonical
-    has_texts: bool = True
+    has_texts: bool
 
     @classmethod
-    def of_texts(
-        cls, settings: Settings, criteria: Criteria, scope: Scope | None, canonical: Canonical
+    def of(
+        cls, settings: Settings, criteria: Criteria, scope: Scope | None, canonical: Canonical, has_texts: bool = True
     ) -> CondensedColumns:
-        """Return the columns for documents with texts."""
-        settings = needed(settings, criteria)
-        bits = settings.minhash.layout.value_bits if settings.minhash else VALUE_BITS
-        return cls._made(settings, bits, criteria.verification is not None, scope, canonical)
-
-    @classmethod
-    def of_fields(
-        cls, settings: Settings, criteria: Criteria, scope: Scope | None, canonical: Canonical
-    ) -> CondensedColumns:
-        """Return the columns for documents with fields only."""
-        bits = settings.minhash.layout.value_bits if settings.minhash else VALUE_BITS
-        made = cls._made(needed(stored_fingerprints.known(settings), criteria), bits, True, scope, canonical)
-        return replace(made, has_texts=False)
-
-    @classmethod
-    def _made(
-        cls, settings: Settings, value_bits: int, by_keyed: bool, scope: Scope | None, canonical: Canonical
-    ) -> CondensedColumns:
-        kept_bits = 8 * value_type(settings.minhash).itemsize if settings.minhash else VALUE_BITS
-        size = 0
-        if settings.minhash:
-            size = settings.minhash.layout.size if by_keyed else settings.minhash.size
-        return cls(settings, min(value_bits, kept_bits), size, scope, canonical)
+        """Return the columns for documents with texts, or with fields only."""
+        settings = needed(settings if has_texts else stored_fingerprints.known(settings), criteria)
+        minhash = settings.minhash
+        if minhash is None:
+            return cls(settings, VALUE_BITS, 0, scope, canonical, has_texts)
+        by_keyed = not has_texts or criteria.verification is not None
+        bits = min(minhash.layout.value_bits, 8 * value_type(minhash).itemsize)
+        return cls(settings, bits, minhash.layout.size if by_keyed else minhash.size, scope, canonical, has_texts)
 
     @property
     def columns(self) -> list[str]:
@@ -127,11 +112,8 @@ class CondensedColumns:
 
     def batch(self, places: Any, condensed: Condensed) -> Any:
         """Append the condensed columns to a batch of places."""
-        found: dict[str, Any] = {
-            "content": condensed.contents,
-            "simhash": condensed.simhashes,
-            "values": condensed.values,
-        }
+        found: dict[str, Any] = {"simhash": condensed.simhashes, "values": condensed.values}
+        found["content"] = condensed.contents
         for name in ("content", *self.columns):
             places = places.append_column(name, binary(found[name]))
         return places
@@ -209,3 +191,25 @@ def _of_fields(documents: Documents, kept: CondensedColumns, batches: Iterator[A
         found = stored_fingerprints.rows(documents, kept.settings, hits)
         rows = pa.array([int(name.removeprefix("/")) for name in found.refs.names], type=pa.int64())
         yield kept.batch(places.take(rows), found.condensed)
+
+
+# ---- ranks: the lowest of a group stands for it
+
+# Names unlikely for columns of a user: what ranks are made of, and the ranks.
+RANKED, RANK = "values to rank by", "rank of the document"
+
+
+def ranked_column(frame: DataFrame, canonical: Canonical) -> Column:
+    """Return the column with what the rule reads of documents, an object."""
+    paths = frame.columns if isinstance(canonical.fields, bool) else canonical.fields
+    return sf.struct(*(plain_column(frame, path) for path in paths)).alias(RANKED)
+
+
+def ranks(canonical: Canonical, values: Any) -> Any:
+    """Return the ranks of documents as an Arrow array, given the column of what the rule reads."""
+    try:
+        return pa.array([float(canonical.rank(each)) for each in values.to_pylist()], type=pa.float64())
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"Documents cannot be ordered by {canonical.name!r}: {error}. On Spark, let it give a number for each."
+        ) from error

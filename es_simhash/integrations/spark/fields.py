@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial, reduce
 from operator import or_
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
+from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 
 from es_simhash._core.json_codec import Json
@@ -29,22 +30,19 @@ def add_fields(frame: DataFrame, documents: Documents) -> DataFrame:
     if documents.prefix in frame.columns:
         raise InputError(f"The DataFrame has a column {documents.prefix!r} already. Drop it, or choose another prefix.")
     with_texts = frame.withColumn(TEXT, text_column(frame, documents.fields))
-    _check_some_text(frame, documents.fields)
+    is_there = reduce(or_, (sf.col(path).isNotNull() for path in documents.fields))
+    if not frame.isStreaming and frame.filter(is_there).isEmpty() and not frame.isEmpty():
+        lacking = without_text(frame, documents.fields)
+        raise DocumentError(f"There is nothing to fingerprint: all rows have {lacking}")
     schema = StructType([*frame.schema.fields, StructField(documents.prefix, fields_type(documents))])
     return with_texts.mapInArrow(partial(_with_fields, documents), schema)
-
-
-def _check_some_text(frame: DataFrame, paths: Sequence[str]) -> None:
-    is_there = reduce(or_, (sf.col(path).isNotNull() for path in paths))
-    if not frame.isStreaming and frame.filter(is_there).isEmpty() and not frame.isEmpty():
-        raise DocumentError(f"There is nothing to fingerprint: all rows have {without_text(frame, paths)}")
 
 
 def _with_fields(documents: Documents, batches: Iterator[Any]) -> Iterator[Any]:
     for batch in batches:
         texts = texts_of(batch.column(TEXT))
         made = [_checked(*each) for each in zip(documents.fields_of(texts), texts, strict=True)]
-        column = pa.array(made, type=_arrow_type(documents))
+        column = pa.array(made, type=to_arrow_type(fields_type(documents)))
         yield batch.drop_columns(TEXT).append_column(documents.prefix, column)
 
 
@@ -56,15 +54,7 @@ def _checked(made: Json | InputError, text: str) -> Json:
 
 def fields_type(documents: Documents) -> StructType:
     """Return the type of the struct of our fields."""
-    kinds = {True: ArrayType(StringType()), False: StringType()}
-    return StructType([StructField(name, kinds[_is_list(documents, name)]) for name in documents.names])
-
-
-def _arrow_type(documents: Documents) -> Any:
-    kinds = {True: pa.list_(pa.string()), False: pa.string()}
-    return pa.struct([(name, kinds[_is_list(documents, name)]) for name in documents.names])
-
-
-def _is_list(documents: Documents, name: str) -> bool:
     keys = documents.scheme.layout.keys
-    return (keys == "keyword" and name in {"blocks", "bands"}) or (keys != "text" and name == FIELD)
+    lists = {*(("blocks", "bands") if keys == "keyword" else ()), *((FIELD,) if keys != "text" else ())}
+    kinds = {name: ArrayType(StringType()) if name in lists else StringType() for name in documents.names}
+    return StructType([StructField(name, kind) for name, kind in kinds.items()])

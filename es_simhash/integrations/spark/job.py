@@ -1,33 +1,102 @@
-"""The steps of a deduplication: number all documents, pair identical and near ones, and group them."""
+"""Finds near-duplicates in a DataFrame: numbers all documents, pairs identical and near ones, and groups them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import accumulate
+from typing import cast
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as sf
 
 from es_simhash._core.humanize import counted
+from es_simhash.documents.documents import Documents
 from es_simhash.errors import DocumentError, InputError
 from es_simhash.groups.groups import Counts
+from es_simhash.groups.options import OF_INDEX, GroupOptions, check_without
 from es_simhash.groups.pairs.candidates import POSITION_MASK
-from es_simhash.integrations.spark import verdict
+from es_simhash.integrations.spark import condensing
 from es_simhash.integrations.spark.candidates import candidates, equal_texts
-from es_simhash.integrations.spark.compare import Comparison, compared, near_by_distance, with_both
+from es_simhash.integrations.spark.compare import (
+    Comparison,
+    compared,
+    identical_pairs,
+    near_by_distance,
+    near_duplicates,
+    with_both,
+)
 from es_simhash.integrations.spark.components import components
 from es_simhash.integrations.spark.condensing import CondensedColumns
-from es_simhash.integrations.spark.frames import few, materialized, observed, place_columns
-from es_simhash.integrations.spark.gathered import Gathering
-from es_simhash.integrations.spark.grouping import Grouping
+from es_simhash.integrations.spark.frames import few, materialized, number_of, observed, place_columns, without_text
+from es_simhash.integrations.spark.grouping import Gathering, Grouping
 from es_simhash.integrations.spark.scoping import SCOPE, are_in_scope
-from es_simhash.integrations.spark.texts import Texts
+from es_simhash.integrations.spark.texts import Texts, lowest_texts
 from es_simhash.scheme.query import Criteria
-from es_simhash.scheme.scope import Scope
+from es_simhash.scheme.scope import Scope, combined
 from es_simhash.scheme.verdict.rarity import Rarity
 from es_simhash.scheme.verdict.rule import lowest_estimate
+
+_OF_ONE_MACHINE = ("strip", "max_bucket", "directory", "threads", "state")
+
+
+@dataclass(frozen=True)
+class SparkDeduplicator:
+    """Finds near-duplicates among the documents of a DataFrame with a column ``id`` and optionally ``index``.
+
+    ``documents`` define how texts become fingerprints, and ``options`` what makes a group. The fields of a scope, and
+    of an order of canonical documents, are columns, also inside structs. Only pairs in the scope of the index count.
+    """
+
+    documents: Documents
+    options: GroupOptions = field(default_factory=GroupOptions)
+
+    def __post_init__(self) -> None:
+        check_without(self.options, (*OF_INDEX, *_OF_ONE_MACHINE), "documents of a DataFrame")
+        self.options.criteria(self.documents.scheme), self._scope
+
+    def learn(self, frame: DataFrame) -> Rarity:
+        """Learn how rare features are among the texts in the source fields, as `learn_from` does."""
+        return lowest_texts(frame, self.documents).learnt(self.documents.scheme)
+
+    def of_texts(self, frame: DataFrame) -> SparkDuplicates:
+        """Find the near-duplicates among the texts in the source fields.
+
+        They are those that `dedup` finds among the same documents, ordered by id. If several have one id, or
+        none has a text, a `DocumentError` says so.
+        """
+        scheme = self.documents.scheme
+        criteria = self.options.criteria(scheme)
+        kept = CondensedColumns.of(scheme, criteria, self._scope, self.options.canonical)
+        texts = None
+        if criteria.similarity is not None and criteria.verification:
+            texts = Texts(frame, self.documents, cast("Rarity | None", self.options.rarity))
+        condensed = condensing.of_texts(frame, self.documents, kept)
+        lacking = without_text(frame, self.documents.fields)
+        return find(condensed, number_of(frame), kept, criteria, lacking, texts)
+
+    def of_fields(self, frame: DataFrame) -> SparkDuplicates:
+        """Find the near-duplicates among documents whose fields are in a column named by the prefix.
+
+        Without texts, fingerprints decide. The groups are those of `Index.group` by estimates.
+        """
+        if self.options.numbers:
+            raise InputError("Without texts, no numbers can be compared. Use of_texts, or no `numbers`.")
+        criteria = replace(self.options, estimate=True).criteria(self.documents.scheme)
+        kept = CondensedColumns.of(
+            self.documents.scheme, criteria, self._scope, self.options.canonical, has_texts=False
+        )
+        condensed = condensing.of_fields(frame, self.documents, kept)
+        lacking = f"no fingerprint of the scheme in {self.documents.prefix!r}. Give their texts to of_texts."
+        return find(condensed, number_of(frame), kept, criteria, lacking)
+
+    @cached_property
+    def _scope(self) -> Scope | None:
+        return combined(self.documents.policy.scope, self.options.scope)
+
+
+# ---- the steps
 
 # `monotonically_increasing_id` has the number of the partition above these.
 _PART_BITS = 33
@@ -75,9 +144,7 @@ def find(
 ) -> SparkDuplicates:
     """Find the near-duplicates among condensed documents; the rest of the total counts as empty.
 
-    If all are, an error says what they are ``lacking``.
-
-    Similarities are those of the texts, if these are given.
+    If all are, an error says what they are ``lacking``. Similarities are those of the texts, if these are given.
     """
     scope = kept.scope
     condensed, nonempty = observed(condensed, documents=sf.count("*"))
@@ -87,21 +154,36 @@ def find(
     originals = documents.filter("previous is null")
     equal = _equal(originals, kept) if scope and scope.is_by_pairs else None
     sharing = candidates(originals, known, kept, criteria, total)
-    found = compared(sharing, originals, Comparison(kept, criteria, _lowest(kept, criteria, texts)))
+    # The lowest estimates of pairs that may count, and of pairs whose texts are compared.
+    lowest, minhash, asked = criteria.least if criteria.similarity is not None else 0.0, kept.settings.minhash, None
+    if texts and minhash:
+        asked = lowest_estimate(criteria, minhash, kept.value_bits)
+        lowest = min(lowest, asked)
+    found = compared(sharing, originals, Comparison(kept, criteria, lowest))
     if scope:
         found = _in_scope(materialized(found), originals, kept)
-    found, sums = _Compared.of(found, _is_asked(kept, criteria) if texts else sf.lit(False))
-    measured, by = _with_estimates(found.filter("first >= 0").drop("others", "left_out"), criteria), None
-    if texts:
-        by, asked = texts.verifier(criteria), _is_asked(kept, criteria)
-        exact = texts.compared(by, measured.filter(asked), sums.verified, originals, criteria)
-        measured = measured.filter(~asked).unionByName(exact.withColumn("is_exact", sf.lit(True)))
-    measured, refused = _counting(measured, criteria), 0
+    is_pair, is_asked = sf.col("first") >= 0, sf.lit(False) if asked is None else sf.col("similarity") >= asked
+    found, sums = observed(
+        found,
+        candidates=sf.count_if(is_pair),
+        verified=sf.count_if(is_pair & is_asked),
+        others=sf.sum("others"),
+        left_out=sf.sum("left_out"),
+    )
+    measured, by, refused = found.filter(is_pair).drop("others", "left_out"), None, 0
+    if criteria.similarity is not None:
+        # The estimates count as long as no text says more.
+        measured = measured.withColumns({"is_exact": sf.lit(False), "meets": sf.lit(True)})
+        if texts:
+            by = texts.verifier(criteria)
+            exact = texts.compared(by, measured.filter(is_asked), sums["verified"], originals, criteria)
+            measured = measured.filter(~is_asked).unionByName(exact.withColumn("is_exact", sf.lit(True)))
+        measured = measured.filter(near_by_distance(criteria) | (sf.col("similarity") >= criteria.least))
     if criteria.verification and criteria.verification.numbers:
         are_refused = ~sf.col("meets") & ~near_by_distance(criteria)
         measured, tallied = observed(measured, refused=sf.count_if(are_refused))
         refused = tallied["refused"]
-    near, seen = observed(verdict.near(measured, kept, criteria), near=sf.count("*"))
+    near, seen = observed(near_duplicates(measured, kept, criteria), near=sf.count("*"))
     edges = near.select("first", "second")
     links = seen["near"]
     if equal is not None:
@@ -114,7 +196,7 @@ def find(
     same = equal
     if same is None:
         same = documents.filter("previous is not null").withColumnsRenamed({"previous": "first", "position": "second"})
-    pairs = verdict.identical(same, criteria).unionByName(near)
+    pairs = identical_pairs(same, criteria).unionByName(near)
     counts = Counts(
         documents=total,
         empty=total - nonempty["documents"],
@@ -123,34 +205,15 @@ def find(
         near=seen["near"],
         groups=sizes["groups"],
         duplicates=sizes["members"] - sizes["standing"],
-        compared=sums.others + sums.candidates,
-        verified=sums.verified,
-        left_out=sums.left_out,
+        compared=sums["others"] + sums["candidates"],
+        verified=sums["verified"],
+        left_out=sums["left_out"],
         refused=refused,
     )
     rarity = by.weights if by and isinstance(by.weights, Rarity) else None
     near_heads = partial(_with_nearness, grouping, members, sizes["standing"])
     own = _groups(members, sizes["standing"]).drop("original")
     return SparkDuplicates(own, _named(pairs, documents), counts, texts is None, rarity, near_heads)
-
-
-@dataclass(frozen=True)
-class _Compared:
-    """How many ``candidates`` may count and were ``verified`` as texts, how many ``others`` there are, and more."""
-
-    candidates: int
-    verified: int
-    others: int
-    left_out: int
-
-    @classmethod
-    def of(cls, found: DataFrame, is_verified: Column) -> tuple[DataFrame, _Compared]:
-        """Compute the pairs that were found, and these numbers."""
-        is_pair = sf.col("first") >= 0
-        sums = {name: sf.sum(name) for name in ("others", "left_out")}
-        numbers = {"candidates": sf.count_if(is_pair), "verified": sf.count_if(is_pair & is_verified), **sums}
-        found, seen = observed(found, **numbers)
-        return found, cls(**seen)
 
 
 def _in_scope(found: DataFrame, documents: DataFrame, kept: CondensedColumns) -> DataFrame:
@@ -160,37 +223,6 @@ def _in_scope(found: DataFrame, documents: DataFrame, kept: CondensedColumns) ->
     if kept.scope.is_by_pairs:
         pairs = pairs.filter("`first content` <> `second content`")
     return found.filter("first < 0").unionAll(pairs.select(*found.columns))
-
-
-def _with_estimates(found: DataFrame, criteria: Criteria) -> DataFrame:
-    """Take the estimates of candidates for their similarities, as long as no text says more."""
-    if criteria.similarity is None:
-        return found
-    return found.withColumns({"is_exact": sf.lit(False), "meets": sf.lit(True)})
-
-
-def _counting(measured: DataFrame, criteria: Criteria) -> DataFrame:
-    """Return the pairs that may be near."""
-    if criteria.similarity is None:
-        return measured
-    return measured.filter(near_by_distance(criteria) | (sf.col("similarity") >= criteria.least))
-
-
-def _lowest(kept: CondensedColumns, criteria: Criteria, texts: Texts | None) -> float:
-    """Return the lowest estimate of a pair that may count."""
-    if criteria.similarity is None:
-        return 0.0
-    return min(criteria.least, _lowest_asked(kept, criteria)) if texts else criteria.least
-
-
-def _is_asked(kept: CondensedColumns, criteria: Criteria) -> Column:
-    """Return the condition that the texts of a pair are asked: its estimate is not too low."""
-    return sf.col("similarity") >= _lowest_asked(kept, criteria)
-
-
-def _lowest_asked(kept: CondensedColumns, criteria: Criteria) -> float:
-    assert kept.settings.minhash
-    return lowest_estimate(criteria, kept.settings.minhash, kept.value_bits)
 
 
 def _numbered(condensed: DataFrame, scope: Scope | None) -> tuple[DataFrame, list[int]]:

@@ -20,8 +20,8 @@ from pyspark.sql.types import (
 )
 
 from es_simhash._core.arrays import Integers
-from es_simhash.groups.pairs.candidates import PAIRS_AT_ONCE, POSITION_BITS, POSITION_MASK
-from es_simhash.groups.pairs.scope_columns import ScopeRows, links, runs
+from es_simhash.groups.pairs.candidates import PAIRS_AT_ONCE, POSITION_BITS, POSITION_MASK, links, runs
+from es_simhash.groups.pairs.scope_columns import ScopeRows
 from es_simhash.groups.pairs.stored_rows import Numbers
 from es_simhash.integrations.spark.frames import binary, plain_column, rows_of, whole
 from es_simhash.scheme.scope import Scope
@@ -92,7 +92,7 @@ def are_in_scope(scope: Scope) -> Column:
 
 
 def linked(keyed: DataFrame, scope: Scope, all: int, few: int) -> DataFrame:
-    """Return the pairs that `ScopedLinker` makes of documents with the same ``key``, once for each key.
+    """Return the pairs that `Linker` makes in a scope of documents with the same ``key``, once for each key.
 
     What it leaves out comes in rows of its own, whose documents have the number -1. The documents of one key are on one
     machine at a time.

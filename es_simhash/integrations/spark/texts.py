@@ -18,7 +18,7 @@ from pyspark.sql import functions as sf
 
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import InputError
-from es_simhash.groups.pairs.learning import LowestTexts
+from es_simhash.groups.of_texts import LowestTexts
 from es_simhash.integrations.spark.compare import near_by_distance, types
 from es_simhash.integrations.spark.frames import (
     CHANGED,

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import InputError
-from es_simhash.live.sweep.options import UpdateOptions, check_shard, slices_of
+from es_simhash.live.sweep.options import UpdateOptions, check_shard
 from es_simhash.live.sweep.reading import changed_after
-from es_simhash.plans.operations import Slice
 from es_simhash.scheme.own_fields import DEFERRED
 
 
@@ -54,14 +53,9 @@ class BackfillOptions(UpdateOptions):
         return settings | ({"index.number_of_replicas": "0"} if self.without_replicas else {})
 
     @property
-    def slices(self) -> list[Slice | None]:
-        """The slices that this machine reads; None stands for the whole index."""
-        return slices_of(self.parallel, *self.shard)
-
-    @property
-    def is_alone(self) -> bool:
-        """Whether this machine does the whole job."""
-        return self.shard == (0, 1)
+    def machine(self) -> tuple[int, int]:
+        """The number of this machine, from 0, and how many share the job."""
+        return self.shard
 
     @property
     def filters(self) -> list[Json]:

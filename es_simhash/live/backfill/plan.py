@@ -8,10 +8,10 @@ from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.live.backfill.options import BackfillOptions, changed_query, due_query
 from es_simhash.live.backfill.survey import begin, begun, end, fingerprints
-from es_simhash.live.sweep.progress import Progress
-from es_simhash.live.sweep.reading import Changes, Part, changes_of, make_visible
-from es_simhash.live.sweep.runner import Pass
-from es_simhash.live.sweep.temporary_settings import change, set_back
+from es_simhash.live.doctor.facts import Part
+from es_simhash.live.sweep.reading import Changes, changes_of, make_visible
+from es_simhash.live.sweep.runner import Pass, change, set_back
+from es_simhash.live.sweep.writing import Progress
 from es_simhash.plans.operation_retry import retry, retry_each
 from es_simhash.plans.operations import Count, GetMappings, Plan, Refresh
 

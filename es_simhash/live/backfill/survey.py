@@ -19,9 +19,9 @@ from es_simhash.errors import (
 )
 from es_simhash.live.backfill.options import BackfillOptions, due_query
 from es_simhash.live.doctor.examine import examine
-from es_simhash.live.doctor.facts import Due
+from es_simhash.live.doctor.facts import Part
 from es_simhash.live.doctor.finding import Finding, accepting, of_error, stopped
-from es_simhash.live.sweep.reading import Part, Survey, part_of
+from es_simhash.live.sweep.reading import Survey, part_of
 from es_simhash.plans.open_index import closed_ones, no_fields, note, note_where_allowed, noted
 from es_simhash.plans.operations import Count, GetMappings, Plan, Refresh
 from es_simhash.scheme.mapping import entries
@@ -33,7 +33,7 @@ def survey(index: str, documents: Documents, options: BackfillOptions, brings_fi
     An index without our fields is left out, unless the caller ``brings_fields``.
     """
     parts, unreadable = yield from _count(index, documents, options, brings_fields)
-    due = [Due(part.index, part.due, part.documents) for part in parts if part.due or part.index in unreadable]
+    due = [part for part in parts if part.due or part.index in unreadable]
     if not due:
         return Survey(index, parts, [], [])
     findings = yield from _examine(index, documents, due, unreadable, options)
@@ -52,14 +52,13 @@ def diagnose(
     try:
         documents = yield from opening
     except (MappingError, SchemeMismatchError, IndexStateError) as error:
-        due = [Due(name, 0, 0) for name in sorted((yield from _mappings(index)))]
+        due = [Part(name, 0, 0) for name in sorted((yield from _mappings(index)))]
         found = yield from examine(index, None, due, bool(options.settings))
         if not isinstance(error, IndexStateError):  # that an index is closed has been found already
             found.append(of_error(_code_of(error), error, index))
         return accepting(found, options.accept)
     parts, unreadable = yield from _count(index, documents, options, brings_fields)
-    due = [Due(part.index, part.due, part.documents) for part in parts]
-    return (yield from _examine(index, documents, due, unreadable, options))
+    return (yield from _examine(index, documents, parts, unreadable, options))
 
 
 def _count(
@@ -78,7 +77,7 @@ def _count(
             parts.append(replace(part, is_begun=begun(there, documents) is not None))
         except (IndexStateError, AccessError, MappingError) as error:
             unreadable[name] = error
-            parts.append(Part(name, 0, 0, None))
+            parts.append(Part(name, 0, 0))
     return parts, unreadable
 
 
@@ -94,7 +93,7 @@ def _mappings(index: str) -> Plan[dict[str, Json]]:
 
 
 def _examine(
-    index: str, documents: Documents, due: list[Due], unreadable: dict[str, EngineError], options: BackfillOptions
+    index: str, documents: Documents, due: list[Part], unreadable: dict[str, EngineError], options: BackfillOptions
 ) -> Plan[list[Finding]]:
     found = yield from examine(index, documents, due, bool(options.settings))
     reported = {finding.index for finding in found if finding.level == "stop"}

@@ -40,12 +40,19 @@ PRIVILEGES = ("read", "view_index_metadata", "index", "maintenance", "monitor", 
 
 
 @dataclass(frozen=True)
-class Due:
-    """A concrete index, with the number of its documents, and of those due for a fingerprint."""
+class Part:
+    """One concrete index: ``due`` documents to look at, of ``documents``, and the safe changes of its shards so far.
+
+    ``is_begun`` if runs that have not ended left a note in it.
+    """
+
+    JSON = ("index", "due", "documents", "is_begun")
 
     index: str
     due: int
     documents: int
+    changes: list[int] | None = None
+    is_begun: bool = False
 
 
 @dataclass(frozen=True)
@@ -125,7 +132,7 @@ class Facts:
     changes_settings: bool
 
 
-def gather(index: str, documents: Documents | None, due: Sequence[Due], changes_settings: bool) -> Plan[Facts]:
+def gather(index: str, documents: Documents | None, due: Sequence[Part], changes_settings: bool) -> Plan[Facts]:
     """Gather the facts about the engine, and about the indices that are ``due``."""
     engine = yield GetInfo()
     indices = []
@@ -148,7 +155,7 @@ def gather(index: str, documents: Documents | None, due: Sequence[Due], changes_
     )
 
 
-def index_facts(due: Due, documents: Documents | None = None) -> Plan[IndexFacts]:
+def index_facts(due: Part, documents: Documents | None = None) -> Plan[IndexFacts]:
     """Gather the facts about one index; with ``documents``, also about the values of the source fields and of ours."""
     mappings = yield GetMappings(due.index)
     settings = (yield from attempt(GetSettings(due.index))) or {}
@@ -158,13 +165,15 @@ def index_facts(due: Due, documents: Documents | None = None) -> Plan[IndexFacts
     [body] = mappings.values()
     copies = list(_copies(stats)) if stats else None
     paths = documents.fields if documents else ()
-    unseen = (yield from _unseen(due, paths)) if paths else []
+    unseen, made, texts = list[str](), 0, list[str]()
+    if documents and due.documents:
+        unseen = (yield from attempt(fields_in_no_document(due.index, paths))) or []
+        made = (yield from attempt(fingerprinted(due.index, documents))) or 0
+        texts = yield from _texts(due.index, documents)
     kinds = derived_fields(body, paths, unseen if due.documents else paths)
     foreign = (yield from look_for_foreign(due.index, documents)) if documents else None
-    made = (yield from attempt(fingerprinted(due.index, documents))) if documents and due.documents else None
-    texts = (yield from _texts(due.index, documents)) if documents and due.documents else []
     own = settings.get(due.index) or {}
-    return IndexFacts(due.index, due.due, due.documents, body, own, copies, unseen, kinds, foreign, made or 0, texts)
+    return IndexFacts(due.index, due.due, due.documents, body, own, copies, unseen, kinds, foreign, made, texts)
 
 
 def _texts(index: str, documents: Documents) -> Plan[list[str]]:
@@ -183,13 +192,6 @@ def _refuses_scripts(index: str, documents: Documents) -> Plan[bool]:
         except ScriptError:
             return True
     return False
-
-
-def _unseen(due: Due, paths: Sequence[str]) -> Plan[list[str]]:
-    """Find the source fields in which no document has text; none if there is nothing to search."""
-    if not due.documents:
-        return []
-    return (yield from attempt(fields_in_no_document(due.index, paths))) or []
 
 
 def _copies(stats: Json) -> Iterator[ShardCopy]:

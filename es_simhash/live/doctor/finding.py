@@ -10,7 +10,7 @@ from es_simhash._core.humanize import counted
 from es_simhash._core.json_codec import Json, is_false
 from es_simhash._core.rows import Result, Shown
 from es_simhash.errors import EngineError, IndexStateError, InputError
-from es_simhash.live.doctor.facts import Due, IndexFacts, index_facts
+from es_simhash.live.doctor.facts import IndexFacts, Part, index_facts
 from es_simhash.plans.operations import Plan
 
 # From harmless to what prevents a backfill.
@@ -76,11 +76,21 @@ class Finding:
     remedy: str = ""
     index: str | None = None
 
+    @classmethod
+    def of(cls, code: str, message: str, remedy: str, index: str | None = None) -> Finding:
+        """Return a finding of a code that has one level only.
+
+        >>> Finding.of("closed", "The index 'news' is closed.", "Open it.").level
+        'stop'
+        """
+        [level] = CODES[code].levels
+        return cls(code, level, message, remedy, index)
+
 
 class Findings(list[Finding], Result):
     """The findings of the doctor; a notebook shows the most urgent ones first.
 
-    >>> Findings([Finding("closed", "stop", "The index 'news' is closed.", "Open it.", "news")])
+    >>> Findings([Finding.of("closed", "The index 'news' is closed.", "Open it.", "news")])
     Findings(1 problem stops a backfill)
     """
 
@@ -149,7 +159,7 @@ def losses(indices: Iterable[str], accepted: Collection[str]) -> Plan[list[Findi
     """
     found = list[Finding]()
     for index in indices:
-        found += check_source((yield from index_facts(Due(index, 0, 0))))
+        found += check_source((yield from index_facts(Part(index, 0, 0))))
     return accepting(found, accepted)
 
 
@@ -165,9 +175,8 @@ def _losses(there: IndexFacts) -> Iterator[Finding]:
     mode = kept.get("mode") or there.settings.get("index.mapping.source.mode") or ""
     name = there.name
     if is_false(kept.get("enabled")) or mode == "disabled":
-        yield Finding(
+        yield Finding.of(
             "source-disabled",
-            "stop",
             f"The index {name!r} keeps no _source, so its documents can neither be read nor updated.",
             "Index the documents again from their origin, into an index that keeps it.",
             name,
@@ -175,18 +184,16 @@ def _losses(there: IndexFacts) -> Iterator[Finding]:
         return
     filters = [f"{kind} {', '.join(kept[kind])}" for kind in ("includes", "excludes") if kept.get(kind)]
     if filters:
-        yield Finding(
+        yield Finding.of(
             "source-excludes",
-            "stop",
             f"The _source of the index {name!r} leaves fields out ({'; '.join(filters)}): each update rebuilds the "
             "document without them, so they can no longer be searched.",
             "Index the documents again from their origin, with their fields (load); or accept the loss.",
             name,
         )
     if mode == "synthetic" or (not mode and there.settings.get("index.mode") in ("logsdb", "time_series")):
-        yield Finding(
+        yield Finding.of(
             "source-synthetic",
-            "warning",
             f"The _source of the index {name!r} may be rebuilt from the index (synthetic): a document that is "
             "updated is written as it then looks, with sorted arrays, say.",
             "Accept it if the order and the form of values do not matter.",

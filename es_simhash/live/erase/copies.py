@@ -21,8 +21,7 @@ from es_simhash.live.sweep.reading import DocumentRef
 from es_simhash.plans.open_index import IndicesBehind
 from es_simhash.plans.operation_retry import attempt
 from es_simhash.plans.operations import Count, Plan
-from es_simhash.plans.scope_fields import check_scope
-from es_simhash.plans.scope_filters import ScopeFilters
+from es_simhash.plans.scope_filters import ScopeFilters, check_scope
 from es_simhash.plans.text_fields import field_at, is_searchable
 from es_simhash.scheme import passages, query
 from es_simhash.scheme.query import Criteria

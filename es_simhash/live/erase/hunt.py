@@ -1,23 +1,42 @@
-"""One round of looking for copies: all searches, and the comparison of what they find."""
+"""One round of looking for copies: all searches, and the exact comparison of what they find."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
+from typing import NamedTuple
+
+import numpy as np
 
 from es_simhash._core.json_codec import Json
 from es_simhash._core.stages import counted_each, counting
-from es_simhash.documents.documents import Documents
+from es_simhash.documents.documents import Documents, readable_text
 from es_simhash.errors import EngineError, InputError, UnavailableError, UnreachableError
-from es_simhash.live.erase.copies import KINDS, Copy, EraseOptions, Place, Source, Tenants, by_keys, by_words, has_words
-from es_simhash.live.erase.judging import Judge, Judged
-from es_simhash.live.sweep.reading import Reading
+from es_simhash.live.erase.copies import (
+    KINDS,
+    Copy,
+    EraseOptions,
+    Kind,
+    Place,
+    Source,
+    Tenants,
+    by_keys,
+    by_words,
+    has_words,
+    hash_of,
+)
+from es_simhash.live.sweep.reading import DocumentRef, Reading
 from es_simhash.plans.open_index import IndicesBehind
 from es_simhash.plans.operation_retry import attempt, retry, retry_all
 from es_simhash.plans.operations import Count, GetAliases, MultiSearch, Plan, Refresh, Search
 from es_simhash.plans.reply_size import ReplySize, documents_by_id
 from es_simhash.scheme import query
+from es_simhash.scheme.own_fields import content_hash
+from es_simhash.scheme.passages import WordsOfText, words_of_texts
+from es_simhash.scheme.settings import Passages, Settings
+from es_simhash.scheme.verdict.verification import Verification
+from es_simhash.scheme.verdict.verifier import Verifier, compared, plain
 
 _ALL: Json = {"match_all": {}}
 _SEARCHES, _TEXTS = 20, 100
@@ -56,7 +75,8 @@ class Hunt:
         """Return all copies that there are now, the most alike first; the documents at ``places`` are compared, too."""
         yield from retry(Refresh(self.index), self.options.patience)
         found: dict[Place, Copy] = {}
-        yield from self._compare([_hit(place) for place in places if place[0] in self.documents], found)
+        named = [dict(zip(("_index", "_id", "_routing"), place, strict=True)) for place in places]
+        yield from self._compare(named, found)
         if self._filters is None:
             asking = partial(self._tenants.filters, self.index, self.sources)
             self._filters = yield from retry_all(asking, self.options.patience)
@@ -74,7 +94,11 @@ class Hunt:
                 yield from self._search(name, words[:1], _FIRST_LIST, found)
                 yield from self._search(name, words[1:], _FIRST_OF_PART, found)
         if self.options.scan:
-            yield from self._check_whole()
+            if (yield from self._is_filtered()):
+                raise InputError(
+                    f"The alias {self.index!r} has a filter, which a scan would not heed. "
+                    "Name the index, or do not scan."
+                )
             for index in self.documents:
                 yield from self._scan(index, found)
         return sorted(found.values(), key=lambda copy: (KINDS.index(copy.kind), -copy.similarity, copy.place[:2]))
@@ -118,7 +142,8 @@ class Hunt:
             wanted, size = unfinished, min(size * _GROWTH, _LONGEST)
 
     def _hits(self, name: str, wanted: Sequence[Json], size: int) -> Plan[list[list[Json]]]:
-        bodies = [{"query": each, **_asked(size)} for each in wanted]
+        asked = {"size": size, "_source": False, "seq_no_primary_term": True, "track_total_hits": False}
+        bodies = [{"query": each, **asked} for each in wanted]
         try:
             replies = yield from retry(MultiSearch(name, bodies), self.options.patience)
         except (UnreachableError, UnavailableError):
@@ -171,13 +196,6 @@ class Hunt:
         aliases = (yield from attempt(GetAliases(self.index))) or {}
         return any("filter" in found.get(self.index, {}) for found in aliases.values())
 
-    def _check_whole(self) -> Plan[None]:
-        """Refuse to read indices as a whole where the name stands for some of their documents."""
-        if (yield from self._is_filtered()):
-            raise InputError(
-                f"The alias {self.index!r} has a filter, which a scan would not heed. Name the index, or do not scan."
-            )
-
     def _scan(self, index: str, found: dict[Place, Copy]) -> Plan[None]:
         own, done = self.documents[index], 0
         reading = Reading(index, _ALL, self._parts(own), None, self.options.patience)
@@ -195,13 +213,110 @@ class Hunt:
             self._known[_place(hit)] = (hit["_seq_no"], hit["_primary_term"]), judged
 
 
-def _asked(size: int) -> Json:
-    return {"size": size, "_source": False, "seq_no_primary_term": True, "track_total_hits": False}
-
-
 def _place(hit: Json) -> Place:
     return hit["_index"], hit["_id"], hit.get("_routing")
 
 
-def _hit(place: Place) -> Json:
-    return {"_index": place[0], "_id": place[1], "_routing": place[2]}
+# ---- the comparison
+
+# A text of fewer words is a part of too many others by chance: it must be equal or similar.
+_LEAST_PART = 10
+_SHOWN = 100
+
+
+class Judged(NamedTuple):
+    """A document as a ``copy``, or None; it ``is_alike`` also if only the scope keeps it from being one."""
+
+    copy: Copy | None
+    is_alike: bool
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Compares documents with the ``sources``; ``documents`` says how those of each index are read."""
+
+    documents: Mapping[str, Documents]
+    tenants: Tenants
+    sources: Sequence[Source]
+    options: EraseOptions
+
+    def judged(self, hits: Sequence[Json]) -> list[Judged]:
+        """Judge each hit. Empty and unreadable documents are copies of nothing."""
+        texts = [readable_text(self.documents[hit["_index"]], hit.get("_source") or {}) or "" for hit in hits]
+        least = np.zeros(len(texts))
+        measured = self._verifier.each_to_others([(source.text, texts, least) for source in self.sources])
+        similar = [each.similarities.tolist() for each in measured]
+        words = words_of_texts(self._settings, texts)
+        return [self._judged(*each) for each in zip(hits, texts, words, zip(*similar, strict=True), strict=True)]
+
+    @cached_property
+    def _settings(self) -> Settings:
+        return next(iter(self.documents.values())).scheme
+
+    @cached_property
+    def _verifier(self) -> Verifier:
+        """What measures the Jaccard similarity of the features that the scheme's own verdict compares."""
+        features = plain(compared(self._settings, self._settings.verification))
+        return Verifier(features, Verification.of_fingerprints(1.0))
+
+    @cached_property
+    def _own_words(self) -> list[WordsOfText]:
+        return list(words_of_texts(self._settings, [source.text for source in self.sources]))
+
+    def _judged(self, hit: Json, text: str, words: WordsOfText, similarities: Sequence[float]) -> Judged:
+        together, is_alike = [], False
+        for source, own, similarity in zip(self.sources, self._own_words, similarities, strict=True):
+            if copy := self._copy_of(source, own, hit, text, words, similarity):
+                is_alike = True
+                if source.place == copy.place or self.tenants.are_together(source, hit.get("_source") or {}):
+                    together.append(copy)
+        first = min(together, key=lambda copy: (KINDS.index(copy.kind), -copy.similarity), default=None)
+        return Judged(first, is_alike)
+
+    def _copy_of(
+        self, source: Source, own: WordsOfText, hit: Json, text: str, words: WordsOfText, similarity: float
+    ) -> Copy | None:
+        ref = DocumentRef.of(hit)
+        place = ref.index, ref.id, ref.routing
+        n = (self._settings.passages or Passages()).words
+        source_in_copy, copy_in_source = own.share_in(words, n), words.share_in(own, n)
+        if source.text == text:
+            kind: Kind | None = "original" if source.place == place else "equal"
+        else:
+            shares = source_in_copy * _may_be_part(own), copy_in_source * _may_be_part(words)
+            kind = self._kind(similarity, *shares)
+        if kind is None:
+            return None
+        return Copy(
+            *place,
+            seq_no=ref.version["if_seq_no"],
+            primary_term=ref.version["if_primary_term"],
+            kind=kind,
+            source=source.name,
+            similarity=similarity,
+            source_in_copy=source_in_copy,
+            copy_in_source=copy_in_source,
+            fingerprint=self._fingerprint(hit, text),
+            sha256=hash_of(text),
+            text=" ".join(text[:_SHOWN].split()),
+        )
+
+    def _kind(self, similarity: float, source_in_copy: float, copy_in_source: float) -> Kind | None:
+        if similarity >= self.options.similarity:
+            return "near"
+        if source_in_copy >= self.options.containment:
+            return "containing"
+        return "contained" if copy_in_source >= self.options.containment else None
+
+    def _fingerprint(self, hit: Json, text: str) -> str:
+        documents = self.documents[hit["_index"]]
+        own = (hit.get("_source") or {}).get(documents.prefix)
+        if not isinstance(own, dict) or not own.get("scheme"):
+            return "none"
+        if own["scheme"] != documents.scheme.id:
+            return "other scheme"
+        return "current" if own.get("content") == content_hash(text) else "stale"
+
+
+def _may_be_part(text: WordsOfText) -> bool:
+    return len(text.hashes) >= _LEAST_PART

@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from getpass import getuser
 from http import HTTPStatus
 
+from es_simhash._core.json_codec import Json
 from es_simhash._core.stages import OnProgress, stage
-from es_simhash.errors import InputError
-from es_simhash.live.erase.copies import Copies, Copy, Deleted, Erased, EraseOptions, Left, Place, Reason, Tenants
+from es_simhash.documents.documents import Documents
+from es_simhash.errors import DocumentError, InputError, MissingError, TextError
+from es_simhash.live.erase.copies import (
+    Copies,
+    Copy,
+    Deleted,
+    Erased,
+    EraseOptions,
+    Left,
+    Place,
+    Reason,
+    Source,
+    Tenants,
+    has_words,
+)
 from es_simhash.live.erase.hunt import Hunt
-from es_simhash.live.erase.login import login
-from es_simhash.live.erase.sources import read_sources, without_words
 from es_simhash.live.learning import now
+from es_simhash.live.sweep.reading import DocumentRef
 from es_simhash.plans.bulk import RequestSize, send
 from es_simhash.plans.open_index import IndicesBehind, closed_ones
-from es_simhash.plans.operation_retry import retry
-from es_simhash.plans.operations import Action, ActionResult, Bulk, Plan, Refresh
+from es_simhash.plans.operation_retry import attempt, retry, retry_each
+from es_simhash.plans.operations import Action, ActionResult, Bulk, Count, GetInfo, GetResource, Plan, Refresh, Search
+from es_simhash.plans.reply_size import with_source
+from es_simhash.plans.text_fields import fields_in_no_document, no_text
 
 # Writers of copies who are faster than this many rounds must be stopped first.
 _ROUNDS = 50
@@ -26,24 +42,21 @@ def find_copies(
     index: str, behind: IndicesBehind, ids: Iterable[str], texts: Iterable[str], options: EraseOptions | None
 ) -> Plan[Copies]:
     """Find all copies of the documents with these ids, and of texts, in the indices behind a name."""
+    options = options or EraseOptions()
     with stage("search"):
-        return (yield from _find_copies(index, behind, ids, texts, options or EraseOptions()))
-
-
-def _find_copies(
-    index: str, behind: IndicesBehind, ids: Iterable[str], texts: Iterable[str], options: EraseOptions
-) -> Plan[Copies]:
-    yield from retry(Refresh(index), options.patience)
-    sources = yield from read_sources(index, behind, ids, texts, options)
-    hunt, tenants = Hunt(index, behind, sources, options), Tenants.of(behind)
-    hunt.incomplete |= {*(yield from tenants.unknown(index)), *(yield from without_words(behind))}
-    hunt.incomplete |= {f"the index {name!r} is closed" for name in (yield from closed_ones(index))}
-    found = yield from hunt.round(source.place for source in sources if source.place)
-    if options.keep_original:
-        originals = {source.place for source in sources}
-        found = [copy for copy in found if copy.place not in originals]
-    places = frozenset(copy.place for copy in found)
-    return Copies(index, sources, options, tenants.paths, tuple(found), places, now(), tuple(sorted(hunt.incomplete)))
+        yield from retry(Refresh(index), options.patience)
+        sources = yield from read_sources(index, behind, ids, texts, options)
+        hunt, tenants = Hunt(index, behind, sources, options), Tenants.of(behind)
+        hunt.incomplete |= {*(yield from tenants.unknown(index)), *(yield from without_words(behind))}
+        hunt.incomplete |= {f"the index {name!r} is closed" for name in (yield from closed_ones(index))}
+        found = yield from hunt.round(source.place for source in sources if source.place)
+        if options.keep_original:
+            originals = {source.place for source in sources}
+            found = [copy for copy in found if copy.place not in originals]
+        places = frozenset(copy.place for copy in found)
+        return Copies(
+            index, sources, options, tenants.paths, tuple(found), places, now(), tuple(sorted(hunt.incomplete))
+        )
 
 
 def erase(
@@ -148,3 +161,90 @@ class _Erasing:
         self.report.left += [Left(copy, "no copy now") for copy in missing if copy.place in there]
         self.report.incomplete += sorted(hunt.incomplete - set(self.report.incomplete))
         self.report.finished = now()
+
+
+# ---- what is searched for
+
+_AT_ONCE, _MOST = 100, 10_000
+
+
+def read_sources(
+    index: str, behind: IndicesBehind, ids: Iterable[str], texts: Iterable[str], options: EraseOptions
+) -> Plan[tuple[Source, ...]]:
+    """Return the texts that are given, and those of all documents with these ids, in whichever index they are."""
+    ids, texts = ([each] if isinstance(each, str) else list(dict.fromkeys(each)) for each in (ids, texts))
+    if not ids and not texts:
+        raise InputError("Nothing was named to erase. Give the id of a document, or a text.")
+    tenants, documents = Tenants.of(behind), behind.documents
+    tenants.check_given(options, texts)
+    given = dict(options.scope_values or {})
+    sources = [Source(f"text {number}", text, given) for number, text in enumerate(texts, 1)]
+    paths = sorted({path for own in documents.values() for path in own.fields} | set(tenants.paths))
+    for start in range(0, len(ids), _AT_ONCE):
+        some = ids[start : start + _AT_ONCE]
+        body = {"query": {"ids": {"values": some}}, "size": _MOST, "_source": False}
+        there: list[Json] = (yield from retry(Search(index, body), options.patience))["hits"]["hits"]
+        hits = yield from retry_each(with_source(index, there, paths), options.patience)
+        for id_ in some:
+            own = [hit for hit in hits if hit["_id"] == id_]
+            if not own:
+                raise MissingError(
+                    f"The index {index!r} has no document {id_!r}. If it is deleted already, give its text."
+                )
+            sources += [_source_of(documents, hit) for hit in own]
+    scheme = next(iter(documents.values())).scheme
+    for source in sources:
+        if scheme.fingerprint(source.text).status == "empty":
+            what = f"Document {source.name!r}" if source.place else f"The {source.name}"
+            raise TextError(f"{what} has no letters or digits, so nothing is its copy. Delete it by its id.")
+    return tuple(sources)
+
+
+def without_words(behind: IndicesBehind) -> Plan[list[str]]:
+    """Name the indices without texts in the source fields, and fields with texts whose words cannot be searched for."""
+    found = []
+    for index, documents in behind.documents.items():
+        if not (yield from attempt(Count(index, {"match_all": {}}))):
+            continue
+        missing = (yield from attempt(fields_in_no_document(index, documents.fields))) or []
+        if len(missing) == len(documents.fields):
+            found.append(no_text(index, documents.fields))
+        for path in documents.fields:
+            if path not in missing and not has_words(behind.mappings[index], path):
+                found.append(f"the words of {path} are not indexed as text in {index!r}: scan")
+    return found
+
+
+def _source_of(documents: Mapping[str, Documents], hit: Json) -> Source:
+    ref = DocumentRef.of(hit)
+    try:
+        text = documents[ref.index].text_of(hit.get("_source") or {})
+    except DocumentError as error:
+        raise DocumentError(f"Document {ref.id!r} {error.problem}") from None
+    return Source(ref.id, text, hit.get("_source") or {}, (ref.index, ref.id, ref.routing))
+
+
+# ---- who deletes
+
+# The APIs in which Elasticsearch and OpenSearch's security plugin name the user.
+_ASKED = {
+    "elasticsearch": ("/_security/_authenticate", "username"),
+    "opensearch": ("/_plugins/_security/authinfo", "user_name"),
+}
+
+
+def login() -> Plan[str]:
+    """Return the name of the login, or of the operating system's user where the server knows none."""
+    info = yield from attempt(GetInfo())
+    if info is not None and info.distribution in _ASKED:
+        path, name = _ASKED[info.distribution]
+        reply: Json = (yield from attempt(GetResource(path))) or {}
+        if isinstance(user := reply.get(name), str) and user:
+            match reply:
+                case {"api_key": {"name": str(name)}}:
+                    return f"{user} (API key {name})"
+            return user
+    try:
+        return f"{getuser()} (operating system)"
+    except (OSError, KeyError):  # a user without a name
+        return "unknown"

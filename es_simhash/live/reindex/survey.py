@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,8 +11,7 @@ from es_simhash._core.json_codec import Json, is_false
 from es_simhash.documents.documents import Documents, prepared
 from es_simhash.documents.rejected import Rejected
 from es_simhash.errors import IndexStateError, InputError, MappingError, MissingError
-from es_simhash.live.doctor.rights import check_rights_in_new
-from es_simhash.live.reindex import copied_settings
+from es_simhash.live.doctor.engine import check_rights_in_new
 from es_simhash.live.reindex.options import ReindexOptions
 from es_simhash.live.sweep.reading import DocumentRef, changed_after
 from es_simhash.live.sweep.writing import Prepared, Update, read_again
@@ -19,7 +19,6 @@ from es_simhash.plans.init import new_index, with_properties
 from es_simhash.plans.open_index import grouping_noted, groups_note, noted, noted_rarity
 from es_simhash.plans.operations import Action, Count, GetAliases, GetInfo, GetMappings, GetSettings, Plan, Refresh
 from es_simhash.plans.text_fields import (
-    REMEDY,
     check_text_fields,
     fields_in_no_document,
     foreign_in,
@@ -85,7 +84,7 @@ def survey(
         # The copy is grouped as its source was.
         for note, value in ((ORIGIN, origin), (groups_note(documents), grouping_noted(there, documents))):
             mappings = with_properties(mappings, {"properties": notes.change(mappings, note, value) if value else {}})
-        create = new_index(name, wanted, {"settings": copied_settings.copied(present), "mappings": mappings})
+        create = new_index(name, wanted, {"settings": copied_settings(present), "mappings": mappings})
         of_copy = create["settings"]
     else:
         since = yield from check_copy(destination, copy, origin, options)
@@ -107,8 +106,8 @@ def survey(
         change,
         wanted,
         since,
-        copied_settings.interim(of_copy, options.fast),
-        copied_settings.left_out(present) if create else [],
+        interim_settings(of_copy, options.fast),
+        settings_left_out(present) if create else [],
         aliases,
         noted_rarity({name: there}, documents),
     )
@@ -266,11 +265,13 @@ class Copying:
             (DocumentRef.of(hit), self._action(hit, body, _version(hit)))
             for hit, body in zip(hits, bodies, strict=True)
         ]
-        return Prepared(updates, unfit=unfit)
+        return Prepared(updates=updates, unfit=unfit)
 
     def bodies(self, hits: Sequence[Json]) -> tuple[list[Json], list[Rejected]]:
         """Make the documents of the destination; also return those that get no fingerprint."""
-        unfit = {i: reason for i, hit in enumerate(hits) if (reason := self._taken(hit))}
+        # Those keep what others have written where our fields belong.
+        foreign = {i: found for i, hit in enumerate(hits) if (found := foreign_in(self.documents, hit["_source"]))}
+        unfit = {i: f"Document {hits[i]['_id']!r} {found}" for i, found in foreign.items()}
         bodies = [hit["_source"] if i in unfit else self._without_ours(hit["_source"]) for i, hit in enumerate(hits)]
         due = [i for i in range(len(hits)) if i not in unfit]
         sources = ({"_id": hits[i]["_id"], "_source": bodies[i]} for i in due)
@@ -281,11 +282,6 @@ class Copying:
             for i, reason in sorted(unfit.items())
         ]
         return bodies, unfingerprinted
-
-    def _taken(self, hit: Json) -> str | None:
-        """Return why a document keeps what others have written where our fields belong, if it does."""
-        found = foreign_in(self.documents, hit["_source"])
-        return found and f"Document {hit['_id']!r} {found}. {REMEDY}"
 
     def _without_ours(self, source: Json) -> Json:
         prefix = self.documents.prefix
@@ -331,7 +327,8 @@ class Copying:
             if copy.get("_source") == body:
                 prepared.current += 1
             else:
-                prepared.updates.append((DocumentRef.of(hit), self._action(hit, body, _unless_changed(copy))))
+                unless_changed = DocumentRef.of(copy).version if copy["found"] else {}
+                prepared.updates.append((DocumentRef.of(hit), self._action(hit, body, unless_changed)))
 
 
 def _version(hit: Json) -> Json:
@@ -339,6 +336,39 @@ def _version(hit: Json) -> Json:
     return {"version": hit["_version"], "version_type": "external"} if "_version" in hit else {}
 
 
-def _unless_changed(copy: Json) -> Json:
-    """Return the condition that the copy has not changed since it was read."""
-    return DocumentRef.of(copy).version if copy["found"] else {}
+# ---- settings that a copy gets, and those that wait until all documents are copied
+
+# Settings made by the server, or about the origin of the index.
+_OF_THE_SERVER = re.compile(
+    r"index\.(uuid|creation_date(_string)?|provided_name|verified_before_close|(version|history|resize|shrink|split|clone"
+    r"|remote_store|store\.snapshot|routing\.allocation\.initial_recovery)(\..*)?)"
+)
+# Settings that would harm the copy: a block keeps documents out, a policy may roll the index over or delete it.
+_OF_THE_INDEX_ALONE = re.compile(
+    r"index\.(frozen|(blocks|lifecycle|plugins\.index_state_management|opendistro\.index_state_management)(\..*)?)"
+)
+# The pipeline has already processed each document in the source.
+_PIPELINES = ("index.default_pipeline", "index.final_pipeline")
+_NO_PIPELINE = "_none"
+
+
+def copied_settings(settings: Json) -> Json:
+    """Return the settings with which a copy of an index is created."""
+    return {
+        name: value
+        for name, value in settings.items()
+        if not _OF_THE_SERVER.fullmatch(name)
+        and not _OF_THE_INDEX_ALONE.fullmatch(name)
+        and (name, value) != ("index.store.type", "snapshot")
+    }
+
+
+def settings_left_out(settings: Json) -> list[str]:
+    """Name the settings chosen by a person that the copy does not get."""
+    return sorted(name for name in settings if _OF_THE_INDEX_ALONE.fullmatch(name))
+
+
+def interim_settings(settings: Json, fast: bool) -> Json:
+    """Return the settings during the run: no pipelines, and with ``fast`` no refreshes and no replicas."""
+    pipelines = {name: _NO_PIPELINE for name in _PIPELINES if settings.get(name, _NO_PIPELINE) != _NO_PIPELINE}
+    return pipelines | ({"index.refresh_interval": "-1", "index.number_of_replicas": "0"} if fast else {})

@@ -32,21 +32,22 @@ class RunOptions:
             raise InputError(f"{self.max_rate} documents a second are none. Choose a rate above 0, or none.")
 
     @property
+    def machine(self) -> tuple[int, int]:
+        """The number of this machine, from 0, and how many share the job."""
+        return 0, 1
+
+    @property
     def slices(self) -> list[Slice | None]:
         """The slices that this machine reads; None stands for the whole index."""
-        return slices_of(self.parallel, 0, 1)
+        number, count = self.machine
+        if self.parallel * count == 1:
+            return [None]
+        return [Slice(number * self.parallel + i, count * self.parallel) for i in range(self.parallel)]
 
     @property
     def is_alone(self) -> bool:
         """Whether this machine does the whole job."""
-        return True
-
-
-def slices_of(parallel: int, number: int, count: int) -> list[Slice | None]:
-    """Return the slices of one of ``count`` machines; None stands for the whole index."""
-    if parallel * count == 1:
-        return [None]
-    return [Slice(number * parallel + i, count * parallel) for i in range(parallel)]
+        return self.machine == (0, 1)
 
 
 def check_shard(shard: tuple[int, int]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from es_simhash._core.json_codec import Json, json_length
 from es_simhash.documents.rejected import Rejected
 from es_simhash.errors import ReaderLostError, TooLargeError, UnavailableError, UnreachableError
+from es_simhash.live.doctor.facts import Part
 from es_simhash.live.doctor.finding import Finding, refusal
 from es_simhash.live.sweep.options import RunOptions
 from es_simhash.plans.operation_retry import attempt, close, retry, retry_delays
@@ -269,22 +270,6 @@ def named_by(hit: Json) -> tuple[str, str, str | None, dict[str, int]]:
     if "_primary_term" in hit:
         version["if_primary_term"] = hit["_primary_term"]
     return hit["_index"], hit["_id"], hit.get("_routing"), version
-
-
-@dataclass(frozen=True)
-class Part:
-    """One concrete index: ``due`` documents to look at, of ``documents``, and the safe changes of its shards so far.
-
-    ``is_begun`` if runs that have not ended left a note in it.
-    """
-
-    JSON = ("index", "due", "documents", "is_begun")
-
-    index: str
-    due: int
-    documents: int
-    changes: list[int] | None
-    is_begun: bool = False
 
 
 @dataclass(frozen=True)

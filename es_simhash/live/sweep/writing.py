@@ -6,40 +6,59 @@ import time
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from http import HTTPStatus
 from threading import Lock
 from typing import Protocol, TypeAlias
 
 from es_simhash._core.json_codec import Json
-from es_simhash.documents.rejected import Rejected
+from es_simhash._core.stages import OnProgress
+from es_simhash.documents.rejected import OnReject, Rejected
+from es_simhash.errors import EngineError
+from es_simhash.live.doctor.facts import Part
 from es_simhash.live.sweep.reading import DocumentRef
 from es_simhash.plans.bulk import RequestSize, send
 from es_simhash.plans.operation_retry import retry_delays
 from es_simhash.plans.operations import Action, ActionResult, Bulk, Plan, Wait
 from es_simhash.plans.reply_size import documents_by_id
+from es_simhash.scheme.verdict.learnt import LearntRarity
 
 # How often a document is read again if others keep changing it before it is written.
 _ROUNDS = 10
 
 
 @dataclass
-class Outcome:
-    """The results for some documents: ``written``, ``current``, ``gone`` or rejected; and what was met on the way.
+class Unwritten:
+    """Counts of documents that were not written: how many are ``current``, or ``gone``, and which are rejected.
+
+    The ``unfit`` ones are written, without a fingerprint. The texts of all have this many ``characters``.
+    """
+
+    current: int = 0
+    gone: int = 0
+    characters: int = 0
+    rejected: list[Rejected] = field(default_factory=list)
+    unfit: list[Rejected] = field(default_factory=list)
+
+
+@dataclass
+class Prepared(Unwritten):
+    """The ``updates`` of some documents, and the counts of those that need none."""
+
+    updates: list[Update] = field(default_factory=list)
+
+
+@dataclass
+class Outcome(Unwritten):
+    """The results for some documents: also how many were ``written``, and what was met on the way.
 
     ``missing`` lists the gone ones that were noticed by writing them. Of the written ones, ``resent`` were done by a
     request whose reply was lost: sent again, they met their own change.
     """
 
     written: int = 0
-    current: int = 0
-    gone: int = 0
     conflicts: int = 0
     resent: int = 0
     refusals: int = 0
-    characters: int = 0
-    rejected: list[Rejected] = field(default_factory=list)
-    unfit: list[Rejected] = field(default_factory=list)
     missing: list[DocumentRef] = field(default_factory=list)
 
     def add(self, prepared: Prepared) -> None:
@@ -56,9 +75,9 @@ def write(work: Settling, prepared: Prepared, pressure: RequestSize, patience: f
     outcome.add(prepared)
     updates, waits = prepared.updates, retry_delays(patience)
     for _ in range(_ROUNDS):
-        refused = yield from _send_all(updates, outcome, pressure, patience)
+        refused, doubtful = yield from _send_all(updates, outcome, pressure, patience)
         updates = []
-        for conflicts, may_be_done in ((refused.conflicts, False), (refused.doubtful, True)):
+        for conflicts, may_be_done in ((refused, False), (doubtful, True)):
             if conflicts:
                 again = yield from work.settle(conflicts, patience)
                 # What a lost request of ours has done is as it would be done now.
@@ -76,63 +95,39 @@ def write(work: Settling, prepared: Prepared, pressure: RequestSize, patience: f
     return outcome
 
 
-@dataclass
-class _Refused:
-    """The updates in ``conflicts`` with changes of others, and ``doubtful`` ones, maybe in conflict with themselves."""
+def _send_all(
+    updates: Sequence[Update], outcome: Outcome, pressure: RequestSize, patience: float
+) -> Plan[tuple[list[Update], list[Update]]]:
+    """Send updates until the engine has answered each; return those in conflict with changes, perhaps of their own.
 
-    conflicts: list[Update] = field(default_factory=list)
-    doubtful: list[Update] = field(default_factory=list)
+    The first ones are in conflict with changes of others, the second ones maybe with themselves. An error that would
+    stop every document is raised.
+    """
+    conflicts: list[Update] = []
+    doubtful: list[Update] = []
 
+    def take(positions: Sequence[int], results: Sequence[ActionResult]) -> None:
+        for (ref, action), result in zip((updates[i] for i in positions), results, strict=True):
+            if result.error is None:
+                outcome.written += 1
+            elif result.index_error:
+                raise result.index_error
+            elif result.status == HTTPStatus.CONFLICT:
+                (doubtful if result.may_be_done else conflicts).append((ref, action))
+            elif result.status == HTTPStatus.NOT_FOUND:
+                outcome.gone += 1
+                outcome.missing.append(ref)
+            else:
+                outcome.rejected.append(ref.rejected(f"was refused: {result.error}", may_pass=result.may_pass))
 
-def _send_all(updates: Sequence[Update], outcome: Outcome, pressure: RequestSize, patience: float) -> Plan[_Refused]:
-    """Send updates until the engine has answered each; return those of documents that have changed."""
-    refused = _Refused()
     if updates:
         actions = [action for _, action in updates]
-        take = partial(_sort, updates, outcome, refused)
         outcome.refusals += yield from send(Bulk(str(actions[0].index), actions), take, pressure, patience)
-    return refused
-
-
-def _sort(
-    updates: Sequence[Update],
-    outcome: Outcome,
-    refused: _Refused,
-    positions: Sequence[int],
-    results: Sequence[ActionResult],
-) -> None:
-    """Count the results of the updates at some positions; raise an error that would stop every document."""
-    for (ref, action), result in zip((updates[i] for i in positions), results, strict=True):
-        if result.error is None:
-            outcome.written += 1
-        elif result.index_error:
-            raise result.index_error
-        elif result.status == HTTPStatus.CONFLICT:
-            (refused.doubtful if result.may_be_done else refused.conflicts).append((ref, action))
-        elif result.status == HTTPStatus.NOT_FOUND:
-            outcome.gone += 1
-            outcome.missing.append(ref)
-        else:
-            outcome.rejected.append(ref.rejected(f"was refused: {result.error}", may_pass=result.may_pass))
+    return conflicts, doubtful
 
 
 # A document, and the action that changes it.
 Update: TypeAlias = tuple[DocumentRef, Action]
-
-
-@dataclass
-class Prepared:
-    """The ``updates`` of some documents, and the counts of those that need none.
-
-    Those are ``current``, already ``gone``, or ``rejected``. ``unfit`` documents are written, without a fingerprint.
-    """
-
-    updates: list[Update] = field(default_factory=list)
-    current: int = 0
-    gone: int = 0
-    rejected: list[Rejected] = field(default_factory=list)
-    unfit: list[Rejected] = field(default_factory=list)
-    characters: int = 0
 
 
 class Settling(Protocol):
@@ -144,7 +139,7 @@ class Settling(Protocol):
 
 
 class Work(Settling, Protocol):
-    """Work on all documents of an index."""
+    """Work on all documents of an index; those that others have changed are read and prepared again."""
 
     @property
     def source(self) -> Sequence[str] | bool:
@@ -155,19 +150,18 @@ class Work(Settling, Protocol):
         """Prepare the updates of the documents of hits."""
         ...
 
-
-def settle_by_reading_again(work: Work, updates: Sequence[Update], patience: float) -> Plan[Prepared]:
-    """Read documents that others have changed again, and prepare new updates."""
-    by_index: dict[str, list[Update]] = defaultdict(list)
-    for ref, action in updates:
-        by_index[ref.index].append((ref, action))
-    hits = []
-    for index, some in by_index.items():
-        replies = yield from read_again(index, some, work.source, patience)
-        hits += [reply for reply in replies if reply["found"]]
-    prepared = work.prepare(hits)
-    prepared.gone += len(updates) - len(hits)
-    return prepared
+    def settle(self, conflicts: Sequence[Update], patience: float) -> Plan[Prepared]:
+        """Prepare new updates for the documents as they are now."""
+        by_index: dict[str, list[Update]] = defaultdict(list)
+        for ref, action in conflicts:
+            by_index[ref.index].append((ref, action))
+        hits = []
+        for index, some in by_index.items():
+            replies = yield from read_again(index, some, self.source, patience)
+            hits += [reply for reply in replies if reply["found"]]
+        prepared = self.prepare(hits)
+        prepared.gone += len(conflicts) - len(hits)
+        return prepared
 
 
 def read_again(
@@ -196,3 +190,110 @@ class Pace:
             turn = max(self._next, now)
             self._next = turn + documents / self._limit
         yield Wait(turn - now)
+
+
+# ---- progress
+
+
+@dataclass
+class Progress:
+    """The counts of a long job.
+
+    Of ``total`` documents, ``done`` are ``written``, ``current``, ``gone`` or ``rejected``. ``conflicts`` with changes
+    of others and ``refusals`` of an overloaded engine were met on the way. Of the written ones, ``resent`` were done by
+    requests whose replies were lost, as turned out when these were sent again. The indices ``left_out`` were not
+    touched.
+    ``unfit`` copies were written without a fingerprint. If others kept changing texts, ``unsettled`` counts their
+    changes after the last look; ``seen`` has, by index, the changes of its shards until then. ``learnt`` is how rare
+    features are, if the job has learnt that, or why it could not.
+    """
+
+    JSON = ("*", "done", "seconds", "seconds_left", "documents_per_second", "megabytes_per_second")
+
+    index: str
+    total: int
+    written: int = 0
+    current: int = 0
+    gone: int = 0
+    rejected: int = 0
+    unfit: int = 0
+    unsettled: int = 0
+    conflicts: int = 0
+    resent: int = 0
+    refusals: int = 0
+    characters: int = field(default=0, repr=False)
+    left_out: Sequence[str] = ()
+    learnt: LearntRarity | EngineError | None = None
+    seen: dict[str, list[int]] = field(default_factory=dict, repr=False)
+    started: float = field(default_factory=time.monotonic, repr=False)
+
+    @classmethod
+    def of(cls, index: str, parts: Sequence[Part], left_out: Sequence[str] = ()) -> Progress:
+        """Begin the counts of a job over these parts."""
+        return cls(index, sum(part.due for part in parts), left_out=left_out)
+
+    @property
+    def done(self) -> int:
+        """The number of documents done; one written again, because others changed it, counts again."""
+        return self.written + self.current + self.gone + self.rejected
+
+    @property
+    def seconds(self) -> float:
+        """The seconds since the job began."""
+        return round(time.monotonic() - self.started, 3)
+
+    @property
+    def documents_per_second(self) -> float:
+        """The documents done per second."""
+        return round(self.done / self.seconds, 1) if self.seconds else 0.0
+
+    @property
+    def megabytes_per_second(self) -> float:
+        """Millions of characters of text per second: a little less than bytes."""
+        return round(self.characters / 1e6 / self.seconds, 3) if self.seconds else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """The seconds that the rest takes at this speed; None if nothing is done yet."""
+        left = max(0, self.total - self.done)
+        return round(left * self.seconds / self.done, 1) if self.done else None
+
+
+class Tally:
+    """Counts what becomes of documents in several threads, and reports it."""
+
+    def __init__(
+        self, progress: Progress, on_progress: OnProgress[Progress] | None = None, on_reject: OnReject | None = None
+    ) -> None:
+        self.progress = progress
+        self._on_progress = on_progress
+        self._on_reject = on_reject
+        self._reported: set[tuple[str, str, str | None]] = set()
+        self._lock = Lock()
+
+    def add(self, outcome: Outcome, again: bool = False) -> None:
+        """Count what became of some documents; of those met ``again``, count only the written ones."""
+        with self._lock:
+            now = self.progress
+            now.written += outcome.written
+            if not again:
+                now.current += outcome.current
+                now.gone += outcome.gone
+            now.conflicts += outcome.conflicts
+            now.resent += outcome.resent
+            now.refusals += outcome.refusals
+            now.characters += outcome.characters
+            now.rejected += sum(self._report("rejected", each) for each in outcome.rejected)
+            now.unfit += sum(self._report("unfit", each) for each in outcome.unfit)
+            if self._on_progress:
+                self._on_progress(now)
+
+    def _report(self, kind: str, rejected: Rejected) -> bool:
+        """Report a document unless it was reported before: an index that is read again brings it up again."""
+        key = (kind, rejected.index, rejected.id)
+        if key in self._reported:
+            return False
+        self._reported.add(key)
+        if self._on_reject:
+            self._on_reject(rejected)
+        return True

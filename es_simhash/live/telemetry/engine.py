@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from time import perf_counter
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -18,11 +17,11 @@ from es_simhash.plans.operations import Bulk, MultiSearch, Operation
 Result = TypeVar("Result")
 
 
-class Watching:
-    """What watches the operations of one engine at ``place``, an address without credentials or a directory."""
+class WatchedEngine:
+    """An engine at ``place``, an address without credentials or a directory, whose operations are watched."""
 
     def __init__(self, engine: Engine, place: str, metrics: Metrics | None) -> None:
-        self._metrics = metrics
+        self._engine, self._metrics = engine, metrics
         self._attributes: dict[str, str | int] = {"db.system.name": getattr(engine, "system", "other")}
         if is_url(place):
             parts = urlsplit(each_url(place)[0])
@@ -30,14 +29,13 @@ class Watching:
             if parts.port:
                 self._attributes["server.port"] = parts.port
 
-    @contextmanager
-    def performing(self, operation: Operation[Any]) -> Iterator[None]:
-        """Measure an operation that is performed in the block."""
+    def perform(self, operation: Operation[Result]) -> Result:
+        """Perform one operation."""
         name = name_of(operation)
         begun = perf_counter()
         try:
             with self._span(operation, name) if spans.are_wanted() else nullcontext():
-                yield
+                return self._engine.perform(operation)
         except Exception as error:
             if self._metrics:
                 self._metrics.add(OPERATION_ERRORS, operation=name, error_type=type(error).__name__)
@@ -45,6 +43,10 @@ class Watching:
         finally:
             if self._metrics:
                 self._metrics.observe(OPERATION_SECONDS, perf_counter() - begun, operation=name)
+
+    def close(self) -> None:
+        """Close the engine."""
+        self._engine.close()
 
     def _span(self, operation: Operation[Any], name: str) -> AbstractContextManager[object]:
         """Return the span of an operation, which never shows a query, a document or an id."""
@@ -55,22 +57,6 @@ class Watching:
             case Bulk(actions=items) | MultiSearch(bodies=items) if len(items) > 1:
                 attributes["db.operation.batch.size"] = len(items)
         return spans.span(f"{name} {index}".rstrip(), attributes, of_client=True)
-
-
-class WatchedEngine:
-    """An engine whose operations are watched; otherwise that engine."""
-
-    def __init__(self, engine: Engine, watching: Watching) -> None:
-        self._engine, self._watching = engine, watching
-
-    def perform(self, operation: Operation[Result]) -> Result:
-        """Perform one operation."""
-        with self._watching.performing(operation):
-            return self._engine.perform(operation)
-
-    def close(self) -> None:
-        """Close the engine."""
-        self._engine.close()
 
 
 def unwatched(engine: Engine) -> Engine:

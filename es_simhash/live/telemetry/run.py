@@ -86,9 +86,9 @@ class Run:
         """Return an engine whose operations are watched, if anybody watches."""
         if not self._of_engine and not spans.are_wanted():
             return engine
-        from es_simhash.live.telemetry.engine import WatchedEngine, Watching
+        from es_simhash.live.telemetry.engine import WatchedEngine
 
-        return WatchedEngine(engine, Watching(engine, place, self._of_engine))
+        return WatchedEngine(engine, place, self._of_engine)
 
     def ended(self, exit_code: int) -> None:
         """Note how the run has ended."""

@@ -13,20 +13,18 @@ from hashlib import sha256
 from typing import Any, cast, overload
 
 from es_simhash._core.arguments import check_types
-from es_simhash._core.humanize import counted
+from es_simhash._core.humanize import counted, listed
 from es_simhash._core.json_codec import Json, json_length
-from es_simhash._core.notebook import listed
 from es_simhash._core.rows import Result, Shown
 from es_simhash.documents.documents import readable_text
 from es_simhash.errors import EngineError, FormatError, InputError, ReaderLostError, TooLargeError
 from es_simhash.plans.distinct.search_body import SearchBody, check_scripts
-from es_simhash.plans.documents_behind import documents_behind
-from es_simhash.plans.find_options import MOST_CANDIDATES, FindOptions, MatchOptions
+from es_simhash.plans.find_options import MOST_CANDIDATES, FindOptions, MatchOptions, SearchTerms
+from es_simhash.plans.open_index import documents_behind
 from es_simhash.plans.operation_retry import close
 from es_simhash.plans.operations import OpenReader, Plan, Reader, Search
 from es_simhash.plans.reply_size import ReplySize
-from es_simhash.plans.search_terms import SearchTerms
-from es_simhash.scheme.folding import Apart, Folding, FoldingRule, GroupRule, Name
+from es_simhash.scheme.folding import Apart, Folding, FoldingRule, GroupRule
 from es_simhash.scheme.rerank import Match, source_columns
 
 # How many hits of the engine's list are read at once.
@@ -72,11 +70,6 @@ class SearchOptions(MatchOptions):
         """What of it decides which hits are shown, and in which order."""
         near = [self.by, self.distance, self.similarity, self.numbers, self.estimate]
         return [self.distinct, self.by_groups, *near, self.with_texts]
-
-    @property
-    def is_of_several(self) -> bool:
-        """Whether the page is one of several."""
-        return self.paged or self.cursor is not None
 
     @property
     def near(self) -> FindOptions:
@@ -176,7 +169,7 @@ def _page(terms: SearchTerms, asked: SearchBody, request: SearchOptions) -> Plan
     search = [terms.index, terms.documents.scheme.id, terms.documents.prefix, asked.list_body, *request.decides]
     if terms.scope:
         search.append(terms.scope.to_json())
-    if rule or request.is_of_several:
+    if rule or request.paged or request.cursor is not None:
         check_scripts(asked.body)
     reader: Reader | None = None
     if request.cursor is not None:
@@ -203,7 +196,7 @@ def _page(terms: SearchTerms, asked: SearchBody, request: SearchOptions) -> Plan
     if done.reader and is_last:
         yield from close(done.reader)
     elif done.reader:
-        next_page = Cursor(done.reader, end, order_of(folding.names[:end]), asked.seed or 0).to_text(search)
+        next_page = Cursor(done.reader, end, short_hash(folding.names[:end]), asked.seed or 0).to_text(search)
     return DistinctPage(
         tuple(DistinctHit(asked.as_asked(each.hit), tuple(each.similar)) for each in folding.shown[first:last]),
         end - first_rank,
@@ -262,7 +255,7 @@ def _go_on(terms: SearchTerms, asked: SearchBody, folding: Folding, cursor: Curs
         folding.add(hits)
         if len(hits) < size:
             break
-    if order_of(folding.names) != cursor.order:
+    if short_hash(folding.names) != cursor.order:
         raise _changing()
     folding.begin_at(cursor.rank)
     return reader
@@ -358,7 +351,7 @@ class Cursor:
     def to_text(self, search: Any) -> str:
         """Write the cursor of a search, given by all that decides its hits."""
         rest = f"{self.rank}.{self.order}.{self.seed}.{self.reader.kind}.{self.reader.id}"
-        text = f"2.{_mark_of(search, rest)}.{rest}"
+        text = f"2.{short_hash([search, rest])}.{rest}"
         if len(text) > MOST_CHARACTERS:
             raise InputError(
                 f"A cursor for these shards would have {len(text):,} characters, and the most is "
@@ -373,7 +366,7 @@ class Cursor:
         if not is_short or not (found := _FORM.fullmatch(text)):
             raise invalid()
         mark, rank, order, seed, kind, id_ = found.groups()
-        if mark != _mark_of(search, text.split(".", 2)[2]):
+        if mark != short_hash([search, text.split(".", 2)[2]]):
             raise invalid()
         return cls(Reader(cast("Any", kind), index, id_), int(rank), order, int(seed))
 
@@ -385,14 +378,6 @@ def invalid() -> FormatError:
     )
 
 
-def order_of(names: Sequence[Name]) -> str:
-    """Return a short hash of the names of hits in their order."""
-    return _short_hash(json.dumps(names))
-
-
-def _mark_of(search: Any, rest: str) -> str:
-    return _short_hash(json.dumps([search, rest], sort_keys=True, default=str))
-
-
-def _short_hash(text: str) -> str:
-    return sha256(text.encode()).hexdigest()[:_MARK_LENGTH]
+def short_hash(value: Any) -> str:
+    """Return a short hash of a value, as of the names of hits in their order."""
+    return sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:_MARK_LENGTH]

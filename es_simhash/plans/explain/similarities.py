@@ -5,24 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from es_simhash._core.arrays import Codes, Integers
 from es_simhash._core.json_codec import Json
 from es_simhash.plans.explain.text_differences import compared_text
 from es_simhash.scheme import fingerprinting, own_fields
-from es_simhash.scheme.own_fields import StoredFingerprint
+from es_simhash.scheme.own_fields import KINDS, Kind
+from es_simhash.scheme.passages import containment, runs_of
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Passages, Settings
-from es_simhash.scheme.verdict.common_passages import containment
 from es_simhash.scheme.verdict.verifier import comparable_features
 from es_simhash.sketches import hamming, similarity
 from es_simhash.sketches.minhash.common import estimate, standard_error
 from es_simhash.text.features import UNIT, batch
-from es_simhash.text.hashing.registry import BASE, hash_tokens
+from es_simhash.text.hashing.registry import hash_tokens
 from es_simhash.text.tokens.words import word_spans
 
 
@@ -73,25 +71,13 @@ def compare_signatures(
     scheme: Scheme, held: tuple[Json, Json], exact: ExactSimilarity, threshold: float | None
 ) -> Similarity:
     """Estimate the similarity from the fields of both, next to the exact one of the texts."""
-    a, b = (_signature(scheme, each) for each in held)
-    if a is None or b is None:
+    stored = own_fields.read_all(scheme, scheme.id, held)
+    if stored.values is None or len(stored.places) < len(held):
         return Similarity(exact.weighted, exact.signed, None, None, 0, 0, threshold)
-    (first, bits), (second, _) = a, b
+    (first, second), (values, bits) = stored.values, own_fields.estimated_by(scheme)
     estimated = estimate(first, second, bits)
-    error = standard_error(estimated, len(first), bits)
-    return Similarity(exact.weighted, exact.signed, estimated, error, len(first), bits, threshold)
-
-
-def _signature(scheme: Scheme, held: Json) -> tuple[npt.NDArray[np.uint32], int] | None:
-    """Return the signature in a document's fields, and the number of bits of each value."""
-    stored: StoredFingerprint | None = own_fields.read(scheme, scheme.id, held)
-    if scheme.minhash is None or stored is None:
-        return None
-    if stored.signature is not None:
-        return own_fields.signature_codec(scheme).from_text(stored.signature), scheme.layout.signature_bits
-    bands = scheme.minhash.layout
-    assert stored.band_keys is not None
-    return bands.signatures_of_keys([stored.band_keys])[0], bands.value_bits
+    error = standard_error(estimated, values, bits)
+    return Similarity(exact.weighted, exact.signed, estimated, error, values, bits, threshold)
 
 
 @dataclass(frozen=True)
@@ -138,11 +124,6 @@ def expected_distance(cosine: float, bits: int) -> float:
     return bits * math.acos(max(-1.0, min(1.0, cosine))) / math.pi
 
 
-Kind: TypeAlias = Literal["block", "band"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
-Term: TypeAlias = tuple[str, str]
-
-
 @dataclass(frozen=True)
 class Keys:
     """The keys of both documents in order, and the positions of the first one's keys that the second shares.
@@ -181,7 +162,6 @@ class Keys:
 
 
 def compare_keys(
-    settings: Settings,
     kind: Kind,
     held: tuple[Json, Json],
     *,
@@ -189,8 +169,8 @@ def compare_keys(
     probability: float | None,
     named: Iterable[str] | None,
 ) -> Keys:
-    """Compare the keys of a kind; ``named`` holds the names of `clauses` that the engine matched."""
-    a, b = (terms(settings, kind, fields) for fields in held)
+    """Compare the keys of a kind; ``named`` holds the names of `named_clauses` that the engine matched."""
+    a, b = (terms(fields, kind) for fields in held)
     others = set(b)
     places = [place for place, term in enumerate(a) if term in others]
     engine = None
@@ -200,29 +180,18 @@ def compare_keys(
     return Keys([key for _, key in a], [key for _, key in b], places, needed, probability, engine)
 
 
-def clauses(settings: Settings, held: Json, prefix: str) -> list[Json]:
+def named_clauses(held: Json, prefix: str) -> list[Json]:
     """Return a named clause for each key in a document's fields; the engine reports the names that match."""
     return [
         {"term": {f"{prefix}.{field}": {"value": key, "_name": _name(kind, place)}}}
         for kind in KINDS
-        for place, (field, key) in enumerate(terms(settings, kind, held))
+        for place, (field, key) in enumerate(terms(held, kind))
     ]
 
 
-def terms(settings: Settings, kind: Kind, held: Json) -> list[Term]:
+def terms(held: Json, kind: Kind) -> list[tuple[str, str]]:
     """Return the (field, key) pairs in a document's fields, in the order of the keys (see `Layout`)."""
-    count = _count(settings, kind)
-    if settings.layout.keys == "fields":
-        placed = [(f"{kind}{i}", held.get(f"{kind}{i}")) for i in range(count)]
-        return [(field, key) for field, key in placed if isinstance(key, str)]
-    keys: str | Sequence[str] = held.get(f"{kind}s") or []
-    return [(f"{kind}s", key) for key in (keys.split() if isinstance(keys, str) else keys)]
-
-
-def _count(settings: Settings, kind: Kind) -> int:
-    if kind == "block":
-        return settings.simhash.blocks if settings.simhash else 0
-    return settings.minhash.bands if settings.minhash else 0
+    return sorted(own_fields.terms_in(held, kind), key=lambda term: (len(term[0]), term[0]))
 
 
 def _name(kind: Kind, place: int) -> str:
@@ -302,7 +271,6 @@ def _group(features: Sequence[Feature]) -> FeatureGroup:
 
 # Characters of a passage to show.
 _SHOWN = 300
-_INVERSE = pow(BASE, -1, 1 << 64)
 
 
 @dataclass(frozen=True)
@@ -360,41 +328,15 @@ class _Words:
 
 def _longest(a: Codes, b: Codes) -> tuple[int, int, int]:
     """Return where a longest common run begins in both, the first in ``a``, and its length."""
-    runs = _Runs.of(a), _Runs.of(b)
     least, most = 0, min(len(a), len(b))
     while least < most:  # what has a common run of a length has shorter ones
         length = (least + most + 1) // 2
-        if np.isin(runs[0].of_length(length), runs[1].of_length(length)).any():
+        if np.isin(runs_of(a, length), runs_of(b, length)).any():
             least = length
         else:
             most = length - 1
     if not least:
         return 0, 0, 0
-    first, second = (each.of_length(least) for each in runs)
+    first, second = runs_of(a, least), runs_of(b, least)
     place = int(np.flatnonzero(np.isin(first, second))[0])
     return place, int(np.flatnonzero(second == first[place])[0]), least
-
-
-@dataclass(frozen=True, eq=False)
-class _Runs:
-    """The runs of a text of any length: polynomials of its hashes, as differences of sums from the beginning."""
-
-    sums: Codes
-    shifts: Codes
-
-    @classmethod
-    def of(cls, hashes: Codes) -> _Runs:
-        sums = np.zeros(len(hashes) + 1, dtype=np.uint64)
-        np.cumsum(hashes * _powers(BASE, len(hashes)), out=sums[1:])
-        return cls(sums, _powers(_INVERSE, len(hashes)))
-
-    def of_length(self, length: int) -> Codes:
-        """Return the hash of the run from each place on."""
-        runs: Codes = (self.sums[length:] - self.sums[:-length]) * self.shifts[: len(self.sums) - length]
-        return runs
-
-
-def _powers(base: int, count: int) -> Codes:
-    powers = np.full(count, base, dtype=np.uint64)
-    powers[:1] = 1
-    return np.multiply.accumulate(powers)

@@ -14,7 +14,7 @@ from es_simhash.scheme.fingerprinting import stripped
 from es_simhash.scheme.passages import words_of
 from es_simhash.scheme.settings import Settings
 from es_simhash.text.features import batch
-from es_simhash.text.normalise import Normalisation, strip_html
+from es_simhash.text.normalise import strip_html
 from es_simhash.text.tokens.numbers import masked, numbers_of
 from es_simhash.text.tokens.words import word_spans
 
@@ -44,7 +44,8 @@ class TextRow:
 def difference(settings: Settings, texts: tuple[str, str]) -> tuple[TextPart, ...]:
     """Split two texts into parts; joined, these are the texts without what the scheme ignores around them."""
     a, b = (list(units(compared_text(settings, text))) for text in texts)
-    keys = _keys(settings.normalisation, {*a, *b})
+    # Of white space, a space stays, where alone it would vanish.
+    keys = {unit: settings.normalisation(unit) or " " for unit in {*a, *b}}
     parts = _merged(_parts(a, b, [keys[unit] for unit in a], [keys[unit] for unit in b]))
     while (tidied := _tidied(parts)) != parts:
         parts = tidied
@@ -94,11 +95,6 @@ def compared_text(settings: Settings, text: str) -> str:
 
 def _between(data: bytes) -> list[str]:
     return re.findall(r"\s+|\S+", data.decode("utf-16-le"))
-
-
-def _keys(normalisation: Normalisation, distinct: set[str]) -> dict[str, str]:
-    """Return what the scheme makes of each unit; white space stays a space, where alone it would vanish."""
-    return {unit: normalisation(unit) or " " for unit in distinct}
 
 
 def _parts(a: Sequence[str], b: Sequence[str], keys_a: Sequence[str], keys_b: Sequence[str]) -> Iterator[TextPart]:
@@ -188,8 +184,8 @@ def changes(settings: Settings, texts: tuple[str, str]) -> Changes:
     """Count what differs between two texts; a number counts once, however often it occurs."""
     shown = stripped(settings, texts)
     words, of_words = _differing_words(settings, shown)
-    numbers = [numbers_of(settings.normalisation(text)) for text in shown]
-    removed, added = (_without(own, other) for own, other in (numbers, numbers[::-1]))
+    numbers = [dict.fromkeys(numbers_of(settings.normalisation(text))) for text in shown]
+    removed, added = (tuple(number for number in own if number not in other) for own, other in (numbers, numbers[::-1]))
     folded = 0
     if settings.normalisation.fold:
         unfolded = replace(settings, normalisation=replace(settings.normalisation, fold=()))
@@ -210,11 +206,6 @@ def _differing_words(settings: Settings, texts: Sequence[str]) -> tuple[int, int
     plain = [masked(settings.normalisation(text)) for text in texts]
     first, second = (Counter(words_of(settings, [text])[0].tolist()) for text in plain)
     return max((first - second).total(), (second - first).total()), max(first.total(), second.total())
-
-
-def _without(own: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
-    there = set(other)
-    return tuple(number for number in own if number not in there)
 
 
 def _some(numbers: Sequence[str]) -> str:

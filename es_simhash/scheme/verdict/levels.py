@@ -18,7 +18,7 @@ Level: TypeAlias = Literal["copies", "near", "versions"]
 
 # The minimum similarity of each level. Those of the balanced measure were chosen on labelled documents; two texts of
 # one length that have it share 90%, 71% and 59% of their features, which gives the others. The containment is that of
-# passages (see `es_simhash.scheme.verdict.common_passages`).
+# passages (see `es_simhash.scheme.passages`).
 LEVELS: dict[Measure | Literal["containment"], dict[Level, float]] = {
     "balanced": {"copies": 0.85, "near": 0.63, "versions": 0.5},
     "jaccard": {"copies": 0.8, "near": 0.55, "versions": 0.4},

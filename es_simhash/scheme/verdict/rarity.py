@@ -18,6 +18,10 @@ difference from the key before it (from -1 for the first), in LEB128.
 
 Each table has an id, so that a verdict can name the table that it went by: a hash of all that it says, or the name that
 it was given.
+
+Without a learnt table the built-in one counts: that of general documentation in English, Chinese and Japanese.
+``python -m tools.builtin_rarity`` makes its file, and says from what. The file has counts of hashed features, and no
+text.
 """
 
 from __future__ import annotations
@@ -28,16 +32,21 @@ import math
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import sha256
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.arrays import Codes
+from es_simhash._core.arrays import Codes, Integers
 from es_simhash._core.json_codec import Json
 from es_simhash.errors import FormatError
-from es_simhash.text.features import FeatureBatch, distinct
+from es_simhash.text.features import FeatureBatch, counted_documents
+
+# The built-in table, and its file.
+NAME = "builtin-2"
+FILE = "builtin_rarity.json"
 
 SAMPLE = 1_000
 MOST = 1 << 14
@@ -48,8 +57,6 @@ UNIT = 256
 KEY_BITS = 24
 _LEVELS = 15
 _LEVELS_A_DOUBLING = 1.5
-# More keys of documents are counted in a table of all that there can be, which takes 64 MB.
-_FEW = 1 << 21
 _OTHERS = 100  # assumed documents without any feature of the sample
 _ID_DIGITS = 8
 
@@ -69,15 +76,14 @@ class Rarity:
     @classmethod
     def learn(cls, batches: Iterable[FeatureBatch]) -> Rarity:
         """Learn from the features of the documents of a sample; documents without features do not count."""
-        documents, counts = 0, _Counts()
-        for batch in batches:
-            documents += int(np.count_nonzero(np.diff(batch.offsets)))
-            counts.add(distinct(FeatureBatch(_keys(batch.first_words), batch.offsets)).hashes)
-        keys, frequencies = counts.above(max(1, documents // COMMON))
+        by_key = (FeatureBatch(_keys(batch.first_words), batch.offsets) for batch in batches)
+        _, documents, keys, counts = counted_documents(by_key)
+        is_frequent = counts > max(1, documents // COMMON)
+        keys, frequencies = keys[is_frequent], counts[is_frequent]
         # Of equally frequent ones, the lowest keys come first.
         order = np.argsort(frequencies.max(initial=0) - frequencies, kind="stable")
         most = np.sort(order[:MOST])
-        return cls(documents, keys[most], _level(frequencies[most]))
+        return cls(documents, keys[most].astype(np.uint32), _level(frequencies[most]))
 
     @classmethod
     def joined(cls, tables: Sequence[Rarity], most: int, name: str) -> Rarity:
@@ -175,42 +181,18 @@ class Rarity:
         return cls(documents, keys[order].astype(np.uint32), levels[order], form.get("id"))
 
 
+@cache
+def builtin() -> Rarity:
+    """Return the built-in table, which is read once."""
+    return Rarity.from_json(json.loads(Path(__file__).with_name(FILE).read_bytes()))
+
+
 def _keys(hashes: Codes) -> Codes:
     """Return the keys of features."""
     return hashes >> np.uint64(64 - KEY_BITS)
 
 
-class _Counts:
-    """The number of documents that have each key."""
-
-    def __init__(self) -> None:
-        self._waiting: list[npt.NDArray[np.uint32]] = []
-        self._table: npt.NDArray[np.uint32] | None = None
-
-    def add(self, keys: Codes) -> None:
-        """Count each of these keys once more."""
-        self._waiting.append(keys.astype(np.uint32))
-        if sum(map(len, self._waiting)) > _FEW:
-            if self._table is None:
-                self._table = np.zeros(1 << KEY_BITS, dtype=np.uint32)
-            np.add.at(self._table, self._all_waiting(), np.uint32(1))
-
-    def above(self, most: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
-        """Return the keys that more than ``most`` documents have, in ascending order, with their numbers."""
-        keys, counts = np.unique(self._all_waiting(), return_counts=True)
-        if self._table is not None:
-            self._table[keys] += counts.astype(np.uint32)
-            keys = np.flatnonzero(self._table > most).astype(np.uint32)
-            return keys, self._table[keys]
-        frequent = counts > most
-        return keys[frequent], counts[frequent].astype(np.uint32)
-
-    def _all_waiting(self) -> npt.NDArray[np.uint32]:
-        waiting, self._waiting = self._waiting, []
-        return np.concatenate([np.empty(0, dtype=np.uint32), *waiting])
-
-
-def _level(counts: npt.NDArray[np.uint32] | npt.NDArray[np.float64]) -> npt.NDArray[np.uint8]:
+def _level(counts: Integers | npt.NDArray[np.float64]) -> npt.NDArray[np.uint8]:
     levels = np.round(_LEVELS_A_DOUBLING * np.log2(np.maximum(counts, 1)))
     return np.clip(levels, 1, _LEVELS).astype(np.uint8)
 

@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import MinHash
-from es_simhash.sketches.minhash.common import Signatures, estimates, standard_error
+from es_simhash.sketches.minhash.common import standard_error
 from es_simhash.sketches.tradeoffs import sharing
 
 Clause: TypeAlias = Literal["equal", "bits", "similar", "numbers", "below"]
@@ -90,17 +90,6 @@ class PairMeasures:
 _DOUBT, _BY_WEIGHTS = 3.0, 0.15
 # The probability with which keys find pairs that are not looked for.
 _SELDOM = 0.05
-
-
-def are_plausible(minhash: MinHash, criteria: Criteria, first: Signatures, second: Signatures) -> npt.NDArray[np.bool_]:
-    """Return which pairs of signatures, cut to the values that band keys hold, are of texts that are compared."""
-    return are_similar(minhash, criteria, estimates(first, second, minhash.layout.value_bits))
-
-
-def are_similar(minhash: MinHash, criteria: Criteria, estimated: Similarities) -> npt.NDArray[np.bool_]:
-    """Return which similarities, as estimated by the values that band keys hold, are those of texts to compare."""
-    plausible: npt.NDArray[np.bool_] = estimated >= lowest_estimate(criteria, minhash, minhash.layout.value_bits)
-    return plausible
 
 
 def lowest_estimate(criteria: Criteria, minhash: MinHash, value_bits: int) -> float:

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
-from typing import TYPE_CHECKING, TypeAlias
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers, distinct_numbers
 from es_simhash._core.native import by_kernels
@@ -18,13 +17,11 @@ from es_simhash.errors import SchemeError
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.fingerprinting import stripped
 from es_simhash.scheme.settings import MinHash, Settings, reads_texts
-from es_simhash.scheme.verdict.builtin import builtin
 from es_simhash.scheme.verdict.levels import Measure
-from es_simhash.scheme.verdict.rarity import KEY_BITS, Rarity
+from es_simhash.scheme.verdict.rarity import KEY_BITS, Rarity, builtin
 from es_simhash.scheme.verdict.rule import Flags, PairMeasures, Similarities
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.sketches import similarity
-from es_simhash.sketches.similarity import Vector
 from es_simhash.sketches.weighted_sets import SetCache, WeightedSet, fits, shared_weights, weighted_sets
 from es_simhash.text.features import FeatureBatch, IdfTable, distinct
 from es_simhash.text.tokens.kinds import Custom
@@ -33,6 +30,11 @@ from es_simhash.text.tokens.numbers import numbers_of
 if TYPE_CHECKING:
     import es_simhash_native
 
+
+Made = TypeVar("Made")
+
+# A text, the others to compare it with (None: not known), and the similarity from which each counts.
+Wanted: TypeAlias = tuple[str, Sequence["str | None"], Similarities]
 
 # See `es_simhash.sketches.similarity`.
 _MEASURES: dict[Measure, Callable[[similarity.Features, similarity.Features], float]] = {
@@ -127,10 +129,13 @@ class Verifier:
         """
         numbers: dict[str, int] = {}
         first, second = np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64)[pairs]
-        if self._compiled and fits(numbers):
-            by_kernels = self._compiled.of_texts(list(numbers), np.stack([first, second]), least)
-            if by_kernels is not None:
-                return by_kernels
+        if fits(numbers):
+            own, each = list(numbers), np.broadcast_to(np.float64(least), first.shape)
+            measured = self._by_kernels(
+                lambda kernels: PairMeasures(*kernels.measures(stripped(self.compared, own), first, second, each))
+            )
+            if measured is not None:
+                return measured
         codes, places = np.unique(first * len(numbers) + second, return_inverse=True)
         wanted = np.full(len(codes), np.inf)
         np.minimum.at(wanted, places, least)
@@ -150,20 +155,20 @@ class Verifier:
         """
         known = [[other for other in others if other is not None] for _, others, _ in wanted]
         texts = [*(text for text, _, _ in wanted), *chain.from_iterable(known)]
-        if self._compiled and fits(texts):
-            by_kernels = self._compiled.each_to_others(wanted)
-            if by_kernels is not None:
-                return by_kernels
+        if fits(texts) and not self.compared.html:
+            given = [(text, list(others), least) for text, others, least in wanted]
+            measures = self._by_kernels(lambda kernels: [PairMeasures(*each) for each in kernels.to_others(given)])
+            if measures is not None:
+                return measures
         places = [np.array([other is not None for other in others], dtype=np.bool_) for _, others, _ in wanted]
         firsts = np.repeat(np.arange(len(wanted)), [len(others) for others in known])
         pairs = np.stack([firsts, np.arange(len(wanted), len(texts))])
         least = np.concatenate([least[own] for (_, _, least), own in zip(wanted, places, strict=True)])
-        measured, found, start = self.measures(texts, pairs, least), [], 0
+        measured, found, start = self.measures(texts, pairs, least), list[PairMeasures](), 0
         for own in places:
-            measures = PairMeasures.of_similarities(np.full(len(own), np.nan))
+            found.append(PairMeasures.of_similarities(np.full(len(own), np.nan)))
             part = measured[start : start + np.count_nonzero(own)]
-            measures.similarities[own], measures.meets[own] = part.similarities, part.meets
-            found.append(measures)
+            found[-1].similarities[own], found[-1].meets[own] = part.similarities, part.meets
             start += len(part.similarities)
         return found
 
@@ -184,15 +189,49 @@ class Verifier:
         """The settings whose features are compared."""
         return compared(self.settings, self.verification)
 
+    @property
+    def _table(self) -> IdfTable | Rarity | None:
+        """What features weigh by; None where they weigh as they occur."""
+        return self.weights or self.compared.idf
+
     @cached_property
-    def _compiled(self) -> CompiledVerifier | None:
-        """What compares in the same way, but faster."""
-        table = self.weights or self.compared.idf
-        return compiled_verifier(self.compared, self.verification, table, self._depends_on_texts)
+    def _compiled(self) -> es_simhash_native.Verifier | None:
+        """The kernels that compare in the same way, but faster; None where numpy must."""
+        if not reads_texts(self.compared):
+            return None
+        return by_kernels(
+            lambda kernels: cast(
+                "es_simhash_native.Verifier",
+                kernels.Verifier(
+                    self.compared.fingerprinter,
+                    measure=self.verification.measure,
+                    weights=self._table.columns if self._table else None,
+                    key_bits=KEY_BITS if isinstance(self._table, Rarity) else 64,
+                    counts=self._depends_on_texts,
+                    numbers=self.verification.numbers,
+                ),
+            )
+        )
+
+    def _by_kernels(self, measure: Callable[[es_simhash_native.Verifier], Made]) -> Made | None:
+        """Return what the kernels measure; None where numpy must, or say what is wrong."""
+        compiled = self._compiled
+        return by_kernels(lambda _: measure(compiled)) if compiled else None
 
     def _of_part(self, cache: SetCache, pairs: Integers, least: Similarities) -> PairMeasures:
-        by_kernels = None if self._compiled is None else self._compiled.of_cached(cache, pairs, least)
-        return self._by_outlines(cache, pairs, least) if by_kernels is None else by_kernels
+        measured = self._by_kernels(lambda kernels: self._of_kept(kernels, cache, pairs, least))
+        return self._by_outlines(cache, pairs, least) if measured is None else measured
+
+    def _of_kept(
+        self, kernels: es_simhash_native.Verifier, cache: SetCache, pairs: Integers, least: Similarities
+    ) -> PairMeasures:
+        kept = cache.kept(kernels.kept)
+        missing = kept.missing(distinct_numbers(pairs))
+        if len(missing):
+            kept.put(missing, stripped(self.compared, cache.texts(missing)))
+        found = PairMeasures(*kept.measures(pairs[0], pairs[1], least))
+        kept.make_room()
+        return found
 
     def _by_outlines(self, cache: SetCache, pairs: Integers, least: Similarities) -> PairMeasures:
         """Compare first by the heaviest features: where these leave no hope, the others need no look."""
@@ -243,7 +282,7 @@ class Verifier:
         if self._depends_on_texts:
             yield from map(self._counted, comparable_features(self.compared, texts))
             return
-        table = self.weights or self.compared.idf
+        table = self._table
         for batch in fingerprinting.in_batches(texts, self._features):
             weights = np.ones(len(batch.hashes), dtype=np.int64) if table is None else table.weights_of(batch.hashes)
             heavy = weights >= (table.unseen * _HEAVY if table else 0)
@@ -282,91 +321,13 @@ def _similarities(measure: Measure, shared: Integers, first: Integers, second: I
 
 def comparable_features(settings: Settings, texts: Iterable[str]) -> Iterator[similarity.ArrayFeatures]:
     """Yield the features of each text, each once and in order, with their weights if they have any."""
-    for features in fingerprinting.in_batches(texts, lambda batch: fingerprinting.features_of_texts(settings, batch)):
-        is_counted = settings.weights == "tf"
-        ones = np.ones(len(features.hashes), dtype=np.int64)
-        yield from _by_document(distinct(replace(features, weights=ones) if is_counted else features))
-
-
-def _by_document(features: FeatureBatch) -> Iterator[similarity.ArrayFeatures]:
-    hashes = features.first_words
-    for start, end in zip(features.offsets[:-1].tolist(), features.offsets[1:].tolist(), strict=True):
-        own = hashes[start:end]
-        order = np.argsort(own)
-        yield own[order] if features.weights is None else (own[order], features.weights[start:end][order])
-
-
-# A text, the others to compare it with (None: not known), and the similarity from which each counts.
-Wanted: TypeAlias = tuple[str, Sequence["str | None"], Similarities]
-
-
-@dataclass(frozen=True)
-class CompiledVerifier:
-    """Compares pairs of texts, whose features all fit in memory; None where numpy must, or say what is wrong."""
-
-    kernels: es_simhash_native.Verifier
-    settings: Settings
-
-    def of_texts(self, texts: list[str], pairs: Integers, least: Vector | float) -> PairMeasures | None:
-        """Measure each pair, given as two rows of positions."""
-        wanted = np.broadcast_to(np.float64(least), pairs.shape[1:])
-        return by_kernels(
-            lambda _: PairMeasures(*self.kernels.measures(stripped(self.settings, texts), pairs[0], pairs[1], wanted))
-        )
-
-    def each_to_others(self, wanted: Sequence[Wanted]) -> list[PairMeasures] | None:
-        """Measure each text and the others; see `es_simhash.scheme.verdict.verifier.Verifier.each_to_others`."""
-        if self.settings.html:
-            return None
-        given = [(text, list(others), least) for text, others, least in wanted]
-        return by_kernels(lambda _: [PairMeasures(*each) for each in self.kernels.to_others(given)])
-
-    def of_cached(self, cache: SetCache, pairs: Integers, least: Vector) -> PairMeasures | None:
-        """Measure each pair, given as two rows of numbers in the cache."""
-        return by_kernels(lambda _: self._of_kept(cache, pairs, least))
-
-    def _of_kept(self, cache: SetCache, pairs: Integers, least: Vector) -> PairMeasures:
-        kept = cache.kept(self.kernels.kept)
-        missing = kept.missing(distinct_numbers(pairs))
-        if len(missing):
-            kept.put(missing, stripped(self.settings, cache.texts(missing)))
-        found = PairMeasures(*kept.measures(pairs[0], pairs[1], least))
-        kept.make_room()
-        return found
-
-
-def compiled_verifier(
-    settings: Settings,
-    verification: Verification,
-    weights: IdfTable | Rarity | None,
-    counts: bool,
-) -> CompiledVerifier | None:
-    """Return what compares as `es_simhash.scheme.verdict.verifier.Verifier`; None where numpy must.
-
-    With ``counts`` each occurrence of a feature adds to its weight.
-    """
-    if not reads_texts(settings):
-        return None
-    verifier = by_kernels(
-        lambda kernels: kernels.Verifier(
-            settings.fingerprinter,
-            measure=verification.measure,
-            weights=_columns(weights),
-            key_bits=KEY_BITS if isinstance(weights, Rarity) else 64,
-            counts=counts,
-            numbers=verification.numbers,
-        )
-    )
-    return None if verifier is None else CompiledVerifier(verifier, settings)
-
-
-def _columns(
-    table: IdfTable | Rarity | None,
-) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32], int] | None:
-    """Return the hashes or keys of a table, their weights, and the weight of all others."""
-    if isinstance(table, Rarity):
-        return table.columns
-    return None if table is None else (table.hashes, table.weights, table.unseen)
+    for batch in fingerprinting.in_batches(texts, lambda some: fingerprinting.features_of_texts(settings, some)):
+        ones = np.ones(len(batch.hashes), dtype=np.int64)
+        features = distinct(replace(batch, weights=ones) if settings.weights == "tf" else batch)
+        for start, end in pairwise(features.offsets.tolist()):
+            own = features.first_words[start:end]
+            order = np.argsort(own)
+            yield own[order] if features.weights is None else (own[order], features.weights[start:end][order])
 
 
 def share_numbers(settings: Settings, least: float, texts: Sequence[str], pairs: Integers) -> Flags:

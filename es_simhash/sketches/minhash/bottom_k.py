@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from es_simhash._core.arrays import distinct_numbers
 from es_simhash.errors import SchemeError
 from es_simhash.sketches.minhash.common import feature_hashes
 
@@ -28,12 +29,12 @@ def sketches(batch: FeatureBatch, k: int) -> list[Sketch]:
     _check_k(k)
     hashes = feature_hashes(batch)
     ends = batch.offsets.tolist()
-    return [_distinct(np.sort(hashes[start:end]))[:k] for start, end in pairwise(ends)]
+    return [distinct_numbers(hashes[start:end])[:k] for start, end in pairwise(ends)]
 
 
 def union(a: Sketch, b: Sketch, k: int) -> Sketch:
     """Return the sketch of the union of two documents, from their sketches."""
-    return _distinct(np.sort(np.concatenate((a, b)), kind="stable"))[: _check_k(k)]
+    return distinct_numbers(np.concatenate((a, b)))[: _check_k(k)]
 
 
 def estimate(a: Sketch, b: Sketch, k: int) -> float:
@@ -59,13 +60,6 @@ def cardinality(sketch: Sketch, k: int) -> float:
     if len(sketch) < k:
         return float(len(sketch))
     return (k - 1) * _RANGE / (float(sketch[k - 1]) + 1)
-
-
-def _distinct(ordered: Sketch) -> Sketch:
-    # Not numpy.unique, which takes ten times as long for hashes since numpy 2.3.
-    is_new = np.ones(len(ordered), dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
-    return ordered[is_new]
 
 
 def _check_k(k: int) -> int:

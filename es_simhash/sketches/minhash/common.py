@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -117,9 +116,7 @@ def similarities_of_shares(shares: npt.NDArray[np.float64], value_bits: int) -> 
 
 def standard_error(similarity: float, size: int, value_bits: int = VALUE_BITS) -> float:
     """Return the standard deviation of an estimate of ``similarity`` by signatures of ``size`` values."""
-    chance = _chance(value_bits)
-    agreement = chance + (1 - chance) * similarity
-    return math.sqrt(agreement * (1 - agreement) / check_size(size)) / (1 - chance)
+    return float(standard_errors(np.asarray(similarity), size, value_bits))
 
 
 def standard_errors(

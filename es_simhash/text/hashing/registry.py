@@ -6,19 +6,16 @@ import hashlib
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
 import numpy as np
-import numpy.typing as npt
 
 from es_simhash._core import arrays
-from es_simhash._core.arrays import Codes
+from es_simhash._core.arrays import Codes, Integers
 from es_simhash._core.native import by_kernels
 from es_simhash.errors import HashError, MissingExtraError, SchemeError
 from es_simhash.text.features import Units, encode
-
-Words = npt.NDArray[np.uint64]
-Positions = npt.NDArray[np.int64]
 
 BASE = 0x9E3779B97F4A7C15
 SECOND = 0x6A09E667F3BCC909
@@ -38,14 +35,14 @@ _BLOCK = 1 << 14
 _LONG_TOKEN = 256
 
 
-def fmix64(x: Words) -> Words:
+def fmix64(x: Codes) -> Codes:
     """Mix each 64-bit word so that every bit of the result depends on every bit of ``x`` (a bijection)."""
     mixed = x.copy()
     _fmix64_in_place(mixed, np.empty_like(mixed))
     return mixed
 
 
-def finish(p: Words, bits: int) -> Words:
+def finish(p: Codes, bits: int) -> Codes:
     """Return the hashes of 32, 64 or 128 bits of polynomials ``p``, as codes (see `es_simhash._core.arrays`)."""
     if bits == 128:
         return np.stack((fmix64(p), fmix64(p ^ _SECOND)), axis=1)
@@ -53,7 +50,7 @@ def finish(p: Words, bits: int) -> Words:
     return high >> np.uint64(32) if bits == 32 else high
 
 
-def hash_windows(units: Units, n: int, bits: int = 64) -> Words:
+def hash_windows(units: Units, n: int, bits: int = 64) -> Codes:
     """Hash all ``len(units) - n + 1`` windows of ``n`` units."""
     count = max(len(units) - n + 1, 0)
     words = _words_from_each_unit(units)
@@ -68,7 +65,7 @@ def hash_windows(units: Units, n: int, bits: int = 64) -> Words:
     return p if bits == 64 else finish(p, bits)
 
 
-def hash_spans(units: Units, starts: Positions, ends: Positions, bits: int = 64) -> Words:
+def hash_spans(units: Units, starts: Integers, ends: Integers, bits: int = 64) -> Codes:
     """Hash the tokens ``units[start:end]``."""
     hashes = np.empty((len(starts), 2) if bits == 128 else len(starts), dtype=np.uint64)
     words = _words_from_each_unit(units)
@@ -78,20 +75,20 @@ def hash_spans(units: Units, starts: Positions, ends: Positions, bits: int = 64)
     return hashes
 
 
-def hash_tokens(tokens: Sequence[str], bits: int = 64) -> Words:
+def hash_tokens(tokens: Sequence[str], bits: int = 64) -> Codes:
     """Hash tokens given as strings."""
     units, offsets = encode(tokens)
     return hash_spans(units, offsets[:-1], offsets[1:], bits)
 
 
-def _words_from_each_unit(units: Units) -> Words:
+def _words_from_each_unit(units: Units) -> Codes:
     """Return the 64-bit words that begin at each unit: a view with a stride of one unit over a zero-padded copy."""
     padded = np.zeros(len(units) + _UNITS_A_WORD, dtype="<u2")
     padded[: len(units)] = units
     return np.ndarray(len(units) + 1, dtype="<u8", buffer=padded, strides=(2,))
 
 
-def _fmix64_in_place(x: Words, scratch: Words) -> None:
+def _fmix64_in_place(x: Codes, scratch: Codes) -> None:
     for factor in (None, *FACTORS):
         if factor is not None:
             np.multiply(x, factor, out=x)
@@ -99,7 +96,7 @@ def _fmix64_in_place(x: Words, scratch: Words) -> None:
         np.bitwise_xor(x, scratch, out=x)
 
 
-def _window_polynomials(p: Words, scratch: Words, words: Words, n: int) -> None:
+def _window_polynomials(p: Codes, scratch: Codes, words: Codes, n: int) -> None:
     """Write the polynomials of the windows of ``n`` units that begin at ``words[0]``, ``words[1]`` … to ``p``."""
     np.copyto(p, words[: len(p)])
     if n < _UNITS_A_WORD:
@@ -113,7 +110,7 @@ def _window_polynomials(p: Words, scratch: Words, words: Words, n: int) -> None:
         p += scratch
 
 
-def _span_polynomials(words: Words, starts: Positions, ends: Positions) -> Words:
+def _span_polynomials(words: Codes, starts: Integers, ends: Integers) -> Codes:
     lengths = ends - starts
     p = lengths.astype(np.uint64)
     longest = int(lengths.max())
@@ -128,7 +125,7 @@ def _span_polynomials(words: Words, starts: Positions, ends: Positions) -> Words
     return p
 
 
-def _long_polynomial(p: np.uint64, words: Words, start: int, end: int) -> np.uint64:
+def _long_polynomial(p: np.uint64, words: Codes, start: int, end: int) -> np.uint64:
     """Go on from ``p`` with the units from ``start``: the sum of word times power of BASE, vectorised."""
     terms = words[start:end:_UNITS_A_WORD].astype(np.uint64)
     terms[-1] &= _MASKS[(end - start - 1) % _UNITS_A_WORD + 1]
@@ -268,16 +265,16 @@ class _OfTokens:
 
 @dataclass(frozen=True)
 class _OfBytes:
-    """A function of a token's UTF-8 bytes."""
+    """The function of a token's UTF-8 bytes that has this name."""
 
     name: str
-    function: BytesHash
 
     def __call__(self, tokens: Sequence[str], bits: int) -> Codes:
         made = by_kernels(lambda kernels: cast("Codes", kernels.hash_tokens(list(tokens), self.name, bits)))
         if made is not None:
             return made
-        return arrays.from_ints(_memoised(tokens, lambda token: self.function(token.encode(), bits)), bits)
+        function = _OF_BYTES[self.name]
+        return arrays.from_ints(_memoised(tokens, lambda token: function(token.encode(), bits)), bits)
 
 
 def _memoised(tokens: Sequence[str], function: Callable[[str], int]) -> list[int]:
@@ -293,15 +290,10 @@ def _fnv1a(data: bytes, bits: int) -> int:
     return value
 
 
-@dataclass(frozen=True)
-class _Digest:
-    """The first bits of a cryptographic digest."""
-
-    algorithm: str
-
-    def __call__(self, data: bytes, bits: int) -> int:
-        digest = hashlib.new(self.algorithm, data, usedforsecurity=False).digest()
-        return int.from_bytes(digest[: bits // 8], "big")
+def _digest(algorithm: str, data: bytes, bits: int) -> int:
+    """Return the first bits of a cryptographic digest."""
+    digest = hashlib.new(algorithm, data, usedforsecurity=False).digest()
+    return int.from_bytes(digest[: bits // 8], "big")
 
 
 def _murmur3(data: bytes, bits: int) -> int:
@@ -315,15 +307,14 @@ def _murmur3(data: bytes, bits: int) -> int:
     return int(first) if bits == 64 else int(first) << 64 | int(second)
 
 
+_OF_BYTES: dict[str, BytesHash] = {
+    "murmur3": _murmur3,
+    "fnv1a": _fnv1a,
+    **{name: partial(_digest, name) for name in ("md5", "sha1", "sha256")},
+    "jenkins": lookup3,
+}
+
 HASH_FUNCTIONS: dict[str, HashFunction] = {
-    function.name: function
-    for function in (
-        HashFunction(DEFAULT, hash_tokens),
-        HashFunction("murmur3", _OfBytes("murmur3", _murmur3)),
-        HashFunction("fnv1a", _OfBytes("fnv1a", _fnv1a), is_mixed=False),
-        HashFunction("md5", _OfBytes("md5", _Digest("md5"))),
-        HashFunction("sha1", _OfBytes("sha1", _Digest("sha1"))),
-        HashFunction("sha256", _OfBytes("sha256", _Digest("sha256"))),
-        HashFunction("jenkins", _OfBytes("jenkins", lookup3)),
-    )
+    DEFAULT: HashFunction(DEFAULT, hash_tokens),
+    **{name: HashFunction(name, _OfBytes(name), is_mixed=name != "fnv1a") for name in _OF_BYTES},
 }

@@ -22,8 +22,7 @@ from functools import cache, lru_cache
 from itertools import chain
 from typing import Any, Literal
 
-from es_simhash.errors import MissingExtraError, SchemeError
-from es_simhash.text.features import check_texts
+from es_simhash.errors import MissingExtraError
 from es_simhash.text.tokens.words import ALPHANUMERIC, properties_table
 
 Backend = Literal["jieba", "rjieba"]
@@ -37,9 +36,6 @@ _LATIN_WORDS_WITH_SIGNS = frozenset({"AT&T", "C#", "C++", "c#", "c++"})
 
 def cut(text: str, backend: Backend) -> list[str]:
     """Return the words of a Chinese text, its Latin words and numbers included."""
-    if backend not in _BACKENDS:
-        raise SchemeError(f"{backend!r} is not a library for Chinese words. Choose one of {', '.join(_BACKENDS)}.")
-    check_texts([text])
     return list(chain.from_iterable(map(_words_of_token, _BACKENDS[backend](text))))
 
 
@@ -109,11 +105,6 @@ Method = Literal["tfidf", "textrank"]
 
 def keywords(text: str, method: Method = "tfidf", top: int = 22) -> list[tuple[str, float]]:
     """Return the ``top`` keywords of a text with their weights, the heaviest first."""
-    if method not in _EXTRACTORS:
-        raise SchemeError(f"{method!r} is not a way to find keywords. Choose one of {', '.join(_EXTRACTORS)}.")
-    if not isinstance(top, int) or top < 1:
-        raise SchemeError(f"There cannot be {top!r} keywords. Choose a whole number from 1.")
-    check_texts([text])
     weighted: list[tuple[str, float]] = _EXTRACTORS[method]().extract_tags(text, topK=None, withWeight=True)
     return sorted(weighted, key=lambda pair: (-pair[1], pair[0]))[:top]
 

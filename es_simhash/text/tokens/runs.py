@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.arrays import Integers, offsets_from_counts, positions_in_rows, select
+from es_simhash._core.arrays import Integers, offsets_from_counts, select
 from es_simhash.text.features import FeatureBatch, TextBatch, Units, is_continuation
 from es_simhash.text.hashing import registry
 from es_simhash.text.tokens.words import Spans
@@ -49,12 +49,7 @@ Flags = npt.NDArray[np.bool_]
 def run_spans(batch: TextBatch, n: int) -> Spans:
     """Return the runs of each text, n code points where a dense one begins them."""
     starts = np.flatnonzero(~is_continuation(batch.units))
-    dense = _is_dense(_points(batch.units, starts))
-    if not dense.any():
-        return char_spans(batch, LONG)
-    bounds = np.append(starts, len(batch.units))
-    first, after, offsets = _runs(dense, n, np.searchsorted(starts, batch.offsets))
-    return Spans(batch.units, bounds[first], bounds[after], offsets)
+    return _spans(batch, starts, np.where(_is_dense(_points(batch.units, starts)), n, LONG))
 
 
 def run_features(batch: TextBatch, n: int, bits: int) -> FeatureBatch:
@@ -65,7 +60,7 @@ def run_features(batch: TextBatch, n: int, bits: int) -> FeatureBatch:
     dense = _is_dense(batch.units)
     if not dense.any():
         return char_features(batch, LONG, bits)
-    first, after, offsets = _runs(dense, n, batch.offsets)
+    first, after, offsets = _runs(np.where(dense, n, LONG), batch.offsets)
     lengths = after - first
     hashes = np.empty((len(first), 2) if bits == 128 else len(first), dtype=np.uint64)
     for length in (n, LONG):
@@ -77,19 +72,26 @@ def run_features(batch: TextBatch, n: int, bits: int) -> FeatureBatch:
     return FeatureBatch(hashes, offsets)
 
 
-def _runs(dense: Flags, n: int, offsets: Integers) -> tuple[Integers, Integers, Integers]:
+def _spans(batch: TextBatch, starts: Integers, lengths: Integers) -> Spans:
+    """Return the runs whose first code points begin at ``starts``, with the given number of code points each."""
+    bounds = np.append(starts, len(batch.units))
+    first, after, offsets = _runs(lengths, np.searchsorted(starts, batch.offsets))
+    return Spans(batch.units, bounds[first], bounds[after], offsets)
+
+
+def _runs(lengths: Integers, offsets: Integers) -> tuple[Integers, Integers, Integers]:
     """Return the first code point of each run, the one after its last, and the offsets of the texts' runs.
 
-    ``offsets`` are those of the texts' code points.
+    ``lengths`` are those that a run has at each code point, ``offsets`` those of the texts' code points.
     """
-    after = np.arange(len(dense)) + np.where(dense, n, LONG)
+    after = np.arange(len(lengths)) + lengths
     counts = np.diff(offsets)
     kept = after <= np.repeat(offsets[1:], counts)
     found = np.append(0, np.cumsum(kept))[offsets]
     whole = (np.diff(found) == 0) & (counts > 0)
     firsts, ends = offsets[:-1][whole], offsets[1:][whole]
     kept[firsts], after[firsts] = True, ends
-    first, runs = select(np.arange(len(dense)), offsets, kept)
+    first, runs = select(np.arange(len(lengths)), offsets, kept)
     return first, after[first], runs
 
 
@@ -122,12 +124,7 @@ def _is_dense(points: npt.NDArray[np.int64] | Units) -> Flags:
 def char_spans(batch: TextBatch, n: int) -> Spans:
     """Return the character n-grams of each text."""
     starts = np.flatnonzero(~is_continuation(batch.units))
-    bounds = np.append(starts, len(batch.units))
-    offsets = np.searchsorted(starts, batch.offsets)
-    counts = _windows(np.diff(offsets), n)
-    first = np.repeat(offsets[:-1], counts) + positions_in_rows(counts)
-    after = np.minimum(first + n, np.repeat(offsets[1:], counts))
-    return Spans(batch.units, bounds[first], bounds[after], offsets_from_counts(counts))
+    return _spans(batch, starts, np.full(len(starts), n))
 
 
 def char_features(batch: TextBatch, n: int, bits: int) -> FeatureBatch:
@@ -137,7 +134,7 @@ def char_features(batch: TextBatch, n: int, bits: int) -> FeatureBatch:
         return FeatureBatch(registry.hash_spans(spans.units, spans.starts, spans.ends, bits), spans.offsets)
     starts, ends = batch.offsets[:-1], batch.offsets[1:]
     lengths = ends - starts
-    counts = _windows(lengths, n)
+    counts = np.where(lengths > 0, np.maximum(lengths - n + 1, 1), 0)
     offsets = offsets_from_counts(counts)
     windows = registry.hash_windows(batch.units, n, bits)
     parts = [windows[start : start + count] for start, count in zip(starts.tolist(), counts.tolist(), strict=True)]
@@ -146,7 +143,3 @@ def char_features(batch: TextBatch, n: int, bits: int) -> FeatureBatch:
     for text, code in zip(short.tolist(), whole, strict=True):
         parts[text] = code[np.newaxis]
     return FeatureBatch(np.concatenate([windows[:0], *parts]), offsets)
-
-
-def _windows(lengths: Integers, n: int) -> Integers:
-    return np.where(lengths > 0, np.maximum(lengths - n + 1, 1), 0)

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from es_simhash.plans.explain.explanation import CODES, State
 from es_simhash.plans.explain.similarities import KINDS
-from es_simhash.plans.explain.verdict import CODES, State
 from es_simhash.scheme.scheme import Scheme
 from tests import ROOT
 from tests.support.commands import environment, run

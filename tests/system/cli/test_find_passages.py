@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from es_simhash import Match, Matches, connect
-from es_simhash._core.notebook import shortened
+from es_simhash._core.humanize import shortened
 from es_simhash.plans.operations import DeleteIndex, Refresh
 from tests.support.commands import lines, run
 from tests.support.whole_indices import ENGINES, place

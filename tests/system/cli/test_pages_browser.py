@@ -16,8 +16,7 @@ from es_simhash.cli.reports.html.explanation import explanation_page
 from es_simhash.cli.reports.html.groups import report_page
 from es_simhash.groups.groups import Group
 from es_simhash.groups.options import GroupOptions
-from es_simhash.plans.explain.explanation import explain
-from es_simhash.plans.explain.verdict import ComparedDocument, examine
+from es_simhash.plans.explain.explanation import examine, explain
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from tests.support.browser import PHONE, Browser, started
@@ -33,8 +32,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 def explained(a: str, b: str) -> str:
     scheme = Scheme()
-    documents = [ComparedDocument(f"{EVIL} {place}", text, "index") for place, text in enumerate((a, b))]
-    first, second = (examine(scheme, each) for each in documents)
+    first, second = (examine(scheme, f"{EVIL} {place}", text, "index") for place, text in enumerate((a, b)))
     return explanation_page(explain(scheme, Criteria.of(scheme, "both"), (first, second)))
 
 

@@ -16,7 +16,7 @@ from es_simhash.cli.show import exits
 from es_simhash.engines.base import Engine
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import InUseError
-from es_simhash.groups.of_index import run as running
+from es_simhash.groups.of_index import writing as running
 from es_simhash.plans.operations import CreateIndex
 from tests.support.commands import lines, run
 from tests.support.corpus import corpus, edited

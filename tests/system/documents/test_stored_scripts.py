@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from es_simhash._core.json_codec import Json
-from es_simhash.documents.painless import hamming_script
-from es_simhash.documents.painless.stored_scripts import stored_scripts
+from es_simhash.documents.painless.stored_scripts import may_be_within, stored_scripts
 from es_simhash.engines.base import Engine
 from es_simhash.errors import EngineError, IndexStateError, InputError, ScriptError
 from es_simhash.index import AsyncIndex, Index
@@ -57,7 +56,7 @@ def test_a_search_differs_from_another_in_parameters_only() -> None:
     """So a server compiles the script once."""
     assert SCHEMES["text"].simhash
     first, second = (
-        hamming_script.may_be_within("dedup", SCHEMES["text"].simhash, "id", code, distance)["script"]["script"]
+        may_be_within("dedup", SCHEMES["text"].simhash, "id", code, distance)["script"]["script"]
         for code, distance in ((7, 3), (1 << 63, 5))
     )
     assert first["source"] == second["source"]

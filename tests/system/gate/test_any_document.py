@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from es_simhash import Index, Policy, Scope
 from es_simhash.engines.connect import connect
 from es_simhash.gate import Gate, GateOptions
-from es_simhash.gate.requests import answers_as_json, asked_of, line_of, parsed
+from es_simhash.gate.requests import answers_as_json, asked_of, encoded, parsed
 from tests.support.any_documents import any_documents, as_json
 from tests.support.commands import environment
 from tests.support.corpus import corpus
@@ -189,7 +189,7 @@ def test_any_documents_leave_a_state_that_the_next_gate_reads(
             with Gate(name, engine, state=cwd / f"state-{number}", options=options) as gate:
                 asked = [asked_of(parsed(line), writes) for line in whole]
                 forms = answers_as_json(asked, gate.answer(asked), name)
-                check_answers([read(line_of(form)) for form in forms], whole)
+                check_answers([read(encoded(form)) for form in forms], whole)
                 if not is_killed:
                     gate.settle()
                 shutil.copytree(cwd / f"state-{number}", cwd / f"state-{number + 1}")

@@ -26,8 +26,7 @@ from es_simhash.errors import (
     UnreachableError,
 )
 from es_simhash.gate import Gate, GateOptions, Verdict
-from es_simhash.gate.gate import Asked
-from es_simhash.gate.requests import answers_as_json
+from es_simhash.gate.requests import Asked, answers_as_json
 from es_simhash.plans.operations import Bulk, Count, GetDocuments, Refresh, Search, is_server
 from tests.support.corpus import corpus, edited
 from tests.support.meddling import Meddler, once

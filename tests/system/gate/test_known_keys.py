@@ -14,7 +14,7 @@ from es_simhash import Index
 from es_simhash._core.json_codec import Json
 from es_simhash.engines.embedded.engine import EmbeddedEngine
 from es_simhash.gate import Gate, GateOptions
-from es_simhash.live.telemetry.engine import WatchedEngine, Watching
+from es_simhash.live.telemetry.engine import WatchedEngine
 from es_simhash.plans.operations import DeleteIndex, MultiSearch, Search
 from es_simhash.scheme.scheme import Scheme
 from tests.support.corpus import corpus, edited
@@ -181,7 +181,7 @@ def layout_of(keys: Any) -> Scheme:
 def test_an_engine_that_is_watched_has_its_keys_in_memory_too(directory: Path, tmp_path: Path) -> None:
     """As that of every gate over HTTP with metrics is."""
     engine = EmbeddedEngine(directory)
-    watched = WatchedEngine(engine, Watching(engine, str(directory), None))
+    watched = WatchedEngine(engine, str(directory), None)
     with opened(directory, tmp_path / "state", watched) as gate:
         assert gate._keys is not None
         assert gate.check([document("x", 0)])[0].kind == "equal"

@@ -20,7 +20,7 @@ from es_simhash.engines.base import Engine
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import EngineError, EsSimhashError, StorageError, UnavailableError, UnreachableError
 from es_simhash.gate import Gate, GateOptions, Verdict
-from es_simhash.gate.gate import Asked
+from es_simhash.gate.requests import Asked
 from es_simhash.gate.state import Journal
 from es_simhash.plans.operations import Action, Bulk, GetDocuments, Operation, Search
 from tests.support.commands import run as run_command

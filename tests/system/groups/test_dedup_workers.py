@@ -14,11 +14,12 @@ import numpy as np
 import pytest
 
 from es_simhash.errors import TextError, WorkerError
+from es_simhash.groups.corpus import default_threads
 from es_simhash.groups.of_texts import group_texts
 from es_simhash.groups.options import GroupOptions
-from es_simhash.groups.pairs import worker_pool, worker_process
+from es_simhash.groups.pairs import worker_pool
 from es_simhash.groups.pairs.fingerprint_store import condense
-from es_simhash.groups.pairs.worker_pool import Pool, condense_all, default_threads
+from es_simhash.groups.pairs.worker_pool import Pool, condense_all
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.text.hashing.registry import custom_hash
 from es_simhash.text.tokens.kinds import Custom
@@ -104,7 +105,7 @@ def test_an_interruption_ends_the_workers(error: type[BaseException]) -> None:
 def test_a_worker_whose_parent_is_gone_ends_without_a_word(sent: list[Any], missing: int) -> None:
     data = b"".join(pickle.dumps(each) for each in sent)
     with subprocess.Popen(
-        [sys.executable, "-m", worker_process.__name__], stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True
+        [sys.executable, "-m", worker_pool.__name__], stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True
     ) as process:
         assert process.stdout
         process.stdout.close()

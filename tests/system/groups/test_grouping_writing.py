@@ -31,7 +31,7 @@ from es_simhash.plans.operations import (
     Refresh,
 )
 from es_simhash.scheme.query import By
-from es_simhash.scheme.verdict.builtin import builtin
+from es_simhash.scheme.verdict.rarity import builtin
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import Verifier
 from tests.support.corpus import corpus, edited
@@ -515,7 +515,7 @@ def test_an_asynchronous_index_does_the_same(engine: Engine, kind: str, index: I
 def test_a_run_that_was_stopped_while_it_read_goes_on_with_the_next_part(
     engine: Engine, meddler: Meddler, index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("es_simhash.groups.of_index.reading.PART", 8)
+    monkeypatch.setattr("es_simhash.groups.of_index.stored_fingerprints.PART", 8)
     options = GroupOptions(state=tmp_path / "state")
 
     def stop(opening: OpenReader) -> None:

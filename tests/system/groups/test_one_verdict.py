@@ -26,7 +26,7 @@ from es_simhash.quality.evaluation import evaluation_of
 from es_simhash.quality.labels import Member
 from es_simhash.scheme import own_fields, query
 from es_simhash.scheme.rerank import Match
-from es_simhash.scheme.verdict.builtin import builtin
+from es_simhash.scheme.verdict.rarity import builtin
 from es_simhash.scheme.verdict.rule import CLAUSES, Clause
 from es_simhash.scheme.verdict.verifier import Verifier
 from tests.support.random_corpus import corpus
@@ -63,7 +63,7 @@ def between_candidates(scheme: Scheme, found: Verdicts) -> Verdicts:
     assert scheme.minhash
     least = query.shared_bands(scheme.minhash, FindOptions().criteria(scheme))
     keys = {
-        text: set(own_fields.band_terms(scheme, scheme.fingerprint(text)))
+        text: set(own_fields.terms(scheme, "band", scheme.fingerprint(text)))
         for text in {text for p in found for text in p}
     }
     return {(a, b): verdict for (a, b), verdict in found.items() if len(keys[a] & keys[b]) >= least}

@@ -171,7 +171,7 @@ def test_an_incremental_run_reads_what_may_change_in_a_scope(
                 patch.object(reading_new, "MOST_NEW", most),
                 index.group(incremental=True, **how) as found,
             ):
-                assert (found.corpus.read.part is not None) == (number > 0 and index is part)
+                assert (found.corpus.part is not None) == (number > 0 and index is part)
                 index.write_groups(found)
             own = {id_: source["dedup"] for id_, source in contents(engine, index.name, ids).items()}
             outcomes.append((_members(own), {id_: each.get("group_size") for id_, each in own.items()}))

@@ -44,7 +44,7 @@ def groups(index: Index, options: GroupOptions) -> Names:
 def test_groups_of_shards_that_machines_read_alone_are_those_of_the_whole(
     index: Index, meddler: Meddler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shards: int, part: int
 ) -> None:
-    monkeypatch.setattr("es_simhash.groups.of_index.reading.PART", part)
+    monkeypatch.setattr("es_simhash.groups.of_index.stored_fingerprints.PART", part)
     whole = groups(index, GroupOptions())
     assert sum(map(len, whole)) >= 12 * 4
     together, read = tmp_path / "together", 0
@@ -86,7 +86,7 @@ def test_parts_that_do_not_fit_together_are_refused(
     index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number, part in enumerate((200, 5)):
-        monkeypatch.setattr("es_simhash.groups.of_index.reading.PART", part)
+        monkeypatch.setattr("es_simhash.groups.of_index.stored_fingerprints.PART", part)
         index.group(state=tmp_path / str(number), shard=(number, 2)).close()
     shutil.copytree(tmp_path / "0", tmp_path / "1", dirs_exist_ok=True)
     with pytest.raises(InputError, match=r"by 4 and 16, which do not fit together.*Delete those that are fewer"):

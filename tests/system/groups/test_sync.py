@@ -505,7 +505,7 @@ def test_one_that_meets_another_to_the_end_is_to_be_run_later(
         Index(name, engine).sync()
 
     meddler.before = once(Bulk, other, after=1)
-    monkeypatch.setattr("es_simhash.groups.of_index.run._MOST_MET", 0)
+    monkeypatch.setattr("es_simhash.groups.of_index.writing._MOST_MET", 0)
     with pytest.raises(InUseError, match="Another program writes groups"):
         index.sync()
     index.sync()

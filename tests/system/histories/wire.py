@@ -90,7 +90,7 @@ def killable(course: Course) -> Iterator[None]:
     """Within it, a process that was killed in a course does nothing more."""
     perform = RestEngine.perform
 
-    def unless_killed(engine: RestEngine, operation: Operation[Result]) -> Result:
+    def unless_killed(engine: RestEngine[Any], operation: Operation[Result]) -> Result:
         try:
             return perform(engine, operation)
         finally:

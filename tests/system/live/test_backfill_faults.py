@@ -14,7 +14,7 @@ from es_simhash.engines.base import Engine
 from es_simhash.errors import IndexStateError, TooLargeError, UnavailableError, UnreachableError
 from es_simhash.index import Index
 from es_simhash.live.backfill.options import BackfillOptions
-from es_simhash.live.sweep.progress import Progress
+from es_simhash.live.sweep.writing import Progress
 from es_simhash.plans.operations import (
     Action,
     ActionResult,

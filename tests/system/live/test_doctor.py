@@ -17,7 +17,7 @@ from es_simhash.errors import IndexStateError, MappingError
 from es_simhash.index import AsyncIndex, Index
 from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.live.backfill.run import Backfill
-from es_simhash.live.doctor import disk
+from es_simhash.live.doctor.engine import Watermarks
 from es_simhash.live.doctor.facts import cluster_settings
 from es_simhash.live.doctor.finding import Finding, Level
 from es_simhash.plans.operations import (
@@ -289,7 +289,7 @@ def test_the_watermarks_of_a_server_are_understood(engine: Engine, node: Node) -
     reported = run(cluster_settings(), engine)["routing"]["allocation"]["disk"]
     assert reported["threshold_enabled"] == "false"
     for total in (10 << 30, 100 << 40):
-        marks = disk.Watermarks.of({**reported, "threshold_enabled": "true"}, total)
+        marks = Watermarks.of({**reported, "threshold_enabled": "true"}, total)
         assert 0 < marks.flood < marks.high <= total // 10
 
 

@@ -29,10 +29,10 @@ from es_simhash.plans.operations import (
     Refresh,
     UpdateAliases,
 )
+from es_simhash.scheme.passages import containment
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.scope import Policy, Scope
 from es_simhash.scheme.settings import Passages
-from es_simhash.scheme.verdict.common_passages import containment
 from es_simhash.text.normalise import Normalisation
 from tests.support.corpus import corpus, edited
 from tests.support.meddling import Meddler, Overloaded, once

@@ -25,10 +25,9 @@ from es_simhash.errors import (
     SchemeMismatchError,
 )
 from es_simhash.index import AsyncIndex, Index
-from es_simhash.live.reindex import copied_settings
 from es_simhash.live.reindex.options import ReindexOptions
-from es_simhash.live.reindex.survey import Copying
-from es_simhash.live.sweep.progress import Progress
+from es_simhash.live.reindex.survey import Copying, copied_settings, settings_left_out
+from es_simhash.live.sweep.writing import Progress
 from es_simhash.plans.operations import (
     Action,
     Bulk,
@@ -415,8 +414,8 @@ def test_what_a_server_sets_itself_is_not_a_setting_of_a_copy() -> None:
         "index.routing.allocation.initial_recovery._id": "x",
     }
     ours = {"index.blocks.write": "true", "index.lifecycle.name": "hot", "index.lifecycle.rollover_alias": "a"}
-    assert copied_settings.copied({**kept, **server, **ours}) == kept
-    assert copied_settings.left_out({**kept, **server, **ours}) == sorted(ours)
+    assert copied_settings({**kept, **server, **ours}) == kept
+    assert settings_left_out({**kept, **server, **ours}) == sorted(ours)
 
 
 # --- aliases

@@ -15,7 +15,7 @@ from es_simhash.engines.base import Engine
 from es_simhash.engines.embedded.engine import EmbeddedEngine
 from es_simhash.errors import EngineError, FormatError, InputError, ReaderLostError
 from es_simhash.index import AsyncIndex, Index
-from es_simhash.plans.distinct.pages import Cursor, DistinctPage, SearchOptions, order_of
+from es_simhash.plans.distinct.pages import Cursor, DistinctPage, SearchOptions, short_hash
 from es_simhash.plans.operations import Action, Bulk, CloseReader, OpenReader, Operation, Reader, UpdateAliases
 from es_simhash.scheme.scheme import Scheme
 from tests.support.corpus import corpus
@@ -177,7 +177,7 @@ def search_of(index: Index, body: Json) -> list[Any]:
 def forged(index: Index, body: Json, reader: Reader, before: list[Json]) -> str:
     """A cursor put together by hand: it goes on after some hits of a reader."""
     names = [(hit["_index"], hit["_id"], None) for hit in before]
-    return Cursor(reader, len(names), order_of(names), 0).to_text(search_of(index, body))
+    return Cursor(reader, len(names), short_hash(names), 0).to_text(search_of(index, body))
 
 
 @pytest.mark.each_server

@@ -16,9 +16,8 @@ from es_simhash.engines.base import Engine
 from es_simhash.errors import AccessError, DocumentError, IndexStateError, InputError, MissingError
 from es_simhash.index import AsyncIndex, Index
 from es_simhash.plans.explain.explanation import Explanation, explain_pair
-from es_simhash.plans.find_options import FindOptions
+from es_simhash.plans.find_options import FindOptions, SearchTerms
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, GetDocuments, GetInfo, Search
-from es_simhash.plans.search_terms import SearchTerms
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, MinHash, SimHash
 from tests.support.corpus import corpus, edited
@@ -153,7 +152,7 @@ def test_a_missing_refresh_is_the_reason(engine: Engine, names: Callable[[], str
     index = filled(engine, names())
     index.add([{"_id": "new", "_source": corpus(6)[0]}])
     found = index.explain("0", "new")
-    assert (found.verdict.code, found.pair[1].document.is_seen) == ("unseen", False)
+    assert (found.verdict.code, found.pair[1].is_seen) == ("unseen", False)
     index.refresh()
     assert index.explain("0", "new").verdict.code == "duplicates"
 
@@ -179,7 +178,7 @@ def test_documents_of_several_indices_are_read(engine: Engine, names: Callable[[
     filled(engine, first, {"a": corpus(6)[0]})
     filled(engine, second, {"b": corpus(6)[0]})
     found = Index(f"{first},{second}", engine).explain("a", "b")
-    assert [each.document.index for each in found.pair] == [first, second]
+    assert [each.index for each in found.pair] == [first, second]
     assert found.verdict.code == "duplicates"
 
 

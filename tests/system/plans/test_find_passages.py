@@ -10,7 +10,7 @@ import pytest
 
 from es_simhash import Index
 from es_simhash.engines.base import Engine
-from es_simhash.scheme.verdict.common_passages import containment
+from es_simhash.scheme.passages import containment
 from tests.support.corpus import corpus
 
 LEAST = 0.75

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from es_simhash import Index
-from es_simhash.cli.jobs.sample import sample_of_index
+from es_simhash.cli.jobs.labelled_documents import sample_of_index
 from tests.support.long_documents import FIELDS, MOST_AT_ONCE, SCHEME, document
 from tests.support.reading import never
 from tests.support.recorded_requests import recorded_requests

@@ -16,13 +16,12 @@ from es_simhash.engines.base import Engine, run
 from es_simhash.engines.connect import connect
 from es_simhash.errors import EngineError, ScriptError, UnreachableError
 from es_simhash.index import Index
-from es_simhash.plans import candidates
+from es_simhash.plans import find
 from es_simhash.plans.bulk import RequestSize, send
-from es_simhash.plans.candidates import ServerFilter, all_candidates, server_filter
-from es_simhash.plans.find_options import FindOptions
+from es_simhash.plans.find import ServerFilter, all_candidates, server_filter
+from es_simhash.plans.find_options import FindOptions, SearchTerms
 from es_simhash.plans.operations import Action, ActionResult, Bulk, MultiSearch, Operation, Plan, Search
-from es_simhash.plans.search_experience import Part, SearchExperience
-from es_simhash.plans.search_terms import SearchTerms
+from es_simhash.plans.reply_size import Part, SearchExperience
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import Fingerprints
 from es_simhash.scheme.query import Criteria
@@ -92,7 +91,7 @@ def opened(engine: Engine, name: str, scheme: Scheme, actions: list[Action]) -> 
 
 def by(who: ServerFilter, search: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
     """Search, with bits compared by the server or here."""
-    with patch.object(candidates, "server_filter", return_value=who):
+    with patch.object(find, "server_filter", return_value=who):
         found = search(*arguments, **options)
         return list(found) if isinstance(found, Iterator) else found
 
@@ -241,8 +240,9 @@ def candidates_of(
     """The requests of a search, as size and whether filtered; how many candidates it has, and whether these are all."""
     documents, options = Documents(Scheme(), ["body"]), FindOptions(size=1, max_candidates=most)
     terms = SearchTerms("index", documents, options, experience=experience or SearchExperience())
-    steps = all_candidates(terms, [Asked(enough)], with_texts=True)
-    with patch.object(candidates, "server_filter", return_value=filters):
+    search: Any = Asked(enough)
+    steps = all_candidates(terms, [search], with_texts=True)
+    with patch.object(find, "server_filter", return_value=filters):
         return played(steps, replies)
 
 

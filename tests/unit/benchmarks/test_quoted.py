@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks.quoted import Maker, languages
 from es_simhash import Scheme
-from es_simhash.scheme.verdict.common_passages import containment
+from es_simhash.scheme.passages import containment
 
 
 def test_the_inner_text_of_a_pair_stands_in_the_outer_one_for_the_most_part() -> None:

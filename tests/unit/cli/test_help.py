@@ -9,8 +9,7 @@ from typing import Any
 import click
 import pytest
 
-from es_simhash.cli.options.connection import CONNECTION, ConnectionVerb
-from es_simhash.cli.options.headings import HEADINGS, OWN, under_headings
+from es_simhash.cli.options.connection import CONNECTION, HEADINGS, OWN, ConnectionVerb, under_headings
 from es_simhash.cli.program import COMMANDS, app
 from es_simhash.cli.program import HEADINGS as VERBS
 from tests.support.commands import run

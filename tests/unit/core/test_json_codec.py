@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from opensearchpy.serializer import JSONSerializer
 
 from es_simhash._core.json_codec import dumps, json_line, json_lines, loads, parse_json
-from es_simhash.engines.embedded.mapping.document_terms import RejectedError, encode
+from es_simhash.engines.embedded.mapping import RejectedError, encode
 from es_simhash.engines.rest.engine import Writer
 from tests.support.fuzzing import damaged_bytes, json_values, nested
 from tests.support.spelled_json import NUMBERS, OTHERS, STRINGS, spelled_objects, values

@@ -7,7 +7,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash._core.notebook import in_notebook, listed, shortened
+from es_simhash._core.html import in_notebook
+from es_simhash._core.humanize import listed, shortened
 from es_simhash._core.rows import Shown
 from tests.support.html_reader import Reader
 

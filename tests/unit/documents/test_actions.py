@@ -8,25 +8,25 @@ from typing import Any
 import pytest
 
 from es_simhash._core.json_codec import Json
-from es_simhash.documents.actions import Target, Task
+from es_simhash.documents.documents import Documents, Task
 from es_simhash.errors import DocumentError
-from es_simhash.scheme.settings import Settings
+from es_simhash.scheme.scheme import Scheme
 
-SETTINGS = Settings(minhash=None)
-TARGET = Target(SETTINGS, ("title", "body"), "dedup")
+SETTINGS = Scheme(minhash=None)
+TARGET = Documents(SETTINGS, ("title", "body"), "dedup")
 # All that the scheme writes: what an update does not set, it takes out.
 NULLS = dict.fromkeys(("simhash", "blocks", "content", "scheme", "status", "group"))
 DEFERRED = NULLS | {"status": "deferred"}
 
 
-def texts(action: Any, target: Target = TARGET) -> dict[str, str | None]:
+def texts(action: Any, target: Documents = TARGET) -> dict[str, str | None]:
     """The text of each document in an action, by where it lies; None where it is not known."""
     task = Task(target, action)
     assert task.problem is None
     return {name: slot.text for name, slot in task.slots.items()}
 
 
-def done(action: Any, target: Target = TARGET) -> Json:
+def done(action: Any, target: Documents = TARGET) -> Json:
     """The action with fields that show the text which they are of."""
     task = Task(target, action)
     for slot in task.slots.values():
@@ -158,7 +158,7 @@ def test_doc_and_upsert_are_plain_names_in_a_document() -> None:
 
 # --- partial updates ---
 
-NESTED = Target(SETTINGS, ("a.b", "a.c"), "dedup")
+NESTED = Documents(SETTINGS, ("a.b", "a.c"), "dedup")
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.engines import connect_url
-from es_simhash.engines.connect import ThreadedEngine, connect, connect_async
-from es_simhash.engines.connect_url import Server
+from es_simhash.engines import connect as connecting
+from es_simhash.engines.connect import Server, ThreadedEngine, connect, connect_async
 from es_simhash.engines.elasticsearch import AsyncElasticsearchEngine, ElasticsearchEngine
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.engines.opensearch import AsyncOpenSearchEngine, OpenSearchEngine
@@ -266,7 +265,7 @@ def without(monkeypatch: pytest.MonkeyPatch, *modules: str) -> None:
     """Let libraries be as if they were not installed."""
     for module in modules:
         monkeypatch.setitem(sys.modules, module, None)
-    monkeypatch.setattr(connect_url, "find_spec", lambda name: None if name in modules else name)
+    monkeypatch.setattr(connecting, "find_spec", lambda name: None if name in modules else name)
 
 
 def test_a_client_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

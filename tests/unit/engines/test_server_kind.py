@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash.engines.connect import connect
-from es_simhash.engines.server_kind import apparent_kind
+from es_simhash.engines.connect import apparent_kind, connect
 from tests.support.http_server import Answer, Request, listening, serving
 
 REFUSED = Answer("Unauthorized", 401, headers={"WWW-Authenticate": 'Basic realm="OpenSearch Security"'})

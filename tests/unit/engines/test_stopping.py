@@ -14,7 +14,7 @@ import pytest
 from es_simhash._core.prefetch import Stop, StoppedError
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import AccessError, UnreachableError
-from es_simhash.groups.of_index.run import group
+from es_simhash.groups.of_index.corpus import group
 from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.index import Index

@@ -17,8 +17,7 @@ from es_simhash import Index
 from es_simhash.errors import EngineError, UnavailableError, UnreachableError
 from es_simhash.gate import Gate, GateOptions, asgi, limits
 from es_simhash.gate.asgi import application
-from es_simhash.gate.gate import Asked
-from es_simhash.gate.requests import BATCH, parsed
+from es_simhash.gate.requests import BATCH, Asked, parsed
 from es_simhash.gate.server import is_loopback, listening
 from tests.support import promtool
 from tests.support.corpus import corpus, edited

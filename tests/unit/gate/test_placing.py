@@ -16,7 +16,7 @@ from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import UnreachableError
 from es_simhash.gate import Gate, GateOptions
-from es_simhash.gate.writing import rounds
+from es_simhash.gate.remembering import rounds
 from es_simhash.plans.operations import Action, Bulk, Refresh, Search
 from es_simhash.scheme.scheme import Scheme
 from tests.support.corpus import corpus

@@ -15,8 +15,7 @@ from es_simhash import Index
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import DocumentError
 from es_simhash.gate import Gate, GateOptions, limits
-from es_simhash.gate.incoming import MOST_OF_ROUTING, check_sendable, identified
-from es_simhash.gate.requests import encoded
+from es_simhash.gate.requests import MOST_OF_ROUTING, check_sendable, encoded, identified
 from tests.support.any_documents import any_documents, any_text, names
 from tests.support.fuzzing import check_message, json_values, nested
 

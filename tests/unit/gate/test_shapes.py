@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.gate import limits, requests
-from es_simhash.gate.incoming import NoDocument
-from es_simhash.gate.requests import Shape, memory_of, parsed, shape_of
+from es_simhash.gate.requests import NoDocument, Shape, memory_of, parsed, shape_of
 
 TEXTS = st.text(st.characters(), max_size=20) | st.text('[]{},:"\\\n', max_size=20)
 FORMS = st.recursive(

@@ -13,7 +13,7 @@ from es_simhash._core.dates import timestamp
 from es_simhash._core.json_codec import Json
 from es_simhash.errors import InputError
 from es_simhash.groups.canonical import Canonical, canonical_named
-from es_simhash.groups.of_index.document_refs import names
+from es_simhash.groups.of_index.stored_fingerprints import names
 
 DAY = 86_400.0
 

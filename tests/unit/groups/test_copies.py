@@ -10,7 +10,7 @@ import pytest
 
 from es_simhash.engines.embedded.engine import EmbeddedEngine
 from es_simhash.index import Index
-from es_simhash.plans import search_experience
+from es_simhash.plans import reply_size
 from es_simhash.plans.operations import GetDocuments, MultiSearch, Operation
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.fingerprinting import hashed_features
@@ -43,8 +43,8 @@ class Counted(Meddler):
 @pytest.fixture
 def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Counted]:
     # Texts that come with the candidates are not counted.
-    monkeypatch.setattr(search_experience, "_SECOND_REQUEST", 0)
-    monkeypatch.setattr(search_experience, "_LEFT_OUT", 0)
+    monkeypatch.setattr(reply_size, "_SECOND_REQUEST", 0)
+    monkeypatch.setattr(reply_size, "_LEFT_OUT", 0)
     embedded = EmbeddedEngine(tmp_path)
     index = Index("copies", embedded, scheme=Scheme(verification=Verification.of_fingerprints(0.6)), fields=["body"])
     index.init()

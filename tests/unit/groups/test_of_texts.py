@@ -24,7 +24,7 @@ from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.fingerprinting import hashed_features
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import MinHash, Settings, SimHash
-from es_simhash.scheme.verdict.builtin import builtin
+from es_simhash.scheme.verdict.rarity import builtin
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import Verifier
 from es_simhash.text.features import FeatureBatch, IdfTable

@@ -53,17 +53,8 @@ def test_groups_are_the_connected_components_in_the_order_of_their_first_documen
     expected = components(count, some + others)
     assert list(groups) == expected
     assert len(groups) == len(expected)
-    assert groups.sizes.tolist() == [len(group) for group in expected]
     firsts = {member: group[0] for group in expected for member in group}
     assert groups.firsts.tolist() == [firsts.get(document, document) for document in range(count)]
-
-
-@given(graphs())
-def test_one_document_of_each_group_and_every_single_one_is_to_be_kept(graph: tuple[int, Edges, Edges]) -> None:
-    count, some, others = graph
-    groups = grouped(count, some, others)
-    later = {member for group in components(count, some + others) for member in group[1:]}
-    assert np.flatnonzero(~groups.is_first).tolist() == sorted(later)
 
 
 @given(graphs())
@@ -82,14 +73,13 @@ def test_a_chain_of_a_hundred_thousand_documents_is_one_group(step: int) -> None
             union.union(batch, batch + 1)
         groups = union.groups()
         assert len(groups) == 1
-        assert groups.sizes.tolist() == [100_000]
+        assert [len(group) for group in groups] == [100_000]
 
 
 def test_no_documents_and_no_pairs_make_no_groups() -> None:
     assert list(grouped(0)) == []
     assert list(grouped(3, [])) == []
     assert len(grouped(3)) == 0
-    assert grouped(3).is_first.tolist() == [True] * 3
 
 
 def test_a_document_paired_with_itself_is_alone() -> None:

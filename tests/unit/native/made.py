@@ -10,17 +10,17 @@ import pytest
 
 from es_simhash._core.environment import NATIVE
 from es_simhash.scheme import fingerprinting
-from es_simhash.scheme.settings import Settings, fingerprinter
+from es_simhash.scheme.settings import Settings
 from es_simhash.text.features import FeatureBatch
 
 kernels = pytest.importorskip("es_simhash_native")
-__all__ = ["assert_equal", "by_kernels", "by_numpy", "fingerprinter", "kernels", "rows", "without_kernels"]
+__all__ = ["assert_equal", "by_kernels", "by_numpy", "kernels", "rows", "without_kernels"]
 
 Result = TypeVar("Result")
 
 
 def by_kernels(settings: Settings, texts: list[str]) -> FeatureBatch:
-    return FeatureBatch(*fingerprinter(settings).features(texts))
+    return FeatureBatch(*settings.fingerprinter.features(texts))
 
 
 def by_numpy(settings: Settings, texts: list[str]) -> FeatureBatch:

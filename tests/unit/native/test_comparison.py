@@ -18,7 +18,7 @@ from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.verdict.levels import Measure
 from es_simhash.scheme.verdict.rule import PairMeasures
 from es_simhash.scheme.verdict.verification import Verification, VerificationFeatures
-from es_simhash.scheme.verdict.verifier import CompiledVerifier, Verifier, rarity_of
+from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
 from es_simhash.sketches.weighted_sets import SetCache
 from es_simhash.text.features import IdfTable
 from es_simhash.text.normalise import Normalisation
@@ -154,17 +154,13 @@ def test_long_texts_and_many_of_them_are_the_same() -> None:
         assert_same(Verifier(PLAIN, Verification(), table), texts, limit=1 << 18)
 
 
-def taken(verifier: Verifier) -> CompiledVerifier:
-    compiled = verifier._compiled
-    assert compiled is not None
-    return compiled
-
-
 @pytest.mark.parametrize("scheme", range(len(SCHEMES) - 1))
 def test_the_kernels_compare_texts_themselves(scheme: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(NATIVE, raising=False)
-    compiled = taken(Verifier(SCHEMES[scheme], Verification()))
-    assert compiled.of_texts(TEXTS, every_pair(TEXTS[:3]), 0.0) is not None
+    first, second = every_pair(TEXTS[:3])
+    compiled = Verifier(SCHEMES[scheme], Verification())._compiled
+    assert compiled is not None
+    assert compiled.measures(TEXTS, first, second, np.zeros(len(first)))
 
 
 @pytest.mark.parametrize("verifier", [Verifier(SCHEMES[-1], Verification()), Verifier(PLAIN, Verification())])

@@ -19,7 +19,7 @@ from es_simhash.text.normalise import Normalisation
 from es_simhash.text.tokens.kinds import Chars, Custom, Runs, RunsAndNumbers, Words
 from tests.support.numbers import numerous_text
 from tests.support.runs import mixed_text
-from tests.unit.native.made import assert_equal, by_kernels, by_numpy, fingerprinter, kernels, without_kernels
+from tests.unit.native.made import assert_equal, by_kernels, by_numpy, kernels, without_kernels
 
 TEXTS = [
     "",
@@ -117,7 +117,7 @@ tokens_lists = st.lists(st.lists(st.text(st.sampled_from("ab é😀"), max_size=
 @given(tokens_lists, hash_names, st.sampled_from(["set", "tf"]))
 def test_given_tokens_are_hashed_as_they_are(lists: list[list[str]], name: str, weights: Any) -> None:
     settings = settings_of(tokens=Words(2, frozenset(["a"])), hash=name, weights=weights)
-    found = FeatureBatch(*fingerprinter(settings).features_of_tokens(lists))
+    found = FeatureBatch(*settings.fingerprinter.features_of_tokens(lists))
     assert_equal(found, without_kernels(lambda: fingerprinting.features_of_tokens(settings, lists)))
 
 
@@ -130,8 +130,8 @@ def test_weights_may_come_with_tokens(pairs: list[list[tuple[str, float]]]) -> N
 
 
 def test_what_is_not_text_is_refused() -> None:
-    made: Any = fingerprinter(settings_of())
-    given: Any = fingerprinter(settings_of(tokens=Custom("own", lambda _: [])))
+    made: Any = settings_of().fingerprinter
+    given: Any = settings_of(tokens=Custom("own", lambda _: [])).fingerprinter
     calls: list[Callable[[], Any]] = [
         lambda: made.features(["a", None]),
         lambda: made.features(["a\ud800"]),

@@ -29,7 +29,7 @@ GOLDEN = json.loads((ROOT / "tests" / "data" / "golden.json").read_text(encoding
 
 
 def by_kernels(settings: Settings, texts: Sequence[str], fingerprints: Fingerprints) -> list[Json] | None:
-    return own_fields.write_by_kernels(settings, "id", tuple(own_fields.names(settings)), texts, fingerprints)
+    return own_fields.write_by_kernels(settings, "id", texts, fingerprints)
 
 
 def by_numpy(settings: Settings, texts: Sequence[str], fingerprints: Fingerprints) -> list[Json]:

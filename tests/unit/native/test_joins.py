@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from es_simhash._core.arrays import from_ints
 from es_simhash._core.environment import NATIVE
-from es_simhash.groups.pairs.candidates import HotKeys, Linker, entries, pair_codes
-from es_simhash.groups.pairs.pair_rows import PairRows
+from es_simhash.groups.pairs.candidates import HotKeys, Linker, PairRows, entries, pair_codes
 from es_simhash.groups.pairs.spool import Spools
 from es_simhash.groups.pairs.stored_rows import Columns, sorted_pieces
 from es_simhash.groups.union_find import UnionFind
 from es_simhash.sketches.all_pairs import iter_self_join, self_join
 from tests.support.fingerprints import fingerprint_sets, random_codes
+from tests.unit.groups.pairs.test_candidates import in_pieces
 
 kernels = pytest.importorskip("es_simhash_native")
 
@@ -87,11 +87,11 @@ def test_the_same_pairs_come_in_the_same_order_with_the_same_counts_and_hot_keys
     keys: list[int], cuts: list[int], all: int, few: int, most: int | None, least: int, at_once: int
 ) -> None:
     ordered = np.sort(entries(np.array(keys, dtype=np.uint8).reshape(-1, 1), 0))
-    pieces = np.split(ordered, sorted(cuts))
 
     def linked() -> tuple[list[int], int, int, list[tuple[int, int, int]]]:
         hot = HotKeys(least, 3)
         linker = Linker(all, min(few, all), most, hot)
+        pieces = in_pieces(ordered, linker, cuts)
         codes = [code for table in range(2) for some in linker.pairs(pieces, table) for code in some.tolist()]
         return codes, linker.left_out, linker.cut_off, list(hot)
 
@@ -102,8 +102,13 @@ def test_the_same_pairs_come_in_the_same_order_with_the_same_counts_and_hot_keys
 
 
 def test_pairs_of_a_key_that_all_share_come_in_arrays_of_a_bounded_size() -> None:
-    pieces = np.array_split(entries(np.zeros((50_000, 1), dtype=np.uint8), 0), 3)
-    compiled, numpy = both_ways(lambda: list(Linker(32, 8).pairs(pieces)))
+    words = entries(np.zeros((50_000, 1), dtype=np.uint8), 0)
+
+    def paired() -> list[Any]:
+        linker = Linker(32, 8)
+        return list(linker.pairs(in_pieces(words, linker, [20_000, 40_000])))
+
+    compiled, numpy = both_ways(paired)
     assert np.concatenate(compiled).tolist() == np.concatenate(numpy).tolist()
     assert max(map(len, compiled)) <= (1 << 17) + 32
 

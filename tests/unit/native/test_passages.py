@@ -14,7 +14,7 @@ from es_simhash.scheme import passages
 from es_simhash.scheme.settings import Passages, Settings
 from es_simhash.text.normalise import Normalisation
 from tests.support.texts import batches
-from tests.unit.native.made import fingerprinter, kernels, without_kernels
+from tests.unit.native.made import kernels, without_kernels
 
 # Few words, so that runs of them repeat.
 some_words = st.lists(st.sampled_from(["a", "bc", "don't", "漢", "字", "ひ", "カタカナ", "\u0301", "!"]), max_size=80)
@@ -28,7 +28,7 @@ LONG = "Eight words in a row, and then some: 漢字 as well. " * 20_000
 def by_kernels(settings: Settings, texts: list[str]) -> list[str]:
     assert settings.passages
     chosen = settings.passages
-    made: list[str] = fingerprinter(settings.by_words).passages(texts, chosen.words, chosen.window, chosen.key_bits)
+    made: list[str] = settings.by_words.fingerprinter.passages(texts, chosen.words, chosen.window, chosen.key_bits)
     return made
 
 
@@ -56,7 +56,7 @@ def test_numpy_has_nothing_to_do_where_the_kernels_make_the_keys(monkeypatch: py
 
 
 def test_what_has_no_keys_is_refused() -> None:
-    words: Any = fingerprinter(Settings().by_words)
+    words: Any = Settings().by_words.fingerprinter
     calls: list[Callable[[], Any]] = [
         lambda: words.passages(["a\ud800"], 6, 16, 36),
         lambda: words.passages([None], 6, 16, 36),

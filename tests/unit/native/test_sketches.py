@@ -23,7 +23,6 @@ from es_simhash.sketches.minhash.common import Signatures
 from es_simhash.text.features import FeatureBatch, IdfTable
 from es_simhash.text.tokens.kinds import Keywords
 from tests import ROOT
-from tests.unit.native.made import fingerprinter
 
 kernels = pytest.importorskip("es_simhash_native")
 
@@ -75,7 +74,7 @@ def by_numpy(settings: Settings, features: FeatureBatch) -> Fingerprints:
 
 
 def by_kernels(settings: Settings, features: FeatureBatch) -> Fingerprints:
-    columns = fingerprinter(settings).condense(features.hashes, features.offsets, features.weights)
+    columns = settings.fingerprinter.condense(features.hashes, features.offsets, features.weights)
     return Fingerprints(*columns)
 
 
@@ -169,7 +168,7 @@ def test_weights_that_numpy_refuses_are_refused(kind: str, weights: list[float])
 def test_fingerprints_are_the_golden_ones(name: str) -> None:
     scheme = Scheme.preset(name)
     for golden in GOLDEN[f"{name}, second"]["texts"].values():
-        [fingerprint] = Fingerprints(*fingerprinter(scheme).fingerprints([golden["text"]]))
+        [fingerprint] = Fingerprints(*scheme.fingerprinter.fingerprints([golden["text"]]))
         simhash = None if fingerprint.simhash is None else f"{fingerprint.simhash:016x}"
         assert (fingerprint.status, simhash) == (golden["status"], golden["simhash"])
         signature = fingerprint.signature

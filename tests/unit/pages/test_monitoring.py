@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from es_simhash.cli.show.log import Event
-from es_simhash.gate import measures
+from es_simhash.gate import asgi
 from es_simhash.live.telemetry.metrics import METRICS
 from tests import ROOT
 from tests.support import promtool
@@ -98,7 +98,7 @@ def test_the_rules_ask_for_metrics_that_there_are(rules: Path) -> None:
     asked = set(re.findall(r"\bes_simhash_\w+", rules.read_text(encoding="utf-8")))
     there = {
         metric.name + end
-        for metric in (*METRICS, *measures.METRICS)
+        for metric in (*METRICS, *asgi.METRICS)
         for end in (("_bucket",) if metric.kind == "histogram" else ("",))
     }
     assert asked

@@ -16,7 +16,7 @@ import pytest
 
 from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import run
-from es_simhash.engines.embedded.mapping.index_mapping import IndexMapping
+from es_simhash.engines.embedded.mapping import IndexMapping
 from es_simhash.errors import EngineError, IndexStateError, SchemeMismatchError
 from es_simhash.plans.init import bring, new_index
 from es_simhash.plans.open_index import forget_prefix, note, note_in_meta, noted

@@ -47,10 +47,10 @@ OWN_FIELDS = 2_000
 @pytest.fixture(scope="module", autouse=True)
 def small() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("plans.reply_size", "plans.search_experience", "live.sweep.reading"):
+        for module in ("plans.reply_size", "live.sweep.reading"):
             patch.setattr(f"es_simhash.{module}.REPLY_BYTES", (1 << 20) // SCALE)
         for name, value in (("_SECOND_REQUEST", 256 << 10), ("_LEFT_OUT", 4 << 10)):
-            patch.setattr(f"es_simhash.plans.search_experience.{name}", value // SCALE)
+            patch.setattr(f"es_simhash.plans.reply_size.{name}", value // SCALE)
         patch.setattr("es_simhash.plans.bulk._MOST_LENGTH", (4 << 20) // SCALE)
         yield
 

@@ -12,7 +12,7 @@ from es_simhash import Documents, Index, Scheme
 from es_simhash._core.json_codec import Json
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.plans.operations import GetDocuments, MultiSearch, Operation, Search
-from es_simhash.plans.search_experience import Part, SearchExperience
+from es_simhash.plans.reply_size import Part, SearchExperience
 from es_simhash.scheme.rerank import Matches
 from tests.support.corpus import corpus
 from tests.support.meddling import Meddler

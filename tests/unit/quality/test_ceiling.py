@@ -55,7 +55,7 @@ def test_generous_keys_find_the_same_pairs_where_all_would_take_too_long() -> No
 def test_keys_meet_as_the_texts_of_keys_do() -> None:
     original = corpus(1)[0]
     texts = [original["body"], "", *(edited(original, 4 * number)["body"] for number in range(12))]
-    keys = KeyMatcher.of(SCHEME, Criteria.of(SCHEME, "minhash"), texts)
+    keys = KeyMatcher(SCHEME, Criteria.of(SCHEME, "minhash"), texts)
     first, second = np.array(list(combinations(range(len(texts)), 2))).T
     fingerprints = list(SCHEME.fingerprints(texts))
     expected = [
@@ -68,7 +68,7 @@ def test_keys_meet_as_the_texts_of_keys_do() -> None:
 
 def test_blocks_meet_whatever_is_within_the_distance() -> None:
     criteria = Criteria.of(SCHEME, "simhash")
-    keys = KeyMatcher.of(SCHEME, criteria, TEXTS)
+    keys = KeyMatcher(SCHEME, criteria, TEXTS)
     fingerprints = list(SCHEME.fingerprints(TEXTS))
     for a, b in combinations(range(len(TEXTS) - 1), 2):
         [met] = keys.meet(pair_codes(np.array([a]), np.array([b]))).tolist()

@@ -15,10 +15,9 @@ from es_simhash.errors import InputError
 from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.stored_rows import Numbers
-from es_simhash.quality.evaluation import Evaluation, EvaluationOptions, evaluation_of
+from es_simhash.quality.evaluation import Evaluation, EvaluationOptions, PairError, evaluation_of
 from es_simhash.quality.labels import Labels
 from es_simhash.quality.scores import Bootstrap
-from es_simhash.quality.worst_errors import PairError
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.fingerprinting import hashed_features
 from es_simhash.scheme.scheme import Scheme

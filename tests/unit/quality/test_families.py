@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.families import LANGUAGES, SHARES, SIZES, family
 from es_simhash import Scheme, Verification, dedup
-from es_simhash.scheme.verdict.builtin import builtin
+from es_simhash.scheme.verdict.rarity import builtin
 from es_simhash.scheme.verdict.verifier import Verifier
 
 # The share of pairs that are found, by whether the texts have 300 characters or more, and whether 2% of words changed.

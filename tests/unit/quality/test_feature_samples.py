@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from es_simhash.groups.pairs.candidates import positions
-from es_simhash.quality.ceiling import feature_batches, similar_pairs
-from es_simhash.quality.feature_samples import FeatureSamples, sampled
+from es_simhash.quality.ceiling import FeatureSamples, feature_batches, sampled, similar_pairs
 from es_simhash.quality.predictions import first_positions
 from es_simhash.scheme.scheme import Scheme
 
@@ -51,8 +50,8 @@ def by_text(samples: FeatureSamples) -> list[set[int]]:
 
 def test_samples_are_no_more_than_asked_for_and_short_texts_are_whole() -> None:
     whole, some = samples_of(TEXTS, 1 << 30), samples_of(TEXTS, 40_000)
-    assert whole.are_complete
-    assert not some.are_complete
+    assert not whole.levels.any()
+    assert some.levels.any()
     assert len(some.features.hashes) <= 40_000 < len(whole.features.hashes)
     for text, level, all_, kept in zip(TEXTS, some.levels.tolist(), by_text(whole), by_text(some), strict=True):
         assert (level == 0) == (len(text) < 1_000)
@@ -83,12 +82,6 @@ def test_totals_are_those_of_the_features_that_both_samples_would_have() -> None
         assert len(own[a] & own[b]) <= min(sizes.values())
 
 
-def test_weights_are_added_up_as_features_are_counted() -> None:
-    some = samples_of(TEXTS, 40_000)
-    ones = np.ones(len(some.features.hashes), dtype=np.int64)
-    assert (some.totals(3 * ones) == 3 * some.totals()).all()
-
-
 def test_estimates_are_within_a_few_standard_errors_and_short_texts_are_compared_exactly() -> None:
     originals = first_positions(TEXTS)
     exact = similar_pairs(SCHEME, TEXTS, originals).predicted
@@ -98,12 +91,12 @@ def test_estimates_are_within_a_few_standard_errors_and_short_texts_are_compared
     are_exact = found.predicted.are_exact.tolist()
     pairs = zip(*(side.tolist() for side in positions(found.predicted.pairs)), strict=True)
     assert are_exact == [len(TEXTS[a]) < 1_000 for a, b in pairs]
-    known = exact.similarities_of(found.predicted.pairs)
+    known = exact.of(found.predicted.pairs).similarities
     errors = np.abs(known - found.predicted.similarities)
     assert errors[found.predicted.are_exact] == pytest.approx(0)
     assert 0 < np.nanmax(errors) < 4 * found.standard_error
     clear = exact.pairs[exact.similarities > 0.3]
-    assert not np.isnan(found.predicted.similarities_of(clear)).any()
+    assert not np.isnan(found.predicted.of(clear).similarities).any()
 
 
 def test_fewer_postings_are_counted_of_smaller_samples() -> None:

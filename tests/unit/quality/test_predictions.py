@@ -53,11 +53,12 @@ def test_distances_are_predicted_where_they_count() -> None:
 def test_pairs_that_are_not_near_have_no_similarity() -> None:
     predicted = found(TEXTS)
     asked = pair_codes(np.array([0, 0, 3]), np.array([2, 4, 7]))
-    assert predicted.similarities_of(asked)[0] == 1
-    assert np.isnan(predicted.similarities_of(asked)[1:]).all()
-    assert predicted.are_exact_of(asked).tolist() == [True, False, False]
-    assert predicted.distances_of(asked).tolist() == [-1, -1, -1]
-    assert np.isnan(PredictedPairs.none().similarities_of(asked)).all()
+    known = predicted.of(asked)
+    assert known.similarities[0] == 1
+    assert np.isnan(known.similarities[1:]).all()
+    assert known.are_exact.tolist() == [True, False, False]
+    assert known.distances.tolist() == [-1, -1, -1]
+    assert np.isnan(PredictedPairs.unknown(asked[:0]).of(asked).similarities).all()
 
 
 def test_where_nothing_is_near_nothing_is_predicted() -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from es_simhash import Scheme, Verification
-from es_simhash.scheme.verdict.builtin import builtin
 from es_simhash.scheme.verdict.levels import LEVELS, Level
+from es_simhash.scheme.verdict.rarity import builtin
 from es_simhash.scheme.verdict.verifier import Verifier
 from tests import ROOT
 

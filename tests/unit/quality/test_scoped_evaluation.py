@@ -13,7 +13,7 @@ from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.stored_rows import Numbers
 from es_simhash.quality import Labels
 from es_simhash.quality.evaluation import EvaluationOptions, evaluation_of
-from es_simhash.quality.predictions import StoredDocuments, first_positions, predict_pairs
+from es_simhash.quality.predictions import first_positions, predict_pairs, stored
 from es_simhash.quality.scores import Bootstrap
 from tests.support.fuzzing import examples
 from tests.support.scoped import SCOPES, documents, in_scope
@@ -57,13 +57,14 @@ def test_duplicates_out_of_scope_are_missed_and_counted(scope: Scope) -> None:
 def test_documents_of_a_scope_are_stored_with_their_values() -> None:
     known = documents(2)
     scope = SCOPES[-1]
-    with StoredDocuments.of(known, scope=scope) as stored:
-        again: list[Any] = list(stored)
+    with stored(known, options=GroupOptions(scope=scope)) as kept:
+        again: list[Any] = list(kept)
         assert [each[:2] for each in again] == [each[:2] for each in known]
         assert [scope.values_of(each[2]) for each in again] == [scope.values_of(each[2]) for each in known]
         assert set(again[0][2]) == set(scope.paths)
-        scopes = stored.scopes()
+        scopes = kept.scopes()
         assert scopes is not None
         assert scopes.known.tolist() == [scope.values_of(own) is not None for _, _, own in known]
-    with pytest.raises(DocumentError, match="values of the scope"):
-        StoredDocuments.of([("a", "text")], scope=scope)
+    options = GroupOptions(scope=scope)
+    with pytest.raises(DocumentError, match="values of the scope"), stored([("a", "text")], options=options):
+        pass

@@ -13,7 +13,7 @@ from es_simhash.errors import InputError, SchemeError
 from es_simhash.groups.options import GroupOptions
 from es_simhash.quality.evaluation import EvaluationOptions, evaluation_of
 from es_simhash.quality.labels import Labels
-from es_simhash.quality.predictions import StoredDocuments
+from es_simhash.quality.predictions import stored
 from es_simhash.quality.scores import Bootstrap
 from es_simhash.quality.tuning import Tuned, preset_for, tune_by_labels, tune_by_similarity
 from es_simhash.scheme.verdict.verification import Verification
@@ -174,8 +174,8 @@ def test_pairs_out_of_scope_are_neither_right_nor_wrong(kind: str) -> None:
         near = {(f"{t} {n}", f"{t} {n} retyped"): True for t in "ab" for n in range(40)}
         others = {(f"{t} {n}", f"{t} {n + 1}"): False for t in "ab" for n in range(39)}
         labelled = Labels.of_pairs(near | others | {(f"a {n}", f"b {n}"): False for n in range(40)})
-    with StoredDocuments.of(both, scope=Scope(("tenant",))) as stored:
-        scoped = tune_by_labels(stored, labelled)
+    with stored(both, options=GroupOptions(scope=Scope(("tenant",)))) as kept:
+        scoped = tune_by_labels(kept, labelled)
     unscoped = tune_by_labels([(id_, text) for id_, text, _ in both], labelled)
     scores = [each.threshold.best.scores.f1.value for each in (scoped, unscoped) if each.threshold]
     assert scores[0] is not None

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash._core.json_codec import Json
-from es_simhash.engines.embedded.mapping.index_mapping import IndexMapping
+from es_simhash.engines.embedded.mapping import IndexMapping
 from es_simhash.errors import MappingError
 from es_simhash.scheme import notes
 

@@ -13,6 +13,7 @@ from es_simhash._core import arrays
 from es_simhash._core.json_codec import Json
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.fingerprint import STATUSES, Fingerprints
+from es_simhash.scheme.own_fields import KINDS
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import KeyForm, Layout, MinHash, SimHash
 from tests.support.fuzzing import examples, json_values
@@ -166,30 +167,35 @@ def test_keys_lie_as_the_layout_says() -> None:
 @each_scheme
 def test_a_fingerprint_is_read_as_it_was_written(scheme: Scheme) -> None:
     [stored] = written(scheme, TEXT)
-    read = own_fields.read(scheme, scheme.id, stored)
+    read = own_fields.read_all(scheme, scheme.id, [stored])
     fingerprint = scheme.fingerprint(TEXT)
-    assert read
-    assert (read.simhash, read.band_keys or "") == (fingerprint.simhash, "".join(scheme.band_keys(fingerprint)))
-    assert read.content == own_fields.content_hash(TEXT)
+    assert (read.places, read.contents) == ([0], [own_fields.content_hash(TEXT)])
+    if scheme.simhash:
+        assert read.simhashes is not None
+        assert arrays.to_ints(read.simhashes) == [fingerprint.simhash]
+    if scheme.minhash:
+        expected = scheme.minhash.layout.signatures_of_keys(["".join(scheme.band_keys(fingerprint))])
+        assert read.keyed is not None
+        assert read.keyed.tolist() == expected.tolist()
 
 
 @each_scheme
 def test_documents_without_a_fingerprint_have_none_to_read(scheme: Scheme) -> None:
-    assert own_fields.read(scheme, scheme.id, {}) is None
-    assert own_fields.read(scheme, scheme.id, written(scheme, "")[0]) is None
+    assert own_fields.read_all(scheme, scheme.id, [{}, written(scheme, "")[0]]).places == []
 
 
 @pytest.mark.parametrize("name", ["text", "keyword", "fields"])
 def test_the_nulls_of_a_deferred_document_read_as_no_fingerprint(name: str) -> None:
     scheme = SCHEMES[name]
-    assert own_fields.read(scheme, scheme.id, own_fields.deferred(scheme) | {"scheme": scheme.id}) is None
+    deferred = own_fields.deferred(scheme) | {"scheme": scheme.id}
+    assert own_fields.read_all(scheme, scheme.id, [deferred]).places == []
 
 
 @each_scheme
 def test_a_document_has_every_key_by_which_its_own_fingerprint_is_searched(scheme: Scheme) -> None:
     [stored] = written(scheme, TEXT)
     fingerprint = scheme.fingerprint(TEXT)
-    blocks, bands = own_fields.block_terms(scheme, fingerprint), own_fields.band_terms(scheme, fingerprint)
+    blocks, bands = (own_fields.terms(scheme, kind, fingerprint) for kind in KINDS)
     assert [key for _, key in blocks] == scheme.block_keys(fingerprint)
     assert [key for _, key in bands] == scheme.band_keys(fingerprint)
     for name, key in blocks + bands:
@@ -200,7 +206,7 @@ def test_a_document_has_every_key_by_which_its_own_fingerprint_is_searched(schem
 @each_scheme
 def test_an_empty_text_has_nothing_to_be_searched_by(scheme: Scheme) -> None:
     empty = scheme.fingerprint("")
-    assert own_fields.block_terms(scheme, empty) == own_fields.band_terms(scheme, empty) == []
+    assert [own_fields.terms(scheme, kind, empty) for kind in KINDS] == [[], []]
 
 
 def test_a_signature_apart_is_that_of_the_text_cut_to_its_bits() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from es_simhash._core.json_codec import Json
 from es_simhash.errors import InputError, SchemeError, TextError
 from es_simhash.scheme.fingerprint import Fingerprint
-from es_simhash.scheme.own_fields import band_terms, block_terms, names
+from es_simhash.scheme.own_fields import names, terms
 from es_simhash.scheme.query import Criteria, body, clause, compared_fields, more_like_this, restricted, shared_bands
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import PRESETS, Layout, MinHash, SimHash
@@ -242,8 +242,8 @@ def matches(query: Json, document: Json) -> bool:
 def indexed(scheme: Scheme, fingerprint: Fingerprint, id: str = "") -> Json:
     """A document as an index knows it."""
     document: Json = {"_id": [id]}
-    for terms in (block_terms(scheme, fingerprint), band_terms(scheme, fingerprint)):
-        for field, key in terms:
+    for found in (terms(scheme, "block", fingerprint), terms(scheme, "band", fingerprint)):
+        for field, key in found:
             document.setdefault(f"dedup.{field}", []).append(key)
     return document
 

@@ -14,7 +14,7 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.errors import MissingExtraError, SchemeError, TextError
+from es_simhash.errors import MissingExtraError
 from es_simhash.text.tokens import chinese
 from es_simhash.text.tokens.chinese import Backend, cut, jieba_tokenizer, loading
 
@@ -110,14 +110,3 @@ def test_a_rjieba_that_gives_other_words_is_refused(monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(sys.modules, "rjieba", older)
     with pytest.raises(MissingExtraError, match=r"rjieba .*0\.2\.2 or later.* pip install '[^']+\[fast\]'"):
         chinese._rjieba_cut.__wrapped__()
-
-
-def test_an_unknown_library_is_a_scheme_error() -> None:
-    with pytest.raises(SchemeError, match=r"'hanlp' is not a library .* Choose one of jieba, rjieba"):
-        cut("我们", "hanlp")  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_a_lone_surrogate_is_a_text_error(backend: Backend) -> None:
-    with pytest.raises(TextError, match="lone surrogate"):
-        cut("我\ud800", backend)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash.errors import MissingExtraError, SchemeError, TextError
+from es_simhash.errors import MissingExtraError
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.text.tokens import chinese as module
 from es_simhash.text.tokens.chinese import Method, jieba_tokenizer, keywords, loading
@@ -96,18 +96,6 @@ def test_neither_the_words_nor_the_weights_depend_on_the_hash_seed() -> None:
 def test_a_text_without_words_has_no_keywords(method: Method) -> None:
     assert keywords("", method) == []
     assert keywords("，。 \n", method) == []
-
-
-def test_settings_that_cannot_be_used_are_scheme_errors() -> None:
-    with pytest.raises(SchemeError, match="Choose a whole number from 1"):
-        keywords(TEXT, top=0)
-    with pytest.raises(SchemeError, match="Choose one of tfidf, textrank"):
-        keywords(TEXT, "yake")  # type: ignore[arg-type]
-
-
-def test_a_lone_surrogate_is_a_text_error() -> None:
-    with pytest.raises(TextError, match="lone surrogate"):
-        keywords("我\ud800")
 
 
 def test_without_jieba_the_error_names_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:

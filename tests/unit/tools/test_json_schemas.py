@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from es_simhash import PRESETS, EsSimhashError, Layout, Scheme
-from es_simhash.cli.options.profiles import profile_named
+from es_simhash.cli.options.setting_origins import profile_named
 from es_simhash.scheme.json_form import to_file
 from es_simhash.text.tokens.kinds import Custom, Words
 from tools import json_schemas

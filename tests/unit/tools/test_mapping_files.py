@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from es_simhash.cli.show.dev_tools import request
+from es_simhash.cli.commands.scripts import request
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.ingest_pipeline import pipeline
 from es_simhash.documents.painless.stored_scripts import stored_scripts

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from http.client import HTTPException, HTTPMessage
-from typing import IO, Any
-from urllib.error import HTTPError, URLError
-from urllib.request import HTTPRedirectHandler, HTTPSHandler, Request, build_opener
+from http.client import HTTPException, HTTPResponse
+from typing import Any
+from urllib.error import URLError
+from urllib.request import HTTPErrorProcessor, HTTPSHandler, Request, build_opener
 from uuid import uuid4
 
 from es_simhash._core.json_codec import Json, parse_json
@@ -73,13 +73,8 @@ class Importer:
 
     def ui(self) -> UI | None:
         """Return which UI answers, which it says without a login, too; None if it does not, as behind a proxy."""
-        try:
-            with self._opened(Request(f"{self.kibana.address}/api/status", headers=self.headers)) as reply:
-                found = reply.headers
-        except HTTPError as error:
-            with error:
-                found = error.headers
-        return next((name for header, name in _NAMED.items() if header in found), None)
+        with self._opened(Request(f"{self.kibana.address}/api/status", headers=self.headers)) as reply:
+            return next((name for header, name in _NAMED.items() if header in reply.headers), None)
 
     def run(self, objects: Sequence[Json]) -> str:
         """Import saved objects in the place of those with the same ids; return the address of the dashboard.
@@ -106,14 +101,11 @@ class Importer:
         address, space = self.kibana.address, self.kibana.space
         if space is None:
             return
-        try:
-            self._answer(Request(f"{address}/api/spaces/space/{space}", headers={**_HEADERS, **self.headers}))
-        except HTTPError as error:
-            with error:
-                # The import meets all else that is wrong, and says what to do.
-                if error.code == HTTPStatus.NOT_FOUND:
-                    missing = f"{address} has no space {space!r}. Check its identifier, or create it."
-                    raise MissingError(missing) from None
+        headers = {**_HEADERS, **self.headers}
+        with self._opened(Request(f"{address}/api/spaces/space/{space}", headers=headers)) as reply:
+            # The import meets all else that is wrong, and says what to do.
+            if reply.status == HTTPStatus.NOT_FOUND:
+                raise MissingError(f"{address} has no space {space!r}. Check its identifier, or create it.")
 
     def _import(self, text: str) -> Any:
         """Send a form with one file of saved objects; return the answer."""
@@ -126,40 +118,35 @@ class Importer:
         form = f"{head}{text}\r\n--{boundary}--\r\n".encode()
         tenant = {"securitytenant": self.kibana.tenant} if self.kibana.tenant else {}
         kind = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
-        try:
-            return self._answer(Request(self.kibana.path(_PATH), form, {**_HEADERS, **tenant, **self.headers, **kind}))
-        except HTTPError as error:
-            with error:
-                raise self._refused(error) from None
+        headers = {**_HEADERS, **tenant, **self.headers, **kind}
+        with self._opened(Request(self.kibana.path(_PATH), form, headers)) as reply:
+            if not 200 <= reply.status < 300:
+                raise self._refused(reply)
+            return _parsed(reply.read(_MOST))
 
-    def _refused(self, error: HTTPError) -> EngineError:
-        if 300 <= error.code < 400:
+    def _refused(self, reply: HTTPResponse) -> EngineError:
+        if 300 <= reply.status < 400:
             # The query and fragment may hold secrets of a login.
-            place = str(error.headers.get("Location")).partition("?")[0].partition("#")[0]
+            place = str(reply.headers.get("Location")).partition("?")[0].partition("#")[0]
             return EngineError(
                 f"{self.kibana.address} sends to another address: {place}. Give that address, as far as Kibana's pages "
                 "have it in common; or log in, if it leads to a login."
             )
-        kind, advice = _ERRORS.get(error.code, (EngineError, "Look at its log, or that of the proxy in front of it."))
-        body = _parsed(error.read(_MOST))
+        kind, advice = _ERRORS.get(reply.status, (EngineError, "Look at its log, or that of the proxy in front of it."))
+        body = _parsed(reply.read(_MOST))
         said = body.get("message") or body.get("error") if isinstance(body, dict) else None
         reason = _shortened(str(said or "without a reason that can be read"))
-        return kind(f"{self.kibana.path('')} refused the import: {error.code} {reason}. {advice}")
-
-    def _answer(self, request: Request) -> Any:
-        with self._opened(request) as reply:
-            return _parsed(reply.read(_MOST))
+        return kind(f"{self.kibana.path('')} refused the import: {reply.status} {reason}. {advice}")
 
     @contextmanager
-    def _opened(self, request: Request) -> Iterator[Any]:
+    def _opened(self, request: Request) -> Iterator[HTTPResponse]:
+        """Yield the reply to a request, also one that refuses it."""
         tls = ssl.create_default_context(cafile=self.ca_certs)
         if self.insecure:
             tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
         try:
-            with build_opener(_NoRedirects, HTTPSHandler(context=tls)).open(request, timeout=_TIMEOUT) as reply:
+            with build_opener(_AnyReply, HTTPSHandler(context=tls)).open(request, timeout=_TIMEOUT) as reply:
                 yield reply
-        except HTTPError:
-            raise
         except (URLError, HTTPException, OSError) as error:
             raise self._unreachable(error) from error
 
@@ -175,13 +162,13 @@ class Importer:
         )
 
 
-class _NoRedirects(HTTPRedirectHandler):
-    """Reports redirects instead of following them: a form would be lost, and a login sent to an unknown host."""
+class _AnyReply(HTTPErrorProcessor):
+    """Hands over errors and redirects as they are: a redirect would lose the form, and send a login to any host."""
 
-    def redirect_request(
-        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
-    ) -> None:
-        return None
+    def http_response(self, request: Request, response: HTTPResponse) -> HTTPResponse:
+        return response
+
+    https_response = http_response
 
 
 def _parsed(body: bytes) -> Any:

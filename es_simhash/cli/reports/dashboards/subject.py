@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 from uuid import UUID, uuid5
@@ -11,6 +11,7 @@ from uuid import UUID, uuid5
 from es_simhash._core.json_codec import Json
 from es_simhash.errors import MappingError
 from es_simhash.plans.operations import Count, GetInfo, GetMappings, Plan
+from es_simhash.plans.text_fields import field_at
 from es_simhash.scheme.mapping import DEFAULT_PREFIX, GROUP, check_prefix, entries
 
 # How near a duplicate is to its canonical document: see `es_simhash.scheme.mapping`.
@@ -127,14 +128,7 @@ def _uncounted(subject: Subject, type_: str, mappings: Mapping[str, Json]) -> st
 
 
 def _at(mapping: Json, field: str) -> Json:
-    """Return the definition of the field with that full name; empty if there is none."""
-    runtime: Json = mapping.get("runtime") or {}
-    return runtime.get(field) or next((there for name, there in _fields(mapping) if name == field), {})
-
-
-def _fields(mapping: Json, prefix: str = "") -> Iterator[tuple[str, Json]]:
-    """Yield all fields, objects and multi-fields, with their full names."""
-    for part in ("properties", "fields"):
-        for name, there in (mapping.get(part) or {}).items():
-            yield f"{prefix}{name}", there
-            yield from _fields(there, f"{prefix}{name}.")
+    """Return the definition of a field, an object or a multi-field; empty if there is none."""
+    above, _, name = field.rpartition(".")
+    runtime, multi = (found or {} for found in (mapping.get("runtime"), field_at(mapping, above).get("fields")))
+    return runtime.get(field) or field_at(mapping, field) or multi.get(name) or {}

@@ -8,11 +8,10 @@ from datetime import datetime
 from es_simhash._core.html import Html, element, table
 from es_simhash._core.humanize import counted, with_error
 from es_simhash.cli.reports.group_report import near, numbers_phrase
-from es_simhash.cli.reports.html.page import bar, differences, legend, page, section
+from es_simhash.cli.reports.html.page import bar, differences, header, legend, page, section
 from es_simhash.cli.show.evaluation import evaluation_notes
-from es_simhash.quality.evaluation import Ceiling, Evaluation, PairScores
+from es_simhash.quality.evaluation import Ceiling, Evaluation, PairError, PairScores
 from es_simhash.quality.scores import Curve, Estimate
-from es_simhash.quality.worst_errors import PairError
 from es_simhash.scheme.verdict.verification import Verification
 
 # Every tenth threshold of similarity is shown.
@@ -26,20 +25,19 @@ _KINDS = {
 
 def evaluation_page(evaluation: Evaluation, name: str, made_at: datetime | None = None) -> str:
     """Return the page; ``name`` is that of the files or of the index."""
-    return page(f"Quality of detection in {name}", *_sections(evaluation, name, made_at))
-
-
-def _sections(evaluation: Evaluation, name: str, made_at: datetime | None) -> Iterator[Html]:
-    yield _header(evaluation, name, made_at)
-    yield section("Scores", *_scores(evaluation))
-    yield section("Other thresholds", *_curves(evaluation))
-    yield section("What can be reached", _ceiling(evaluation.ceiling))
-    yield section("By kinds of pairs", *_buckets(evaluation.buckets))
-    found = "Near pairs that are labelled as no duplicates, the nearest first."
-    yield section("Found wrongly", *_errors(evaluation, evaluation.wrong, evaluation.pairs.wrong, found))
+    wrong = "Near pairs that are labelled as no duplicates, the nearest first."
     missed = "Duplicates that are not near, the least similar first. Some may be labelled wrongly."
-    yield section("Missed", *_errors(evaluation, evaluation.missed, evaluation.pairs.missed, missed))
-    yield section("Measurement", *_setup(evaluation))
+    return page(
+        f"Quality of detection in {name}",
+        _header(evaluation, name, made_at),
+        section("Scores", *_scores(evaluation)),
+        section("Other thresholds", *_curves(evaluation)),
+        section("What can be reached", _ceiling(evaluation.ceiling)),
+        section("By kinds of pairs", *_buckets(evaluation.buckets)),
+        section("Found wrongly", *_errors(evaluation, evaluation.wrong, evaluation.pairs.wrong, wrong)),
+        section("Missed", *_errors(evaluation, evaluation.missed, evaluation.pairs.missed, missed)),
+        section("Measurement", *_setup(evaluation)),
+    )
 
 
 # ---- scores
@@ -51,17 +49,11 @@ def _header(evaluation: Evaluation, name: str, made_at: datetime | None) -> Html
         f"Precision {number(pairs.precision.value)}, recall {number(pairs.recall.value)}, "
         f"F1 {number(pairs.f1.value)} of pairs."
     )
-    at = f", {made_at:%Y-%m-%d %H:%M %Z}".rstrip() if made_at else ""
-    return element(
-        "header",
-        element("h1", headline),
-        element(
-            "p",
-            f"{counted(pairs.right, 'pair')} found rightly, {pairs.wrong:,} wrongly, and {pairs.missed:,} missed, "
-            f"among {counted(len(evaluation.ids), 'document')}.",
-        ),
-        element("p", element("bdi", name), at, class_="faint"),
+    found = (
+        f"{counted(pairs.right, 'pair')} found rightly, {pairs.wrong:,} wrongly, and {pairs.missed:,} missed, "
+        f"among {counted(len(evaluation.ids), 'document')}."
     )
+    return header(headline, found, name, made_at)
 
 
 def _scores(evaluation: Evaluation) -> Iterator[Html]:
@@ -74,15 +66,10 @@ def _scores(evaluation: Evaluation) -> Iterator[Html]:
 
 
 def _cells(estimate: Estimate) -> list[str | Html]:
-    return [number(estimate.value), number(estimate.low), number(estimate.high), _interval(estimate)]
-
-
-def _interval(estimate: Estimate) -> str | Html:
-    """Draw an interval on a scale from 0 to 1, with its value."""
-    if estimate.value is None:
-        return ""
-    low, high = (estimate.value if end is None else end for end in (estimate.low, estimate.high))
-    return bar(high, low, estimate.value)
+    """Return an estimate, the ends of its interval, and that interval on a scale from 0 to 1."""
+    value, low, high = estimate.value, estimate.low, estimate.high
+    interval = "" if value is None else bar(value if high is None else high, value if low is None else low, value)
+    return [number(value), number(low), number(high), interval]
 
 
 # ---- thresholds
@@ -151,12 +138,11 @@ def _buckets(buckets: Mapping[str, Mapping[str, PairScores]]) -> Iterator[Html]:
     columns = ["", "right", "wrong", "missed", "precision", "recall", "F1", "from", "to", ""]
     for kind, scores in buckets.items():
         yield element("h3", _KINDS[kind])
-        yield table(columns, [_bucket(name, each) for name, each in scores.items()])
-
-
-def _bucket(name: str, scores: PairScores) -> list[str | Html]:
-    counts = [f"{count:,}" for count in (scores.right, scores.wrong, scores.missed)]
-    return [name, *counts, number(scores.precision.value), number(scores.recall.value), *_cells(scores.f1)]
+        rows = []
+        for name, each in scores.items():
+            counts = [f"{count:,}" for count in (each.right, each.wrong, each.missed)]
+            rows.append([name, *counts, number(each.precision.value), number(each.recall.value), *_cells(each.f1)])
+        yield table(columns, rows)
 
 
 # ---- errors
@@ -211,7 +197,7 @@ def _setup(evaluation: Evaluation) -> Iterator[Html]:
             ("near", near(criteria, evaluation.settings)),
             *([("similarity", _measure(verification))] if verification else []),
             ("decided by", criteria.decided_by),
-            ("labels", f"of {evaluation.kind}: {labelled} of duplicates"),
+            ("labels", f"of {truth.kind}: {labelled} of duplicates"),
             ("other pairs", others),
         ],
     )

@@ -6,13 +6,11 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from es_simhash._core.html import Html, element, table
-from es_simhash._core.humanize import with_error
 from es_simhash.cli.reports.html.page import bar, page, section
-from es_simhash.cli.show.explanation import scope_table
+from es_simhash.cli.show.explanation import scope_table, similarities
 from es_simhash.plans.explain.explanation import Explanation
 from es_simhash.plans.explain.similarities import Bits, Feature, FeatureGroup, Keys, SharedPassages, Similarity
 from es_simhash.plans.explain.text_differences import TextPart, rows
-from es_simhash.plans.explain.verdict import Evidence
 
 # The number of equal characters to show around a change.
 _AROUND = 300
@@ -20,9 +18,7 @@ _AROUND = 300
 
 def explanation_page(explanation: Explanation) -> str:
     """Return the page."""
-    names = [each.name for each in explanation.pair]
-    title = f"{names[0]} and {names[1]}"
-    return page(title, *_sections(explanation))
+    return page(" and ".join(each.name for each in explanation.pair), *_sections(explanation))
 
 
 def _sections(explanation: Explanation) -> Iterator[Html]:
@@ -32,14 +28,22 @@ def _sections(explanation: Explanation) -> Iterator[Html]:
     if explanation.scope:
         yield section("Scope", table(*scope_table(explanation)))
     rarity = element("p", explanation.rarity, class_="faint") if explanation.rarity else ""
-    yield section("Similarity", _similarity(evidence.similarity), *_numbers(evidence), rarity)
+    numbers = evidence.numbers
+    alike = _gauge("numbers alike", numbers.value, numbers.least, f"{numbers.value:.3f}") if numbers else ""
+    yield section("Similarity", _similarity(evidence.similarity), alike, rarity)
     simhash = explanation.scheme.simhash
     if simhash and evidence.bits and evidence.blocks:
         yield section("SimHash", _bits(evidence.bits, simhash.layout.starts, evidence.blocks))
     if evidence.bands and evidence.bands.a and evidence.bands.b:
         yield section("Bands of MinHash", _bands(evidence.bands))
     yield section("Passages", _passages(explanation.passages, names))
-    yield section("Features", _features(explanation, names))
+    features = explanation.features
+    yield section(
+        "Features",
+        _group("In both", features.shared, "both"),
+        _group(f"Only in {names[0]}", features.only_a, "bad"),
+        _group(f"Only in {names[1]}", features.only_b, "good"),
+    )
     yield section("Text", _text(explanation.parts, names))
 
 
@@ -55,34 +59,21 @@ def _verdict(explanation: Explanation) -> Html:
 
 def _documents(explanation: Explanation) -> Html:
     pair = explanation.pair
-    named: list[tuple[str, list[str]]] = [
-        ("index", [each.index or "—" for each in pair]),
-        ("fields", [each.state for each in pair]),
-        ("status", [each.status for each in pair]),
-        ("characters", [f"{each.characters:,}" for each in pair]),
-        ("scheme", [each.scheme or "—" for each in pair]),
+    rows = [
+        ["index", *(each.index or "—" for each in pair)],
+        ["fields", *(each.state for each in pair)],
+        ["status", *(each.status for each in pair)],
+        ["characters", *(f"{each.characters:,}" for each in pair)],
+        ["scheme", *(each.scheme or "—" for each in pair)],
     ]
-    return table(["", *(each.name for each in pair)], [[name, *values] for name, values in named])
+    return table(["", *(each.name for each in pair)], rows)
 
 
 def _similarity(similarity: Similarity) -> list[Html]:
-    shown = [_gauge("exact", similarity.exact, similarity.threshold, f"{similarity.exact:.3f}")]
-    if similarity.signed != similarity.exact:
-        shown.append(_gauge("without weights", similarity.signed, similarity.threshold, f"{similarity.signed:.3f}"))
-    if similarity.estimate is not None:
-        estimate = with_error(similarity.estimate, similarity.standard_error, 3)
-        shown.append(_gauge("estimated", similarity.estimate, similarity.threshold, estimate))
-    if similarity.verified is not None:
-        label = "as the scheme compares texts"
-        shown.append(_gauge(label, similarity.verified, similarity.threshold, f"{similarity.verified:.3f}"))
+    shown = [_gauge(how, value, similarity.threshold, written) for how, value, written in similarities(similarity)]
     if similarity.threshold is not None:
         shown.append(element("p", f"The line is the threshold: {similarity.threshold}.", class_="faint"))
     return shown
-
-
-def _numbers(evidence: Evidence) -> Iterator[Html]:
-    if numbers := evidence.numbers:
-        yield _gauge("numbers alike", numbers.value, numbers.least, f"{numbers.value:.3f}")
 
 
 def _gauge(name: str, value: float, threshold: float | None, text: str) -> Html:
@@ -143,15 +134,6 @@ def _passages(found: SharedPassages, names: Sequence[str]) -> list[Html]:
     heads = element("div", [element("h3", name) for name in names], class_="sides heads")
     sides = element("div", [element("div", each) for each in (found.in_first, found.in_second)], class_="sides")
     return [*shown, element("p", f"The longest has {found.words:,} words."), heads, sides]
-
-
-def _features(explanation: Explanation, names: Sequence[str]) -> list[Html]:
-    features = explanation.features
-    return [
-        _group("In both", features.shared, "both"),
-        _group(f"Only in {names[0]}", features.only_a, "bad"),
-        _group(f"Only in {names[1]}", features.only_b, "good"),
-    ]
 
 
 def _group(title: str, group: FeatureGroup, kind: str) -> Html:

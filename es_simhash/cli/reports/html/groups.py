@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from es_simhash._core.html import Html, element, table
 from es_simhash._core.humanize import counted, with_error
 from es_simhash.cli.reports.group_report import GroupReport, Key, LargeGroup, Setup, key_of, likeness, near
-from es_simhash.cli.reports.html.page import chart, differences, legend, page, pieces, section
+from es_simhash.cli.reports.html.page import chart, differences, header, legend, page, pieces, section
 from es_simhash.cli.show.form_detection import forms_sentences
 from es_simhash.groups.groups import Group, Member
 from es_simhash.plans.explain.text_differences import excerpt
@@ -50,13 +50,7 @@ def _header(report: GroupReport) -> Html:
         sentences.append(f"The largest group has {counted(report.largest[0].size, 'document')}.")
     if report.counts.notes:
         sentences.append("Not everything was compared: see what was left out.")
-    made_at = f", {setup.made_at:%Y-%m-%d %H:%M %Z}".rstrip() if setup.made_at else ""
-    return element(
-        "header",
-        element("h1", _headline(report)),
-        element("p", " ".join(sentences)) if sentences else "",
-        element("p", element("bdi", setup.name), made_at, class_="faint"),
-    )
+    return header(_headline(report), " ".join(sentences), setup.name, setup.made_at)
 
 
 def _headline(report: GroupReport) -> str:

@@ -7,6 +7,7 @@ readers of screens, and paper, have the numbers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from functools import cache
 from importlib.resources import files
 
@@ -39,6 +40,13 @@ def page(title: str, *sections: Html) -> str:
 def style() -> str:
     """Return the style sheet: colours as variables, light and dark, and the layout on phones."""
     return files(__package__).joinpath("page.css").read_text(encoding="utf-8")
+
+
+def header(headline: str, sentences: str, name: str, made_at: datetime | None) -> Html:
+    """Make the header of a page about the files or the index of that name."""
+    at = f", {made_at:%Y-%m-%d %H:%M %Z}".rstrip() if made_at else ""
+    said = element("p", sentences) if sentences else ""
+    return element("header", element("h1", headline), said, element("p", element("bdi", name), at, class_="faint"))
 
 
 def section(title: str, *content: Content) -> Html:

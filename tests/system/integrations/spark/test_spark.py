@@ -47,11 +47,10 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from es_simhash.integrations.spark import blocks, candidates, components
-from es_simhash.integrations.spark.deduplicator import SparkDeduplicator
+from es_simhash.integrations.spark import candidates, components, frames
 from es_simhash.integrations.spark.fields import add_fields
 from es_simhash.integrations.spark.frames import materialized, refused
-from es_simhash.integrations.spark.job import SparkDuplicates
+from es_simhash.integrations.spark.job import SparkDeduplicator, SparkDuplicates
 
 SCHEME = Scheme()
 # It asks for texts by estimates, and takes no notice of what is around them.
@@ -199,7 +198,7 @@ def test_random_documents_are_judged_as_on_one_machine(spark: SparkSession, many
 def test_near_documents_of_several_blocks_are_found(spark: SparkSession) -> None:
     chosen = random.Random(3)
     words = [f"word{number}" for number in range(3_000)]
-    originals = [chosen.choices(words, k=14) for _ in range(2 << blocks._BLOCK_BITS)]
+    originals = [chosen.choices(words, k=14) for _ in range(2 << frames._BLOCK_BITS)]
     places = range(0, len(originals), 150)
     copies = [[*originals[place][:-1], chosen.choice(words)] for place in places]
     found = [" ".join(each) for each in originals + copies]
@@ -210,7 +209,7 @@ def test_near_documents_of_several_blocks_are_found(spark: SparkSession) -> None
     assert pairs_of(on_spark) == pairs
     assert groups_of(on_spark) == groups
     assert on_spark.counts == counts
-    crossed = {tuple(int(id_) >> blocks._BLOCK_BITS for id_ in pair) for pair in pairs}
+    crossed = {tuple(int(id_) >> frames._BLOCK_BITS for id_ in pair) for pair in pairs}
     assert {(0, 2), (1, 2)} <= crossed
 
 

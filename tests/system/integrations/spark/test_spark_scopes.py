@@ -19,7 +19,7 @@ from tests.system.integrations.spark import test_spark as unscoped
 
 from pyspark.sql import SparkSession  # isort: skip - not before it is known to be there
 
-from es_simhash.integrations.spark.deduplicator import SparkDeduplicator
+from es_simhash.integrations.spark.job import SparkDeduplicator
 
 SCHEME = Scheme()
 COLUMNS = (

@@ -10,8 +10,7 @@ import click
 import pytest
 
 from es_simhash.cli.options.connection import CONNECTION
-from es_simhash.cli.options.profiles import SETTINGS, config_file, profile_named
-from es_simhash.cli.options.setting_origins import Given
+from es_simhash.cli.options.setting_origins import SETTINGS, Given, config_file, profile_named
 from tests.support.cli_targets import target_of
 
 SECRET = "m4rk3r"

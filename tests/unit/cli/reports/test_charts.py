@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.cli.reports.chart_bins import Bar, Chart, Dates, PairCounts, Sizes
+from es_simhash.cli.reports.chart_bins import Bar, Chart, PairCounts, dates, sizes
 from es_simhash.groups.pairs.compare import pair_type
 from es_simhash.scheme.query import Criteria
 from tests.support.reports import pairs
@@ -24,23 +24,17 @@ def counted(chart: Chart) -> dict[str, int]:
 
 
 def test_groups_are_counted_by_their_duplicates_one_by_one_and_then_by_ranges() -> None:
-    sizes = Sizes()
-    for duplicates in (1, 1, 2, 5, 6, 10, 12):
-        sizes.add(duplicates)
-    [chart] = sizes.chart()
+    [chart] = sizes(Counter((1, 1, 2, 5, 6, 10, 12)))
     assert chart.bars == (
         *(Bar("1", 2, ("2",)), Bar("2", 1, ("2",)), Bar("3", 0, ("0",)), Bar("4", 0, ("0",)), Bar("5", 1, ("5",))),
         *(Bar("6–10", 2, ("16",)), Bar("11–20", 1, ("12",))),
     )
-    assert list(Sizes().chart()) == []
+    assert list(sizes({})) == []
 
 
 @given(st.lists(st.integers(min_value=1, max_value=10**7), min_size=1))
 def test_each_group_is_counted_once(given_sizes: list[int]) -> None:
-    sizes = Sizes()
-    for size in given_sizes:
-        sizes.add(size)
-    [chart] = sizes.chart()
+    [chart] = sizes(Counter(given_sizes))
     assert sum(bar.count for bar in chart.bars) == len(given_sizes)
     assert sum(int(bar.cells[0].replace(",", "")) for bar in chart.bars) == sum(given_sizes)
     assert (chart.bars[-1].name == "over 1,000") == (max(given_sizes) > 1000)
@@ -119,9 +113,7 @@ def test_only_known_measures_of_pairs_are_counted() -> None:
 
 
 def timeline(*values: Any) -> Chart:
-    dates = Dates()
-    dates.add(values)
-    [found] = dates.chart("published")
+    [found] = dates(values, "published")
     return found
 
 
@@ -146,7 +138,7 @@ def test_an_invalid_date_counts_as_none(value: Any) -> None:
 
 
 def test_without_any_duplicates_there_is_not_a_timeline() -> None:
-    assert list(Dates().chart("published")) == []
+    assert list(dates([], "published")) == []
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from es_simhash.documents.files import read_documents
-from es_simhash.documents.files.compression import compression_of
+from es_simhash.documents.files.formats import compression_of
 from es_simhash.errors import InputError, MissingExtraError
 from tests.support.reading import COMPRESS, never, read, read_bytes
 

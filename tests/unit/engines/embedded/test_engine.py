@@ -15,12 +15,10 @@ from typing import Any
 import pytest
 
 from es_simhash._core.json_codec import Json
-from es_simhash.engines.embedded import EmbeddedEngine
-from es_simhash.engines.embedded.storage import store
+from es_simhash.engines.embedded import EmbeddedEngine, store
 from es_simhash.errors import EngineError, IndexStateError, InputError, InUseError, MissingError
 from es_simhash.index import Index
 from es_simhash.plans.operations import (
-    OPERATIONS,
     Action,
     ActionResult,
     Bulk,
@@ -38,6 +36,7 @@ from es_simhash.plans.operations import (
     Search,
 )
 from tests.support.meddling import Meddler, once
+from tests.support.operations import OPERATIONS
 
 ALL: Json = {"match_all": {}}
 
@@ -121,7 +120,7 @@ def test_importing_the_package_does_not_import_the_library() -> None:
 
 
 def test_every_operation_can_be_carried_out(engine: EmbeddedEngine) -> None:
-    assert set(engine._performers) == set(OPERATIONS)
+    assert set(engine._performers) == OPERATIONS
 
 
 def test_the_version_is_the_library_s(engine: EmbeddedEngine) -> None:

@@ -38,7 +38,7 @@ from es_simhash.plans.operations import (
 from tests.support.fuzzing import check_message, damaged, json_values, one_in
 
 
-class Answering(RestEngine):
+class Answering(RestEngine[None]):
     """An engine whose server gives these replies, one after the other."""
 
     _distribution = None
@@ -46,8 +46,14 @@ class Answering(RestEngine):
     def __init__(self, *replies: Reply) -> None:
         self._replies = list(replies)
 
-    def _send(self, request: Request, body: bytes | None) -> Reply:
+    def _ask(self, request: Request, body: bytes | None) -> Reply:
         return self._replies.pop(0) if self._replies else Reply(200, {})
+
+    def _reply(self, response: Reply) -> Reply:
+        return response
+
+    def _reply_to(self, error: Exception) -> Reply:
+        raise error
 
     @property
     def _writer(self) -> Writer:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from es_simhash._core.json_codec import Json
 from es_simhash.plans.operations import Reader, ReadPage, Slice
-from tests.unit.engines.rest.test_operation_requests import converse
+from tests.unit.engines.rest.test_operations import converse
 
 
 def page_of(*places: int) -> Json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from es_simhash.groups.of_index.document_refs import DocumentRefs, RefColumns
+from es_simhash.groups.of_index.stored_fingerprints import DocumentRefs, RefColumns
 from es_simhash.groups.pairs.spool import Spools
 from es_simhash.live.sweep.reading import DocumentRef
 

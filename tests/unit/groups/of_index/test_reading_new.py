@@ -103,7 +103,7 @@ def reading(most: float) -> Iterator[None]:
 
 def group(index: Index, most: float, **how: Any) -> None:
     with reading(most), index.group(**how) as grouped:
-        assert (grouped.corpus.read.part is not None) == (most == ONLY_NEW)
+        assert (grouped.corpus.part is not None) == (most == ONLY_NEW)
         index.write_groups(grouped, singles=True)
 
 
@@ -153,7 +153,7 @@ def filled(engine: Engine, texts: list[Json]) -> Index:
 
 def new_and_groups(index: Index) -> tuple[int | None, int]:
     with index.group(incremental=True) as grouped:
-        assert grouped.corpus.read.part is not None
+        assert grouped.corpus.part is not None
         index.write_groups(grouped)
         return grouped.counts.new, len(grouped)
 
@@ -192,7 +192,7 @@ def test_what_needs_all_documents_reads_them(tmp_path: Path, how: Json) -> None:
             with index.group(**{**how, "singles": None}, incremental=True) as grouped:
                 index.write_groups(grouped, singles=True)
         with index.group(**how, incremental=True) as grouped:
-            assert (grouped.counts.new, grouped.corpus.read.part) == (0, None)
+            assert (grouped.counts.new, grouped.corpus.part) == (0, None)
 
 
 def test_groups_of_one_are_written_as_they_were_or_all_is_read(tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ def test_groups_of_one_are_written_as_they_were_or_all_is_read(tmp_path: Path) -
         index.learn()
         group(index, EVERYTHING)
         with index.group(incremental=True) as grouped:
-            assert grouped.corpus.read.part is not None
+            assert grouped.corpus.part is not None
             with pytest.raises(InputError, match="singles=False"):
                 index.write_groups(grouped)
         with index.group(incremental=True, singles=False) as grouped:

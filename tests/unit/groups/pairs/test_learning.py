@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash import Scheme
-from es_simhash.groups.of_texts import learn_from
-from es_simhash.groups.pairs import learning
-from es_simhash.groups.pairs.learning import LowestTexts
+from es_simhash.groups import of_texts
+from es_simhash.groups.of_texts import LowestTexts, learn_from
 from es_simhash.scheme.own_fields import content_hash
 from es_simhash.scheme.verdict.verifier import rarity_of
 from tests.support.fuzzing import examples
@@ -28,7 +27,7 @@ def test_the_texts_with_the_lowest_content_hashes_are_learnt_from(
 ) -> None:
     lowest, shuffled = LowestTexts(), list(texts)
     order.shuffle(shuffled)
-    with patch.object(learning, "SAMPLE", most):
+    with patch.object(of_texts, "SAMPLE", most):
         for start in range(0, len(shuffled), size):
             lowest.add(shuffled[start : start + size])
         found = list(lowest.found().values())

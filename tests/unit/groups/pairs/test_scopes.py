@@ -17,13 +17,14 @@ from es_simhash import DocumentError, GroupOptions, Scheme, Scope, Verification,
 from es_simhash.groups.groups import Groups
 from es_simhash.groups.of_texts import TextCorpus, learn_from
 from es_simhash.groups.pairs import fingerprint_store, scope_columns
-from es_simhash.groups.pairs.candidates import HotKeys, positions
-from es_simhash.groups.pairs.scope_columns import ScopeColumns, ScopedLinker, ScopeRows
+from es_simhash.groups.pairs.candidates import HotKeys, Linker, positions
+from es_simhash.groups.pairs.scope_columns import ScopeColumns, ScopeRows
 from es_simhash.groups.pairs.spool import Spools
 from es_simhash.scheme.query import Criteria
-from es_simhash.scheme.verdict.builtin import builtin
-from es_simhash.scheme.verdict.rule import CLAUSES, are_plausible
+from es_simhash.scheme.verdict.rarity import builtin
+from es_simhash.scheme.verdict.rule import CLAUSES, lowest_estimate
 from es_simhash.scheme.verdict.verifier import Verifier
+from es_simhash.sketches.minhash.common import estimates
 from tests.support.fuzzing import examples
 from tests.support.scoped import SCOPES, connected, documents, in_scope, stars
 from tests.support.standing_documents import standing as standing_ids
@@ -168,9 +169,10 @@ def near_by_text(scope: Scope, known: list[Any]) -> dict[tuple[int, int], str]:
 
 def are_compared(one: str, other: str) -> bool:
     assert SCHEME.minhash
-    size = SCHEME.minhash.layout.size
+    size, bits = SCHEME.minhash.layout.size, SCHEME.minhash.layout.value_bits
     first, second = (SCHEME.fingerprint(text).signature[:size] for text in (one, other))
-    return bool(are_plausible(SCHEME.minhash, Criteria.of(SCHEME, verification=Verification()), first, second))
+    least = lowest_estimate(Criteria.of(SCHEME, verification=Verification()), SCHEME.minhash, bits)
+    return bool(estimates(first, second, bits) >= least)
 
 
 @pytest.mark.parametrize("scope", SCOPES)
@@ -286,18 +288,11 @@ def test_equal_values_of_other_types_in_another_page_are_other_values(scope: Sco
         assert (read.within.tolist(), read.sets.tolist()) == (expected.within.tolist(), expected.sets.tolist())
 
 
-def test_hashes_are_made_again_when_there_were_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scope_columns, "_REMEMBERED", 3)
-    page = [{"tenant": f"{place % 7}"} for place in range(20)]
-    scope = Scope(("tenant",))
-    assert ScopeRows.read(scope, page).within.tolist() == ScopeRows.of(list(map(scope.values_of, page))).within.tolist()
-
-
 def test_what_is_hashed_alike_is_compared_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Documents of tenants whose hashes begin alike are neighbours, and no pairs."""
     whole = scope_columns._agreeing
     monkeypatch.setattr(scope_columns, "_agreeing", lambda values: bytes(8) + whole(values)[:8])
-    monkeypatch.setattr(scope_columns, "_hashes", lambda hash, kinds: scope_columns._Hashes(hash))
+    monkeypatch.setattr(scope_columns, "_agreeing_texts", scope_columns._agreeing_texts.__wrapped__)
     texts = ["some words of a story", "Some words of a story", "SOME words of a story"]
     known = [(f"{tenant}{place}", text, {"tenant": tenant}) for place, text in enumerate(texts) for tenant in "ab"]
     with dedup(known, scheme=PLAIN, scope=Scope(("tenant",)), threads=1, **BY_DISTANCE) as found:
@@ -307,7 +302,7 @@ def test_what_is_hashed_alike_is_compared_exactly(monkeypatch: pytest.MonkeyPatc
         assert sorted(map(sorted, found.ids())) == [["a0", "a1", "a2"], ["b0", "b1", "b2"]]
 
 
-def linked(dates: list[int], all: int, most: int | None, hot: HotKeys) -> tuple[list[tuple[int, int]], ScopedLinker]:
+def linked(dates: list[int], all: int, most: int | None, hot: HotKeys) -> tuple[list[tuple[int, int]], Linker]:
     """Link documents of a tenant and a key, whose dates may differ by one."""
     scope = Scope(("tenant",), (), timedelta(milliseconds=1), "at")
     with Spools(1 << 20) as spools:
@@ -315,7 +310,7 @@ def linked(dates: list[int], all: int, most: int | None, hot: HotKeys) -> tuple[
         columns.add(ScopeRows.read(scope, [{"tenant": "a", "at": date} for date in dates]))
         columns.complete()
         words = columns.mixed(np.arange(len(dates), dtype=np.uint64), 0, np.ones(len(dates), dtype=np.bool_))
-        linker = ScopedLinker(columns, all, 1, most, hot)
+        linker = Linker(all, 1, most, hot, columns)
         found = [pair for codes in linker.pairs([np.sort(words)]) for pair in zip(*positions(codes), strict=True)]
     return sorted((int(a), int(b)) for a, b in found), linker
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from es_simhash._core.json_codec import Json
 from es_simhash.errors import InputError, InUseError, StorageError
 from es_simhash.groups.pairs.spool import KeptStages, Spools
-from es_simhash.groups.pairs.stored_rows import Columns, Records
+from es_simhash.groups.pairs.stored_rows import Records
 
 OF = {"documents": 3}
 
@@ -118,23 +118,6 @@ def test_a_file_with_less_than_its_stages_left_is_named(tmp_path: Path) -> None:
         pytest.raises(StorageError, match=r"rows\.spool is damaged, or of another program"),
     ):
         Records(spools, "u8", "rows")
-
-
-@pytest.mark.parametrize("count", [0, 1, 2_047, 2_048, 5_000])
-def test_complete_columns_are_opened_again(tmp_path: Path, count: int) -> None:
-    table = np.random.default_rng(count).integers(0, 1 << 60, (count, 3), dtype=np.uint64)
-    stages = begun(tmp_path)
-    with Spools(1, stages=stages) as spools:
-        columns = Columns(spools, 3, "u8", name="table")
-        columns.append(table)
-        columns.complete()
-        stages.end("one", {})
-    with Spools(1, stages=begun(tmp_path)) as spools:
-        again = Columns(spools, 3, "u8", name="table")
-        assert len(again) == count
-        assert np.array_equal(again.take(np.arange(count)), table)
-        found = np.concatenate([np.empty((0, 2), dtype=np.uint64), *again.columns(range(1, 3))])
-        assert np.array_equal(found, table[:, 1:])
 
 
 def test_spools_without_a_name_are_not_kept(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash._core.arrays import Integers
-from es_simhash.groups.pairs import nearness
-from es_simhash.groups.pairs.nearness import canonicals_by_pairs, canonicals_of, in_turn
+from es_simhash.groups.pairs import compare
+from es_simhash.groups.pairs.compare import canonicals_by_pairs, canonicals_of, in_turn
 
 
 class OnALine:
@@ -133,5 +133,5 @@ def test_very_large_groups_are_decided_by_the_pairs_that_were_found(
     pairs = np.array(near, dtype=[("first", "u4"), ("second", "u4")])
     expected = canonicals(numbers, groups)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nearness, "MOST_CONNECTED", most)
+        patch.setattr(compare, "MOST_CONNECTED", most)
         assert canonicals(numbers, groups, pairs=lambda: [pairs[:3], pairs[3:]]) == expected

@@ -15,8 +15,7 @@ pytest.importorskip("mcp")
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult
 
-from es_simhash.integrations.mcp.server import server_of
-from es_simhash.integrations.mcp.tools import MOST_CHARACTERS, MOST_DOCUMENTS
+from es_simhash.integrations.mcp.server import MOST_CHARACTERS, MOST_DOCUMENTS, server_of
 
 BODY = {"body": "The storm has left many houses along the coast without power since Monday night."}
 

@@ -8,7 +8,7 @@ from es_simhash import Scheme
 
 pytest.importorskip("mcp")
 
-from es_simhash.integrations.mcp.shown import differences, shortened
+from es_simhash.integrations.mcp.server import differences, shortened
 
 STORM = "The storm has left many houses along the coast without power since Monday night."
 

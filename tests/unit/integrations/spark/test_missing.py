@@ -12,7 +12,7 @@ from es_simhash.errors import MissingExtraError
 
 
 @pytest.mark.parametrize("missing", ["pyspark", "pyarrow", "pandas"])
-@pytest.mark.parametrize("module", ["deduplicator", "fields"])
+@pytest.mark.parametrize("module", ["job", "fields"])
 def test_a_missing_package_is_named_with_the_command_that_installs_it(
     missing: str, module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

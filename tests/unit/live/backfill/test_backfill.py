@@ -13,11 +13,9 @@ from hypothesis import strategies as st
 
 from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
-from es_simhash.live.backfill.fingerprinting import Fingerprinting, ReadDocument
 from es_simhash.live.backfill.options import BackfillOptions, changed_query, due_query
-from es_simhash.live.backfill.totals_file import TotalsFile
-from es_simhash.live.sweep.progress import Progress, Tally
-from es_simhash.live.sweep.writing import Outcome, Pace
+from es_simhash.live.backfill.run import Fingerprinting, ReadDocument, TotalsFile
+from es_simhash.live.sweep.writing import Outcome, Pace, Progress, Tally
 from es_simhash.plans.bulk import RequestSize
 from es_simhash.plans.operation_retry import retry_delays
 from es_simhash.plans.operations import Slice, Wait
@@ -140,7 +138,7 @@ def test_a_refusal_halves_what_is_sent_and_success_brings_it_back() -> None:
 
 
 def test_no_more_than_the_rate_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("es_simhash.live.sweep.progress.time.monotonic", lambda: 1000.0)
+    monkeypatch.setattr("es_simhash.live.sweep.writing.time.monotonic", lambda: 1000.0)
     pace = Pace(100)
     waits = [wait.seconds for _ in range(5) for wait in pace.turn(50) if isinstance(wait, Wait)]
     assert waits == [0, 0.5, 1, 1.5, 2]

@@ -12,7 +12,7 @@ from es_simhash.documents.documents import Documents
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.live.backfill.options import BackfillOptions
 from es_simhash.live.backfill.run import Backfill
-from es_simhash.plans.operations import WRITES, Action, Bulk, CreateIndex, Operation, Refresh
+from es_simhash.plans.operations import Action, Bulk, CreateIndex, Operation, Refresh, Write
 from es_simhash.scheme.scheme import Scheme
 from tests.support.corpus import corpus
 
@@ -50,7 +50,7 @@ def test_some_documents_are_tried_and_nothing_is_written(tmp_path: Path) -> None
         slow = backfill(max_rate=2.0).trial()
         assert slow
         assert (slow.documents_per_second, slow.seconds) == (2.0, 250.0)
-        assert {type(each) for each in engine.asked if isinstance(each, WRITES)} <= {Refresh}
+        assert {type(each) for each in engine.asked if isinstance(each, Write)} <= {Refresh}
 
 
 def test_where_nothing_is_due_nothing_is_tried(tmp_path: Path) -> None:

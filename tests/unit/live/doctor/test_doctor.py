@@ -21,10 +21,10 @@ from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import InputError, ScriptError
 from es_simhash.index import Index
 from es_simhash.live.backfill.options import BackfillOptions
-from es_simhash.live.doctor import blocks, disk, engine, finding, index_settings, rights
+from es_simhash.live.doctor import engine, finding, index
 from es_simhash.live.doctor.facts import Disk, Facts, IndexFacts, ShardCopy
 from es_simhash.live.doctor.finding import Finding, accepting
-from es_simhash.live.doctor.mapping import check_dynamic, check_mapping, check_nested, check_texts
+from es_simhash.live.doctor.index import check_dynamic, check_mapping, check_nested, check_texts
 from es_simhash.plans.open_index import note
 from es_simhash.plans.operations import (
     Action,
@@ -37,8 +37,8 @@ from es_simhash.plans.operations import (
     Search,
 )
 from es_simhash.scheme import notes
-from es_simhash.scheme.field_bytes import bytes_a_document
 from es_simhash.scheme.mapping import DEFAULT_PREFIX, entries, merge, number_of_fields
+from es_simhash.scheme.own_fields import bytes_a_document
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.verdict.verification import Verification
 from tests.support.findings import levels, the_one
@@ -117,27 +117,27 @@ def test_many_indices_are_not_all_listed() -> None:
 
 def test_faster_settings_are_proposed_for_large_indices_only() -> None:
     large = there(due=200_000, settings={"index.number_of_replicas": "1"})
-    found = the_one(list(index_settings.check_speed(large)), "speed")
+    found = the_one(list(index.check_speed(large)), "speed")
     assert "--no-replicas" in found.remedy
     assert "--no-refresh" in found.remedy
-    assert levels(index_settings.check_speed(replace(large, due=99))) == []
-    assert levels(index_settings.check_speed(replace(large, settings={}))) == []  # the embedded engine
+    assert levels(index.check_speed(replace(large, due=99))) == []
+    assert levels(index.check_speed(replace(large, settings={}))) == []  # the embedded engine
     settled = {"index.number_of_replicas": "0", "index.refresh_interval": "-1"}
-    assert levels(index_settings.check_speed(replace(large, settings=settled))) == []
+    assert levels(index.check_speed(replace(large, settings=settled))) == []
 
 
 def test_pipelines_are_reported() -> None:
-    found = list(index_settings.check_pipelines(there(settings={"index.default_pipeline": "clean"})))
+    found = list(index.check_pipelines(there(settings={"index.default_pipeline": "clean"})))
     assert levels(found) == [("pipeline", "note")]
     assert "default_pipeline 'clean'" in found[0].message
-    assert levels(index_settings.check_pipelines(there(settings={"index.final_pipeline": "_none"}))) == []
+    assert levels(index.check_pipelines(there(settings={"index.final_pipeline": "_none"}))) == []
 
 
 def test_changes_of_others_that_cannot_be_noticed_are_warned_of_on_servers() -> None:
     unknown = there(copies=None)
-    assert levels(index_settings.check_changes(facts(unknown), unknown)) == [("changes-unknown", "warning")]
-    assert levels(index_settings.check_changes(facts(engine=EngineInfo("embedded", (0,))), unknown)) == []
-    assert levels(index_settings.check_changes(facts(), there())) == []
+    assert levels(index.check_changes(facts(unknown), unknown)) == [("changes-unknown", "warning")]
+    assert levels(index.check_changes(facts(engine=EngineInfo("embedded", (0,))), unknown)) == []
+    assert levels(index.check_changes(facts(), there())) == []
 
 
 # --- blocks
@@ -160,16 +160,16 @@ def test_changes_of_others_that_cannot_be_noticed_are_warned_of_on_servers() -> 
 def test_an_index_that_takes_no_updates_is_reported_with_its_block(
     settings: dict[str, str], codes: list[tuple[str, str]]
 ) -> None:
-    found = list(blocks.check_index(there(settings=settings)))
+    found = list(index.check_index(there(settings=settings)))
     assert levels(found) == codes
     assert {each.index for each in found} == {"articles"}
 
 
 def test_a_block_of_the_cluster_concerns_all_indices() -> None:
-    found = list(blocks.check_cluster(facts(cluster={"blocks": {"read_only": "true"}})))
+    found = list(engine.check_cluster(facts(cluster={"blocks": {"read_only": "true"}})))
     assert levels(found) == [("read-only", "stop")]
     assert found[0].index is None
-    assert levels(blocks.check_cluster(facts(cluster={"blocks": {"read_only": "false"}}))) == []
+    assert levels(engine.check_cluster(facts(cluster={"blocks": {"read_only": "false"}}))) == []
 
 
 # --- the mapping
@@ -333,8 +333,8 @@ def test_what_keys_of_passages_take_is_estimated_by_a_sample_of_the_texts() -> N
     assert bytes_a_document(preset) == plain
 
     index = replace(there(), texts=texts)
-    needed = disk.growth(index, bytes_a_document(preset, texts))["n1"]
-    [found] = disk.check_disks(facts(index, disks={"n1": Disk("node-1", 1 << 30, 1 << 30)}), preset)
+    needed = engine.growth(index, bytes_a_document(preset, texts))["n1"]
+    [found] = engine.check_disks(facts(index, disks={"n1": Disk("node-1", 1 << 30, 1 << 30)}), preset)
     assert f"needs up to {with_unit(needed)}" in found.message
 
 
@@ -344,10 +344,10 @@ def test_each_copy_of_a_shard_grows_by_its_share_of_what_is_due() -> None:
         ShardCopy("n2", False, 500, 12_000),
         ShardCopy("n2", True, 500, 20_000),
     ]
-    grown = disk.growth(there(due=250, documents=1000, copies=copies), 100)
+    grown = engine.growth(there(due=250, documents=1000, copies=copies), 100)
     assert grown == {"n1": 2_500 + 12_500, "n2": 3_000 + 12_500 + 5_000 + 12_500}
-    assert disk.growth(there(due=0, documents=0, copies=copies), 100) == {"n1": 0, "n2": 0}
-    assert disk.growth(there(copies=None), 100) == {}
+    assert engine.growth(there(due=0, documents=0, copies=copies), 100) == {"n1": 0, "n2": 0}
+    assert engine.growth(there(copies=None), 100) == {}
 
 
 TOTAL = 1000 << 30
@@ -365,7 +365,7 @@ TOTAL = 1000 << 30
     ],
 )
 def test_watermarks_are_bytes_that_must_stay_free(settings: Json, high: int, flood: int) -> None:
-    marks = disk.Watermarks.of(settings, TOTAL)
+    marks = engine.Watermarks.of(settings, TOTAL)
     assert [marks.high, marks.flood] == pytest.approx([high, flood], abs=1)
 
 
@@ -374,24 +374,24 @@ def test_watermarks_are_bytes_that_must_stay_free(settings: Json, high: int, flo
 )
 def test_a_disk_must_have_room_above_its_watermarks(percent_left: float, level: str) -> None:
     index, total = there(), 1 << 30
-    needed = disk.growth(index, bytes_a_document(DOCUMENTS.scheme))["n1"]
+    needed = engine.growth(index, bytes_a_document(DOCUMENTS.scheme))["n1"]
     free = needed + round(total * percent_left / 100)
-    found = list(disk.check_disks(facts(index, disks={"n1": Disk("node-1", total, free)}), DOCUMENTS.scheme))
+    found = list(engine.check_disks(facts(index, disks={"n1": Disk("node-1", total, free)}), DOCUMENTS.scheme))
     assert levels(found) == [("disk", level)]
     assert "'node-1'" in found[0].message
 
 
 def test_indices_on_one_node_need_room_together() -> None:
     disks = {"n1": Disk("node-1", 1 << 30, 1 << 30)}
-    one = disk.growth(there(), bytes_a_document(DOCUMENTS.scheme))["n1"]
-    [found] = disk.check_disks(facts(there("a"), there("b"), disks=disks), DOCUMENTS.scheme)
+    one = engine.growth(there(), bytes_a_document(DOCUMENTS.scheme))["n1"]
+    [found] = engine.check_disks(facts(there("a"), there("b"), disks=disks), DOCUMENTS.scheme)
     assert f"needs up to {with_unit(2 * one)}" in found.message
 
 
 def test_unknown_disks_are_noted_with_the_room_that_is_needed() -> None:
-    assert levels(disk.check_disks(facts(there()), DOCUMENTS.scheme)) == [("disk-unknown", "note")]
-    assert levels(disk.check_disks(facts(there(copies=None)), DOCUMENTS.scheme)) == [("disk-unknown", "note")]
-    assert levels(disk.check_disks(facts(there(due=0)), DOCUMENTS.scheme)) == []
+    assert levels(engine.check_disks(facts(there()), DOCUMENTS.scheme)) == [("disk-unknown", "note")]
+    assert levels(engine.check_disks(facts(there(copies=None)), DOCUMENTS.scheme)) == [("disk-unknown", "note")]
+    assert levels(engine.check_disks(facts(there(due=0)), DOCUMENTS.scheme)) == []
 
 
 # --- rights
@@ -400,8 +400,8 @@ ALL = dict.fromkeys(("read", "view_index_metadata", "index", "maintenance", "mon
 
 
 def test_without_logins_nothing_is_said_of_rights() -> None:
-    assert levels(rights.check_rights(facts(there()))) == []
-    assert levels(rights.check_rights(facts(there(), hides_rights=True))) == [("privileges-unknown", "note")]
+    assert levels(engine.check_rights(facts(there()))) == []
+    assert levels(engine.check_rights(facts(there(), hides_rights=True))) == [("privileges-unknown", "note")]
 
 
 @pytest.mark.parametrize(
@@ -421,7 +421,7 @@ def test_without_logins_nothing_is_said_of_rights() -> None:
     ],
 )
 def test_a_login_whose_updates_the_engine_refuses_is_stopped(reason: str, code: str, remedy: str) -> None:
-    found = list(rights.check_rights(facts(there(), hides_rights=True, refused_updates={"news": reason})))
+    found = list(engine.check_rights(facts(there(), hides_rights=True, refused_updates={"news": reason})))
     assert levels(found) == [("privileges-unknown", "note"), (code, "stop")]
     assert remedy in found[1].remedy
     assert found[1].message.endswith(".")
@@ -429,7 +429,7 @@ def test_a_login_whose_updates_the_engine_refuses_is_stopped(reason: str, code: 
 
 @pytest.mark.parametrize("missing", ["read", "view_index_metadata", "index", "maintenance", "manage"])
 def test_a_missing_privilege_is_named(missing: str) -> None:
-    found = list(rights.check_rights(facts(there(), rights={"articles": {**ALL, missing: False}})))
+    found = list(engine.check_rights(facts(there(), rights={"articles": {**ALL, missing: False}})))
     assert levels(found) == [("privileges", "stop")]
     assert found[0].remedy == f"Have these privileges granted: {missing}."
 
@@ -437,8 +437,8 @@ def test_a_missing_privilege_is_named(missing: str) -> None:
 def test_privileges_are_needed_only_for_what_is_done() -> None:
     without = {"articles": {**ALL, "manage": False, "monitor": False}}
     has = there(mapping=DOCUMENTS.scheme.mapping("dedup", ["body"]))
-    assert levels(rights.check_rights(facts(has, rights=without))) == [("privileges", "ok")]
-    assert levels(rights.check_rights(facts(has, rights=without, changes_settings=True))) == [("privileges", "stop")]
+    assert levels(engine.check_rights(facts(has, rights=without))) == [("privileges", "ok")]
+    assert levels(engine.check_rights(facts(has, rights=without, changes_settings=True))) == [("privileges", "stop")]
 
 
 ROLE: Json = {"names": ["art*"], "privileges": ["all"]}
@@ -459,7 +459,7 @@ SIFTING: Json = {**ROLE, "query": ['{"term": {"public": true}}']}
     ],
 )
 def test_a_login_that_does_not_see_everything_stops(roles: list[Json], stops: int) -> None:
-    found = levels(rights.check_rights(facts(there(), rights={"articles": ALL}, roles=roles)))
+    found = levels(engine.check_rights(facts(there(), rights={"articles": ALL}, roles=roles)))
     assert found == ([("hidden-parts", "stop")] * stops or [("privileges", "ok")])
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from es_simhash.engines.base import run
 from es_simhash.errors import AccessError, EngineError
-from es_simhash.live.erase import login
+from es_simhash.live.erase import run as erasing
 from es_simhash.plans.operations import EngineInfo, GetInfo, GetResource, Operation
 
 
@@ -46,13 +46,13 @@ class Server:
 def test_the_login_is_that_of_the_server_or_else_of_the_system(
     distribution: str, path: str, reply: Any, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(login, "getuser", lambda: "me")
-    assert run(login.login(), Server(distribution, path, reply)) == name
+    monkeypatch.setattr(erasing, "getuser", lambda: "me")
+    assert run(erasing.login(), Server(distribution, path, reply)) == name
 
 
 def test_a_user_without_a_name_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     def nobody() -> str:
         raise KeyError("uid not found")
 
-    monkeypatch.setattr(login, "getuser", nobody)
-    assert run(login.login(), Server("embedded", "", {})) == "unknown"
+    monkeypatch.setattr(erasing, "getuser", nobody)
+    assert run(erasing.login(), Server("embedded", "", {})) == "unknown"

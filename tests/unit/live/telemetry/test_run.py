@@ -13,13 +13,14 @@ from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import MissingError
 from es_simhash.groups.of_index.writing import GroupsWritten
-from es_simhash.live.sweep.progress import Progress
+from es_simhash.live.sweep.writing import Progress
 from es_simhash.live.telemetry import spans
 from es_simhash.live.telemetry.engine import name_of
 from es_simhash.live.telemetry.metrics import METRICS, OUTCOMES, Metrics, counts_of
 from es_simhash.live.telemetry.run import Run
-from es_simhash.plans.operations import OPERATIONS, GetInfo, GetMappings
+from es_simhash.plans.operations import GetInfo, GetMappings
 from tests.support import promtool
+from tests.support.operations import OPERATIONS
 from tests.unit.live.telemetry.test_metrics import values
 
 

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from es_simhash.plans.explain.explanation import explain
+from es_simhash.plans.explain.explanation import examine, explain
 from es_simhash.plans.explain.similarities import compare_features, readable_features
-from es_simhash.plans.explain.verdict import ComparedDocument, examine
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import MinHash, SimHash
@@ -126,7 +125,7 @@ def test_the_heaviest_features_come_first_then_those_that_stand_first() -> None:
 
 def test_features_are_those_that_are_compared() -> None:
     scheme, verification = Scheme(normalisation=Normalisation(), tokens=Words()), Verification(features="text")
-    first, second = (examine(scheme, ComparedDocument(name, f"見出し {name}")) for name in ("ab", "ac"))
+    first, second = (examine(scheme, name, f"見出し {name}") for name in ("ab", "ac"))
     listed = explain(
         scheme, Criteria.of(scheme), (first, second), verifier=Verifier(scheme, verification)
     ).features.shared.heaviest

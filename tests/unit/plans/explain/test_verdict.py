@@ -8,8 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.errors import SchemeError, WeightError
-from es_simhash.plans.explain.explanation import Explanation, explain
-from es_simhash.plans.explain.verdict import ComparedDocument, ComparedNumbers, compare_numbers, examine
+from es_simhash.plans.explain.explanation import (
+    ComparedNumbers,
+    ExaminedDocument,
+    Explanation,
+    compare_numbers,
+    examine,
+    explain,
+)
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import SimHash
@@ -26,24 +32,23 @@ SCHEME = Scheme()
 
 
 def explained(
-    a: str | ComparedDocument,
-    b: str | ComparedDocument,
+    a: str | ExaminedDocument,
+    b: str | ExaminedDocument,
     scheme: Scheme = SCHEME,
     named: list[str] | None = None,
     **criteria: Any,
 ) -> Explanation:
-    documents = [
-        each if isinstance(each, ComparedDocument) else ComparedDocument(f"text {i}", each)
+    first, second = (
+        each if isinstance(each, ExaminedDocument) else examine(scheme, f"text {i}", each)
         for i, each in enumerate((a, b))
-    ]
-    first, second = (examine(scheme, each) for each in documents)
+    )
     return explain(scheme, Criteria.of(scheme, **criteria), (first, second), named)
 
 
-def document(name: str, text: str, of: str | None = None, is_seen: bool = True, **changes: Any) -> ComparedDocument:
+def document(name: str, text: str, of: str | None = None, is_seen: bool = True, **changes: Any) -> ExaminedDocument:
     """A document with the fields of its text, or of another."""
-    made = examine(SCHEME, ComparedDocument("", text if of is None else of)).made
-    return ComparedDocument(name, text, "i", {**made, **changes}, is_seen)
+    made = examine(SCHEME, "", text if of is None else of).made
+    return examine(SCHEME, name, text, "i", {**made, **changes}, is_seen)
 
 
 def test_duplicates_by_bands_are_reported_with_what_agrees_and_the_similarity() -> None:
@@ -136,7 +141,7 @@ def test_a_note_says_when_the_exact_similarity_contradicts_the_estimate() -> Non
 @pytest.mark.parametrize(
     ("subject", "code", "expected"),
     [
-        (ComparedDocument("b", NEAR, "i", None, True), "missing", "'b' has no fingerprint. Run: es-simhash backfill."),
+        (examine(SCHEME, "b", NEAR, "i", None, True), "missing", "'b' has no fingerprint. Run: es-simhash backfill."),
         (document("b", NEAR, status="deferred"), "deferred", "since the text changed. Run: es-simhash backfill."),
         (document("b", NEAR, scheme="x"), "foreign", "of another scheme. Run: es-simhash backfill."),
         (document("b", NEAR, bands="x"), "damaged", "Write the document once more."),
@@ -144,7 +149,7 @@ def test_a_note_says_when_the_exact_similarity_contradicts_the_estimate() -> Non
     ],
 )
 def test_unsound_fields_are_the_reason_and_a_note_gives_the_verdict_on_repaired_ones(
-    subject: ComparedDocument, code: str, expected: str
+    subject: ExaminedDocument, code: str, expected: str
 ) -> None:
     for pair in ((document("a", A), subject), (subject, document("a", A))):
         verdict = explained(*pair).verdict
@@ -162,9 +167,9 @@ def test_duplicates_by_the_fingerprint_of_an_older_text_are_still_found_and_repo
 
 
 def test_the_worse_of_two_faults_is_reported() -> None:
-    verdict = explained(document("a", A, of=FAR), ComparedDocument("b", NEAR, "i", None, True)).verdict
+    verdict = explained(document("a", A, of=FAR), examine(SCHEME, "b", NEAR, "i", None, True)).verdict
     assert verdict.code == "missing"
-    both = explained(ComparedDocument("a", A, "i", None, True), ComparedDocument("b", NEAR, "i", None, True)).verdict
+    both = explained(examine(SCHEME, "a", A, "i", None, True), examine(SCHEME, "b", NEAR, "i", None, True)).verdict
     assert "'a' and 'b' have no fingerprint" in both.sentence
 
 

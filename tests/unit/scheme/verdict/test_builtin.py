@@ -8,8 +8,7 @@ from importlib.resources import files
 import numpy as np
 
 from es_simhash import Scheme
-from es_simhash.scheme.verdict.builtin import FILE, NAME, builtin
-from es_simhash.scheme.verdict.rarity import Rarity
+from es_simhash.scheme.verdict.rarity import FILE, NAME, Rarity, builtin
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import comparable_features, compared, plain, table_for
 

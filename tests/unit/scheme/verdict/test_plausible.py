@@ -13,12 +13,12 @@ import pytest
 from es_simhash import Scheme, Verification
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.index import Index
-from es_simhash.plans import search_experience
+from es_simhash.plans import reply_size
 from es_simhash.plans.operations import GetDocuments
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Layout, MinHash
-from es_simhash.scheme.verdict.rule import are_plausible, lowest_estimate
-from es_simhash.sketches.minhash.common import standard_error
+from es_simhash.scheme.verdict.rule import lowest_estimate
+from es_simhash.sketches.minhash.common import estimates, standard_error
 from es_simhash.sketches.tradeoffs import sharing
 from tests.support.corpus import corpus
 from tests.support.meddling import Meddler
@@ -61,7 +61,8 @@ def test_signatures_are_compared_by_the_values_of_keys() -> None:
     # By chance, one of 256 values agrees.
     shares = [(count / 108 - 1 / 256) / (1 - 1 / 256) for count in (23, 24, 25, 108)]
     assert [share >= 0.22 for share in shares] == [False, False, True, True]
-    assert are_plausible(MinHash(), Criteria(None, 0.95, STRICT), first, others).tolist() == [False, False, True, True]
+    least = lowest_estimate(Criteria(None, 0.95, STRICT), MinHash(), 8)
+    assert (estimates(first, others, 8) >= least).tolist() == [False, False, True, True]
 
 
 def texts() -> dict[str, str]:
@@ -81,8 +82,8 @@ def test_a_search_and_a_check_compare_the_same_texts(
     scheme: Scheme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Texts that come with the candidates are not counted.
-    monkeypatch.setattr(search_experience, "_SECOND_REQUEST", 0)
-    monkeypatch.setattr(search_experience, "_LEFT_OUT", 0)
+    monkeypatch.setattr(reply_size, "_SECOND_REQUEST", 0)
+    monkeypatch.setattr(reply_size, "_LEFT_OUT", 0)
     documents = texts()
     engine = Meddler(EmbeddedEngine(tmp_path))
     index = Index("texts", engine, scheme=scheme, fields=["body"])

@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.errors import FormatError
-from es_simhash.scheme.verdict import rarity
 from es_simhash.scheme.verdict.rarity import MOST, UNIT, Rarity
 from es_simhash.text.features import FeatureBatch
 from tests.support.fuzzing import examples
@@ -34,7 +33,7 @@ def batch(features: list[list[int]]) -> FeatureBatch:
 def test_a_feature_weighs_by_the_rounded_number_of_documents_that_have_its_key(
     features: list[list[int]], few: int
 ) -> None:
-    with patch.object(rarity, "_FEW", few):
+    with patch("es_simhash.text.features._MERGED_AT_LEAST", few):
         table = Rarity.learn([batch(features[:7]), batch(features[7:20]), batch(features[20:])])
     count = sum(map(bool, features))
     frequencies = Counter(key for own in features for key in {each >> 40 for each in own})

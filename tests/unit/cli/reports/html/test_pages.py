@@ -7,9 +7,8 @@ import pytest
 
 from es_simhash.cli.reports.html.explanation import explanation_page
 from es_simhash.cli.reports.html.page import page, section, style
-from es_simhash.plans.explain.explanation import Explanation, explain
+from es_simhash.plans.explain.explanation import Explanation, examine, explain
 from es_simhash.plans.explain.similarities import Keys
-from es_simhash.plans.explain.verdict import ComparedDocument, examine
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.text.tokens.kinds import Words
@@ -46,7 +45,7 @@ def explained(
     a: str = A, b: str = B, scheme: Scheme | None = None, names: tuple[str, str] = (EVIL, "b")
 ) -> Explanation:
     scheme = scheme or Scheme()
-    first, second = (examine(scheme, ComparedDocument(name, text)) for name, text in zip(names, (a, b), strict=True))
+    first, second = (examine(scheme, name, text) for name, text in zip(names, (a, b), strict=True))
     return explain(scheme, Criteria.of(scheme), (first, second))
 
 

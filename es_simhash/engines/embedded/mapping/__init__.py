@@ -1,1 +1,0 @@
-"""Mappings: their JSON form, their fields, and the terms that they make of documents."""

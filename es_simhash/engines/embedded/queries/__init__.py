@@ -1,1 +1,0 @@
-"""Queries in Elasticsearch's JSON, compiled to queries of the tantivy library."""

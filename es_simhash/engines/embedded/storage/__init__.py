@@ -1,1 +1,0 @@
-"""The files of an index: written durably, sealed when closed, and checked when opened."""
