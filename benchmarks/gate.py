@@ -29,7 +29,7 @@ from es_simhash import Index
 from es_simhash._core.json_codec import Json
 from es_simhash._core.stages import rarely_collected
 from es_simhash.gate import Gate, GateOptions
-from es_simhash.gate.gate import Asked
+from es_simhash.gate.requests import Asked
 from es_simhash.plans.operations import Action, Bulk, CreateIndex
 
 DOCUMENTS, LENGTH, BATCH = 1_000_000, 1300, 100

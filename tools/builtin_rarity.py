@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from es_simhash._core.durable_files import whole_file
+from es_simhash.documents.files.output import whole_file
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.verdict.rarity import FILE, NAME, Rarity
 from es_simhash.scheme.verdict.verifier import rarity_of

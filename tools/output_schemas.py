@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_typ
 from es_simhash._core.json_codec import Json
 from es_simhash._core.rows import json_names
 from es_simhash.cli.jobs.first_look import FirstLook
+from es_simhash.cli.jobs.groups_output import ShownMember
 from es_simhash.cli.show.presets import TradeOffs
 from es_simhash.documents.painless.stored_scripts import StoredScript
 from es_simhash.groups.groups import Counts, Group
@@ -46,6 +47,7 @@ Part: TypeAlias = "type | dict[str, Any]"
 
 _EVENT = {name: {"event": Literal[name]} for name in ("plan", "progress", "done", "found")}
 _GROUP: list[Part] = [Group, {"link": str | None}]
+_SHOWN: list[Part] = [*_GROUP, {"members": tuple[ShownMember, ...]}]
 _SUMMARY: list[Part] = [
     Counts,
     {
@@ -90,8 +92,10 @@ LINES: dict[tuple[str, str], list[Part]] = {
     ("check", "document"): [Checked],
     ("learn", "run"): [LearntRarity],
     ("group", "group, unless `--output`"): _GROUP,
+    ("group", "group, with `--source`"): _SHOWN,
     ("group", "run, last"): [{"summary": _SUMMARY}],
     ("dedup", "group, unless `--output`"): _GROUP,
+    ("dedup", "group, with `--source`"): _SHOWN,
     ("dedup", "run, last"): [{"summary": _SUMMARY}],
     ("erase", "run, first"): [_EVENT["found"], Copies],
     ("erase", "run, last, if confirmed"): [_EVENT["done"], Erased],
@@ -131,7 +135,8 @@ def output_schema() -> Json:
 
 def keys_of(parts: list[Part]) -> list[str]:
     """Return the keys of a line."""
-    return [name for part in parts for name in (part if isinstance(part, dict) else json_names(part))]
+    names = (name for part in parts for name in (part if isinstance(part, dict) else json_names(part)))
+    return list(dict.fromkeys(names))
 
 
 class _Outputs:

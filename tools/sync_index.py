@@ -86,7 +86,7 @@ def _typed_dict(ask: type, asks: tuple[type, ...]) -> Iterator[str]:
     base = ask.__base__
     yield f"class {_name(ask)}({_name(base) if base in asks else 'TypedDict'}, total=False):"
     yield f'    """The fields of `{ask.__name__}`."""\n'
-    yield from (f"    {each.name}: {each.type}" for each in _own_fields(ask))
+    yield from (f"    {each.name}: {each.metadata.get('keyword', each.type)}" for each in _own_fields(ask))
 
 
 def _name(ask: type) -> str:

@@ -136,12 +136,12 @@ class Documents:
         return [*self.names, *mapping.NAMES, *own_fields.TAG_PROPERTIES]
 
     @cached_property
-    def own(self) -> frozenset[str]:
+    def _own(self) -> frozenset[str]:
         """The names of the fields, for look-ups."""
         return frozenset(self.names)
 
     @cached_property
-    def replaced(self) -> frozenset[str]:
+    def _replaced(self) -> frozenset[str]:
         """The names that the fields replace in a document, which may also be written with dots."""
         return frozenset(f"{self.prefix}.{name}" for name in self.names) | {self.prefix}
 
@@ -345,10 +345,10 @@ class Task:
         if kept is None or kept == []:
             kept = {}
         # A group that is given replaces all fields of another.
-        replaced = self.documents.own.union(mapping.NAMES) if slot.group else self.documents.own
+        replaced = self.documents._own.union(mapping.NAMES) if slot.group else self.documents._own
         kept = _without(replaced, check_mapping(kept, f"has, where the fields belong in {prefix!r}, a value"))
         fields = {**slot.emptied, **kept, **(slot.fields or {}), **slot.group}
-        return {**_without(self.documents.replaced, slot.document), prefix: fields}
+        return {**_without(self.documents._replaced, slot.document), prefix: fields}
 
 
 def _is_wrapped(action: Document) -> bool:

@@ -91,6 +91,10 @@ def canonical_named(text: str, text_fields: Sequence[str]) -> Canonical:
     if text == "first":
         return FIRST
     if text == "longest":
+        if not text_fields:
+            raise InputError(
+                "The order longest needs the names of the text fields. Name them by --field, or by fields in Python."
+            )
         return Canonical.longest(text_fields)
     if field and kind in ("oldest", "newest"):
         return Canonical.oldest(field) if kind == "oldest" else Canonical.newest(field)

@@ -6,13 +6,15 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
-from es_simhash.errors import InputError
+from es_simhash._core.json_codec import Json
+from es_simhash.errors import DocumentError, InputError
 from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.compare import CompareTexts, Comparison, Missed, missed
 from es_simhash.groups.pairs.document_links import Links, link
@@ -33,7 +35,8 @@ class Corpus(ABC):
 
     ``exact`` compares texts; it is None if fingerprints decide. ``rarity`` is the table by which it does, if any.
     ``unread`` has the indices that were left out, with the reasons. ``is_of_engine`` says whether documents have an
-    index, ``has_indices`` whether there are several of these, whose ids may be the same.
+    index, ``has_indices`` whether there are several of these, whose ids may be the same. ``undated`` counts the ranked
+    documents that have no date that the order of documents can read; they come last in it.
     """
 
     is_of_engine = has_indices = False
@@ -48,6 +51,7 @@ class Corpus(ABC):
         self.exact: CompareTexts | None = None
         self.rarity: Rarity | None = None
         self.unread: dict[str, str] = {}
+        self.undated = 0
 
     def __len__(self) -> int:
         """Return the number of documents."""
@@ -74,6 +78,21 @@ class Corpus(ABC):
     @abstractmethod
     def ranks(self, positions: Sequence[int]) -> list[Any]:
         """Return what documents are sorted by to choose the canonical one: the lowest comes first."""
+
+    def rank(self, document: Json) -> Any:
+        """Return the rank of a document in the order of canonical documents, and count it if it has no date there."""
+        rank = self.options.canonical.rank(document)
+        self.undated += self.options.canonical.by_date and rank == inf
+        return rank
+
+    def check_dates(self, ranked: int) -> None:
+        """Raise `DocumentError` if dates decide, and none of the ``ranked`` documents has one."""
+        if self.undated and self.undated == ranked:
+            where = " of a group" if self.is_of_engine else ""  # no others are read
+            raise DocumentError(
+                f"No document{where} has a date that {self.options.canonical.name} can read, so none is the oldest or "
+                "the newest. Write dates as 2026-03-01 or 2026-03-01T10:00:00Z, or as milliseconds since 1970."
+            )
 
     def check(self) -> None:  # noqa: B027 - most jobs end when they are done
         """Raise if the job is to end."""

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -84,20 +84,27 @@ class Counts:
         """Sentences for people on what is in no group, or was not compared."""
         documents, pairs = ("document has", "documents have"), ("pair is", "pairs are")
         comparisons, drawn = ("comparison was", "comparisons were"), ("random document was", "random documents were")
+        missed = self.missed
+        nothing = "." if missed is None or missed.found else "; no near-duplicates seem to be missing."
         said = [
             (self.empty, documents, "no text to compare or an incomplete fingerprint, and so no group."),
             (self.unscoped, documents, "no value in a field of the scope, and so no group."),
             (self.refused, pairs, "similar enough, but the numbers in the texts differ."),
-            (self.left_out, comparisons, "left out, between documents that share text with very many others."),
+            (
+                self.left_out,
+                comparisons,
+                f"left out, between documents that share text, such as a footer, with very many others{nothing}",
+            ),
             (self.cut_off, comparisons, "left out because of the limit max_bucket: groups may lack members."),
         ]
         notes = [f"{counted(count, *noun)} {rest}" for count, noun, rest in said if count]
         if self.new is not None:
             notes.insert(0, f"{counted(self.new, 'new document was', 'new documents were')} compared with the others.")
-        if missed := self.missed:
+        if missed and missed.found:
             notes.append(
                 f"{counted(missed.drawn, *drawn)} compared with all others, and {missed.found:,} more near-duplicates "
-                f"were found: the groups may lack about {missed.pairs:,} pairs ({missed.low:,} to {missed.high:,})."
+                f"were found: the groups may lack about {missed.pairs:,} pairs ({missed.low:,} to {missed.high:,}). To "
+                "find them, remove the shared text by a regular expression: strip."
             )
         return notes
 
@@ -111,7 +118,10 @@ class Member:
     `Corpus`.
     """
 
-    JSON = ("index", "id", "canonical", "is_canonical", "similarity", "distance", "standard_error")
+    JSON: ClassVar[tuple[str, ...]] = (
+        *("index", "id", "canonical", "is_canonical"),
+        *("similarity", "distance", "standard_error"),
+    )
 
     index: str | None
     id: str

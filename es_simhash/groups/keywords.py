@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+    from datetime import timedelta
     from pathlib import Path
 
     from es_simhash._core.json_codec import Json
@@ -23,11 +24,15 @@ class GroupKeywords(TypedDict, total=False):
     distance: int | None
     similarity: float | Level | None
     numbers: float | None
-    canonical: Canonical
+    canonical: Canonical | str
     estimate: bool
     rarity: Rarity | Json | None
     max_bucket: int | None
     scope: Scope | None
+    within: str | Sequence[str]
+    across: str | Sequence[str]
+    window: timedelta | str | None
+    date: str | None
     memory: int
     directory: str | Path | None
     threads: int | None

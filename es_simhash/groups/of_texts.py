@@ -6,13 +6,11 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 import numpy as np
 
-from es_simhash._core.arguments import made
 from es_simhash._core.arrow import ArrowArray, ArrowStream
 from es_simhash._core.json_codec import Json
 from es_simhash._core.stages import OnProgress, counted_arrays, counted_each, stage
@@ -24,7 +22,7 @@ from es_simhash.documents.sources import patterns
 from es_simhash.errors import DocumentError
 from es_simhash.groups.corpus import Corpus, linked
 from es_simhash.groups.groups import Groups
-from es_simhash.groups.options import OF_INDEX, GroupOptions, check_without
+from es_simhash.groups.options import OF_INDEX, GroupOptions, check_without, options_of
 from es_simhash.groups.pairs.compare import text_comparer
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore, content_numbers, needed
 from es_simhash.groups.pairs.scope_columns import ScopeRows
@@ -93,7 +91,8 @@ def dedup(
     that reads like texts. Its id is in ``id_field``, by default ``_id`` or ``id``; else rows are known by their
     positions. ``scheme`` is a `Scheme`, or the name of a preset. ``on_progress`` is called with the number of documents
     read so far. A row or line that cannot be read raises a `DocumentError`; with ``on_reject``, it is passed to that
-    function and left out. For the other keywords see `GroupOptions`.
+    function and left out. ``canonical`` may be the name of an order, as on the command line: ``first``, ``longest``,
+    ``oldest:FIELD``, ``newest:FIELD``, ``order:FIELD=A,B,C``. For the other keywords see `GroupOptions`.
 
     >>> from es_simhash import dedup
     >>> rows = [{"id": 7, "text": "It rains on the town."}, {"id": 8, "text": "It rains on the town!"}]
@@ -102,7 +101,8 @@ def dedup(
     [{'id': 7, 'text': 'It rains on the town.'}]
     """
     wanted = given(documents, fields, id_field, on_reject)
-    return group_texts(wanted, scheme_of(scheme), made(GroupOptions, options), on_progress)
+    how = options_of(options, documents.fields if isinstance(documents, Frame) else fields)
+    return group_texts(wanted, scheme_of(scheme), how, on_progress)
 
 
 def group_texts(
@@ -141,17 +141,13 @@ def learn_from(documents: Documents, settings: Settings, options: GroupOptions |
 
 
 class TextCorpus(Corpus):
-    """Documents that are read once; ``written`` makes of a stored id what is written for it.
-
-    ``undated`` documents have no date that an order of documents can read; they come last in it.
-    """
+    """Documents that are read once; ``written`` makes of a stored id what is written for it."""
 
     def __init__(self, settings: Settings, options: GroupOptions, spools: Spools) -> None:
         wanted = needed(settings, options.criteria(settings))
         bits = wanted.minhash.layout.value_bits if wanted.minhash else VALUE_BITS
         super().__init__(settings, options, FingerprintStore(wanted, spools, bits, options.scope), spools)
         self.written: Callable[[str], str] = str
-        self.undated = 0
         self.given = given(())
         self._needed = wanted
         self._ids = Strings(spools)
@@ -175,7 +171,7 @@ class TextCorpus(Corpus):
             on_progress(len(self.store))
         self._ids.flush()
         self._check_ids()
-        self._check_dates()
+        self.check_dates(len(self._ranks))
         self._note_scopes()
         self.store.complete()
 
@@ -184,20 +180,12 @@ class TextCorpus(Corpus):
         for id, text, values in _each_read(self.given, self.options):
             self._ids.append(id)
             if canonical.fields:
-                self._ranks.append(rank := canonical.rank(dict(values)))
-                self.undated += canonical.by_date and rank == inf
+                self._ranks.append(self.rank(dict(values)))
             if self.options.scope:
                 self._unnoted.append(values)
                 if len(self._unnoted) == _NOTED_AT_ONCE:
                     self._note_scopes()
             yield text
-
-    def _check_dates(self) -> None:
-        if self.undated and self.undated == len(self._ranks):
-            raise DocumentError(
-                f"No document has a date that {self.options.canonical.name} can read, so none is the oldest or the "
-                "newest. Write dates as 2026-03-01 or 2026-03-01T10:00:00Z, or as milliseconds since 1970."
-            )
 
     def _check_ids(self) -> None:
         if both := repeated(lambda: self._ids):

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from es_simhash._core.arguments import check_types
+from es_simhash._core.arguments import check_types, made
 from es_simhash._core.environment import MEMORY, PATIENCE
 from es_simhash._core.json_codec import Json
+from es_simhash.documents.sources import check_sources
 from es_simhash.errors import InputError
 from es_simhash.groups.canonical import FIRST, Canonical, canonical_named
 from es_simhash.live.sweep.options import check_shard
 from es_simhash.scheme.fingerprinting import check_threads
 from es_simhash.scheme.query import By, Criteria
-from es_simhash.scheme.scope import Scope
+from es_simhash.scheme.scope import Scope, combined
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.levels import Level
 from es_simhash.scheme.verdict.rarity import Rarity
@@ -37,7 +39,8 @@ class GroupOptions:
     exact, similarities estimated. ``rarity`` is what was learnt by `learn` or in an index, or its JSON form; without
     it, the table of the index decides how rare features are, or else the built-in one. If more than ``max_bucket``
     documents share a key, only this many are compared. Only pairs in the ``scope`` count, and in that of the index; a
-    document without one of its values is in no group.
+    document without one of its values is in no group. ``within``, ``across``, ``window`` and ``date`` are short for a
+    `Scope.of` them.
 
     The job takes about ``memory`` bytes, without the program itself and some 20 bytes a document, in a scope 40. Beyond
     that it uses temporary files of ``directory``, by default the system's, which vanish however the program ends.
@@ -62,11 +65,15 @@ class GroupOptions:
     distance: int | None = None
     similarity: float | Level | None = None
     numbers: float | None = None
-    canonical: Canonical = FIRST
+    canonical: Canonical = field(default=FIRST, metadata={"keyword": "Canonical | str"})
     estimate: bool = False
     rarity: Rarity | Json | None = None
     max_bucket: int | None = None
     scope: Scope | None = None
+    within: str | Sequence[str] = ()
+    across: str | Sequence[str] = ()
+    window: timedelta | str | None = None
+    date: str | None = None
     memory: int = MEMORY
     directory: str | Path | None = None
     threads: int | None = None
@@ -97,6 +104,8 @@ class GroupOptions:
         if self.threads is not None:
             check_threads(self.threads)
         object.__setattr__(self, "rarity", Rarity.given(self.rarity))
+        scope = Scope.of(self.within, self.across, self.window, self.date)
+        object.__setattr__(self, "scope", combined(scope, self.scope))
 
     def criteria(self, settings: Settings) -> Criteria:
         """Return the criteria for near-duplicates under a scheme.
@@ -117,6 +126,13 @@ class GroupOptions:
         """
         criteria = self.criteria(settings)
         return criteria.similarity is not None and is_by_rarity(settings, criteria.verification)
+
+
+def options_of(given: Mapping[str, Any], text_fields: str | Sequence[str]) -> GroupOptions:
+    """Return the options made of keywords; ``canonical`` may be the name of an order, as on the command line."""
+    if isinstance(order := given.get("canonical"), str):
+        given = {**given, "canonical": canonical_named(order, check_sources(text_fields) if text_fields else ())}
+    return made(GroupOptions, given)
 
 
 # What decides groups, but for the order of documents and the scope, and what of it a similarity replaces.

@@ -436,17 +436,18 @@ class AsyncIndex:
     ) -> Groups[IndexCorpus]:
         """Find all groups of near-duplicates among the documents with fingerprints. Close the result in the end.
 
-        Nothing is written. ``on_progress`` is called with the number of documents read. For the other keywords see
-        `GroupOptions`.
+        Nothing is written. ``on_progress`` is called with the number of documents read. ``canonical`` may be the name
+        of an order, such as ``"oldest:published"``. For the other keywords see `GroupOptions`.
 
         >>> with await index.group() as grouped:
         ...     [[member.id for member in group.members] for group in grouped]
         [['1', '2']]
         """
         from es_simhash.groups.of_index.corpus import group
-        from es_simhash.groups.options import GroupOptions
+        from es_simhash.groups.options import options_of
 
-        how, documents = made(GroupOptions, options), await self.documents()
+        documents = await self.documents()
+        how = options_of(options, documents.fields)
         return await self._connection.work(
             lambda engine, stop: group(engine, self.name, documents, how, on_progress, stop)
         )

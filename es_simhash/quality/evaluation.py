@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.arguments import made
 from es_simhash._core.arrays import Codes, Integers
 from es_simhash._core.humanize import counted, shortened
 from es_simhash._core.json_codec import Json
@@ -22,7 +21,7 @@ from es_simhash.documents.given import Documents, given
 from es_simhash.documents.rejected import OnReject
 from es_simhash.groups.groups import Counts
 from es_simhash.groups.of_texts import group_texts
-from es_simhash.groups.options import GroupOptions
+from es_simhash.groups.options import GroupOptions, options_of
 from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.stored_rows import Numbers
 from es_simhash.quality.ceiling import KeyMatcher, SimilarPairs, similar_pairs
@@ -308,7 +307,7 @@ def evaluate(
     """
     how = EvaluationOptions(examples=examples, on_reject=on_reject, on_step=on_step)
     wanted = given(documents, fields, id_field)
-    return evaluation_of(wanted, labels, scheme_of(scheme), made(GroupOptions, options), how)
+    return evaluation_of(wanted, labels, scheme_of(scheme), options_of(options, fields), how)
 
 
 def evaluation_of(

@@ -198,8 +198,8 @@ class Matches(Sequence[Match], Rows):
             were = counted(self.foreign, "document was", "documents were")
             yield f"{were} not compared: the fingerprints were made with other settings. Run backfill."
         if self.unscoped:
-            has = counted(self.unscoped, "document has", "documents have")
-            yield f"{has} no value in a field of the scope, and so no near-duplicates."
+            has = counted(self.unscoped, "document of the index has", "documents of the index have")
+            yield f"Not compared: {has} no value in a field of the scope."
         if self.refused:
             are = counted(self.refused, "document is", "documents are")
             yield f"{are} similar enough, but the numbers in the texts differ."

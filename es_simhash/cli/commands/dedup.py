@@ -10,7 +10,6 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from es_simhash._core.humanize import counted
 from es_simhash.cli.options.connection import METRICS, Verb
 from es_simhash.cli.options.files import Files, input_options, output_file, rarity_option
 from es_simhash.cli.options.group import check_outputs, group_options, groups_file_options, state_option
@@ -51,14 +50,16 @@ def command(
     strip: tuple[str, ...],
     date_field: str | None,
     scope: Scope | None,
+    shown: tuple[str, ...],
     asked: dict[str, Any],
     **named_files: str | None,
 ) -> int:
     """Find all groups of near-duplicates in FILEs (- is standard input), without an index.
 
-    Print a line for each group, the largest first, with each canonical document before its duplicates.
+    Print a line for each group, the largest first, with each canonical document before its duplicates. To see what
+    the documents say, add --source with their fields, or --report.
 
-    Example: es-simhash dedup news.jsonl more.csv.gz --field body --canonical-only unique.jsonl
+    Example: es-simhash dedup news.csv --field body --source title --output groups.csv --canonical-only unique.csv
     """
     from es_simhash.cli.jobs.file_ids import FileIds
     from es_simhash.cli.jobs.file_texts import NamedFields, read_texts
@@ -72,15 +73,13 @@ def command(
 
     named = {option: named_files[name] for option, name in _FILES.items()}
     check_outputs(named, date_field, scope)
-    _check_files(files, named)
-    if canonical == "longest" and not fields:
-        raise click.UsageError("--canonical longest needs the text fields. Name them with --field.")
+    _check_files(files, named, shown)
     ids, chosen, dates = FileIds(files.paths), scheme_or_default(scheme), list[Any]()
     rarity, order = rarity_in(rarity_file, chosen), canonical_named(canonical, fields)
     options = GroupOptions(canonical=order, rarity=rarity, scope=scope, **asked)
     if rarity_file and not options.weighs_rarity(chosen):
         raise click.UsageError("These options compare texts without a rarity table. Leave --rarity out.")
-    wanted = NamedFields(fields, scope, order, date_field)
+    wanted = NamedFields(fields, scope, order, date_field, shown)
     take_little_memory()
     printed = "" if named["--output"] else " The output above may be incomplete."
     with ExitStack() as stack:
@@ -103,16 +102,13 @@ def command(
         corpus = groups.corpus
         output.warn(ids.choose(corpus))
         corpus.written = ids.written
-        _write(output, groups, files, fields, named, out, ids)
+        _write(output, groups, files, fields, shown, named, out, ids)
         if report_out := out.get("--report"):
             report_out.write(_report(groups, files, fields, date_field, dates))
-        if corpus.undated:
-            output.warn(
-                f"Warning: {counted(corpus.undated, 'document')} without a date that {order.name} can read come last."
-            )
         show_groups(output, groups, ids=ids.form, without_text=wanted.without_text)
         if len(groups) and not (named["--canonical-only"] or output.as_json):
-            output.note("To keep one document of each group, add --canonical-only unique.jsonl.")
+            suffix = ".csv" if delimiter_of(files.paths[0]) else ".jsonl"
+            output.note(f"To keep one document of each group, add --canonical-only unique{suffix}.")
     return after(rejects.count, rejects.may_pass)
 
 
@@ -129,6 +125,7 @@ def _write(
     groups: Groups[TextCorpus],
     files: Files,
     fields: tuple[str, ...],
+    shown: tuple[str, ...],
     named: Mapping[str, str | None],
     out: Mapping[str, IO[str]],
     ids: FileIds,
@@ -136,7 +133,13 @@ def _write(
     from es_simhash.cli.jobs.file_texts import read_texts
     from es_simhash.cli.jobs.groups_output import delimiter_of, format_of, write_canonical, write_pairs
 
-    print_groups(output, groups, named["--output"], out.get("--output"))
+    asked = None
+    if shown:
+        from es_simhash.cli.jobs.groups_report import fields_in_files
+
+        readable = (each for each, _ in read_texts(files.read(_forget), fields, _forget))
+        asked = fields_in_files(groups, shown, readable)
+    print_groups(output, groups, named["--output"], out.get("--output"), asked=asked)
     if pairs_out := out.get("--pairs"):
         write_pairs(groups, format_of(named["--pairs"]), pairs_out)
     if canonical_out := out.get("--canonical-only"):
@@ -180,8 +183,8 @@ def _noting_names(found: Iterable[tuple[FileDocument, str]], files: Files) -> It
         yield each, text
 
 
-def _check_files(files: Files, named: dict[str, str | None]) -> None:
-    again = " and ".join(name for name in ("--canonical-only", "--report") if named[name])
+def _check_files(files: Files, named: dict[str, str | None], shown: tuple[str, ...]) -> None:
+    again = " and ".join(name for name in ("--canonical-only", "--report", "--source") if named.get(name, shown))
     if again and any(path == "-" or Path(path).is_fifo() for path in files.paths):
         raise click.UsageError(
             f"{again} would read the files once more, which standard input and pipes cannot be. Give files."

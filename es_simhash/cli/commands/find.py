@@ -43,8 +43,6 @@ def command(
     containing: bool,
     contained: bool,
     preview: bool,
-    scope_values: dict[str, list[str]],
-    source: tuple[str, ...],
     fields: tuple[str, ...],
     prefix: str,
     target: Target,
@@ -71,8 +69,6 @@ def command(
     if containing and contained:
         raise click.UsageError("--containing and --contained are two searches. Give one of them.")
     wanted["relation"] = "containing" if containing else "contained" if contained else None
-    wanted["source"] = list(source)
-    wanted["scope_values"] = scope_values
     wanted["candidates"] = "more_like_this" if preview else "keys"
     with target.index(output, index, fields=fields or None, prefix=prefix) as opened:
         matches = opened.find(text, id=id_, **wanted)

@@ -62,6 +62,7 @@ def command(
     scope: Scope | None,
     date_field: str | None,
     kibana_url: str | None,
+    shown: tuple[str, ...],
     asked: dict[str, Any],
     target: Target,
     output: Output,
@@ -69,8 +70,9 @@ def command(
 ) -> int:
     """Find all groups of near-duplicates in INDEX, among the documents that have fingerprints.
 
-    Print a line for each group, the largest first, with each canonical document before its duplicates. Without
-    --write nothing is changed, and documents are never deleted.
+    Print a line for each group, the largest first, with each canonical document before its duplicates. To see what
+    the documents say, add --source with their fields, or --report. Without --write nothing is changed, and documents
+    are never deleted.
 
     Example: es-simhash group articles --canonical oldest:published --write
     """
@@ -120,7 +122,7 @@ def command(
             groups = stack.enter_context(opened.group(on_progress=on_read, **asked))
         how = {"singles": singles, "max_rate": max_rate, "patience": patience, "accept": accept}
         written = _write(output, opened, groups, how) if write else None
-        _write_files(output, groups, opened, named, date_field, link)
+        _write_files(output, groups, opened, shown, named, date_field, link)
         show_groups(output, groups, ids="INDEX/ID" if groups.corpus.has_indices else "ID", written=written)
         if written:
             output.next_step("dashboard", index)
@@ -190,19 +192,21 @@ def _write_files(
     output: Output,
     groups: Groups[IndexCorpus],
     index: Index,
+    shown: tuple[str, ...],
     named: Mapping[str, str | None],
     date_field: str | None,
     link: Link | None,
 ) -> None:
     from es_simhash.cli.jobs import groups_report
-    from es_simhash.cli.jobs.groups_output import format_of, write_deletes, write_pairs
+    from es_simhash.cli.jobs.groups_output import MemberFields, format_of, write_deletes, write_pairs
     from es_simhash.documents.files import whole_file
     from es_simhash.scheme.scope import combined
 
     corpus, documents = groups.corpus, index.documents
     with ExitStack() as stack:
         out = {option: stack.enter_context(whole_file(path)) for option, path in named.items() if path}
-        print_groups(output, groups, named["--output"], out.get("--output"), link)
+        asked = MemberFields(shown, groups_report.sources_in_index(corpus, shown)) if shown else None
+        print_groups(output, groups, named["--output"], out.get("--output"), link, asked)
         if pairs_out := out.get("--pairs"):
             write_pairs(groups, format_of(named["--pairs"]), pairs_out)
         if deletes_out := out.get("--delete-script"):

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import click
 
 from es_simhash.cli.options.connection import ConnectionVerb
-from es_simhash.cli.options.index import fields_option
+from es_simhash.cli.options.files import documents_in, is_named_like_a_file
+from es_simhash.cli.options.index import fields_option, similarity_option
 from es_simhash.cli.options.setting_origins import Given
 from es_simhash.cli.options.target import target_of
 from es_simhash.cli.process import take_little_memory
 from es_simhash.cli.show.exits import FINE
 from es_simhash.cli.show.first_look import show_first_look
 from es_simhash.cli.show.output import Output
-
-if TYPE_CHECKING:
-    from es_simhash.documents.rejected import Rejected
+from es_simhash.scheme.verdict.levels import Level
 
 # A document with its id.
 Found = Iterator[tuple[str, Mapping[str, Any]]]
@@ -32,6 +32,7 @@ Found = Iterator[tuple[str, Mapping[str, Any]]]
 @click.command(name="try", cls=ConnectionVerb)
 @click.argument("place", metavar="FILE|INDEX|URL")
 @fields_option("Text field, as a dotted path; repeatable.  [default: the fields that look like texts]")
+@similarity_option
 @click.option(
     "--sample",
     type=click.IntRange(2),
@@ -50,6 +51,7 @@ Found = Iterator[tuple[str, Mapping[str, Any]]]
 def command(
     place: str,
     fields: tuple[str, ...],
+    similarity: float | Level | None,
     sample: int,
     report: str,
     connection: Given,
@@ -68,8 +70,10 @@ def command(
     take_little_memory()
     with _opened(place, connection, prefix, output) as (documents, total, follow_up):
         with output.progress("Reading", min(total, sample) if total else None) as advance:
-            look = first_look(documents, place, report, of=total, fields=fields, most=sample, on_progress=advance)
-        show_first_look(output, look, follow_up)
+            how: dict[str, Any] = {"fields": fields, "similarity": similarity, "most": sample}
+            look = first_look(documents, place, report, of=total, **how, on_progress=advance)
+        near = "" if similarity is None else f" --similarity {similarity}"
+        show_first_look(output, look, follow_up + near)
     if not output.as_json and not output.quiet:
         _open(Path(report))
     return FINE
@@ -83,30 +87,23 @@ def _opened(place: str, connection: Given, prefix: str, output: Output) -> Itera
     if is_file_at(place):
         with downloaded(place) as path:
             yield _in_file(path, output), None, f"dedup {shlex.quote(Path(path).name)}"
-    elif place == "-" or Path(place).exists() or _is_named_like_a_file(place):
-        yield _in_file(place, output), None, f"dedup {shlex.quote(place)}"
+    elif place == "-" or Path(place).exists() or is_named_like_a_file(place):
+        yield _in_file(place, output), None, f"dedup {shlex.quote(place)}{_how_read(place)}"
     else:
-        with _index(place, connection, prefix, output) as (found, total, name):
-            yield found, total, f"sync {shlex.quote(name)}"
-
-
-def _is_named_like_a_file(place: str) -> bool:
-    from es_simhash.documents.files.formats import format_by_name
-
-    return "://" not in place and (format_by_name(place) is not None or os.sep in place)
+        with _index(place, connection, prefix, output) as (found, total, where):
+            yield found, total, f"sync {where}"
 
 
 def _in_file(path: str, output: Output) -> Found:
-    from es_simhash.documents.files import read_documents
-    from es_simhash.documents.files.formats import encoding_by_content, format_by_content
+    return ((each.id, each.document) for each in documents_in(path, output))
 
-    rejected: list[Rejected] = []
-    format, encoding = format_by_content(path), encoding_by_content(path)
-    for each in read_documents([path], format=format, encoding=encoding, on_reject=rejected.append):
-        yield each.id, each.document
-    if rejected:
-        first = rejected[0]
-        output.warn(f"{len(rejected):,} records could not be read, the first at line {first.line}: {first.reason}")
+
+def _how_read(path: str) -> str:
+    """Return the options by which dedup reads a file as it was read here."""
+    from es_simhash.documents.files.formats import encoding_by_content, format_by_content, format_by_name
+
+    format, encoding = None if format_by_name(path) else format_by_content(path), encoding_by_content(path)
+    return (f" --format {format}" if format else "") + (f" --encoding {encoding}" if encoding != "utf-8" else "")
 
 
 @contextmanager
@@ -126,7 +123,9 @@ def _index(place: str, connection: Given, prefix: str, output: Output) -> Iterat
     with target_of(connection, os.environ).opened(output) as engine:
         total = engine.perform(Count(name, everything))
         hits = hits_of(engine, name, everything, True, PATIENCE)
-        yield ((hit["_id"], _without(hit.get("_source") or {}, prefix)) for hit in hits), total, name
+        found = ((hit["_id"], _without(hit.get("_source") or {}, prefix)) for hit in hits)
+        url = re.sub("//[^/]*@", "//", connection.values.get("url", ""))  # without a login, which is a secret
+        yield found, total, shlex.join([name, *(["--url", url] if url else [])])
 
 
 def _at(connection: Given, url: str) -> Given:

@@ -22,7 +22,7 @@ _NAMES = 100
 
 
 class NamedFields:
-    """The fields that options name: of the texts, of the scope, of the canonical document, and of dates.
+    """The fields that options name: of the texts, of the scope, of the canonical document, of dates, and those shown.
 
     A mistyped name would otherwise be an empty text, or a scope that no document is in. Without ``texts``, all strings
     of a document are its text.
@@ -34,11 +34,12 @@ class NamedFields:
         scope: Scope | None = None,
         canonical: Canonical | None = None,
         date: str | None = None,
+        shown: Sequence[str] = (),
     ) -> None:
         self._sought = TextSought(texts)
         self._texts = list(texts)
         chosen = canonical.fields if canonical and not isinstance(canonical.fields, bool) else ()
-        self._others = {*(scope.paths if scope else ()), *chosen, *([date] if date else [])} - {*texts}
+        self._others = {*(scope.paths if scope else ()), *chosen, *([date] if date else []), *shown} - {*texts}
         self._has_some = not texts
         self._names: dict[str, None] = {}
         self.count = 0

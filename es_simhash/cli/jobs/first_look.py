@@ -20,8 +20,10 @@ from es_simhash.documents.sources import text_of, what_there_is
 from es_simhash.errors import DocumentError
 from es_simhash.groups.groups import Groups, Member
 from es_simhash.groups.of_texts import TextCorpus, group_texts
+from es_simhash.groups.options import GroupOptions
 from es_simhash.quality.tuning import preset_for
 from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.verdict.levels import Level
 
 _TEXT = "text"
 _LARGEST, _SOURCES, _TITLE = 3, 10, 70
@@ -82,6 +84,7 @@ def first_look(
     *,
     of: int | None = None,
     fields: Sequence[str] = (),
+    similarity: float | Level | None = None,
     most: int,
     on_progress: OnProgress[int],
 ) -> FirstLook:
@@ -95,8 +98,8 @@ def first_look(
     reading = _Reading(guessed)
     pairs = reading.pairs(chain(sample, documents))
     head = list(islice(pairs, SAMPLE))
-    preset = preset_for(text for _, text in head)
-    with group_texts(chain(head, pairs), Scheme.preset(preset), None, on_progress) as groups:
+    preset, options = preset_for(text for _, text in head), GroupOptions(similarity=similarity)
+    with group_texts(chain(head, pairs), Scheme.preset(preset), options, on_progress) as groups:
         with whole_file(report) as file:
             file.write(_page(groups, name, reading))
         counts = groups.counts

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import PurePath
-from typing import IO, Any, Literal, TypeAlias
+from typing import IO, Any, Literal, NamedTuple, TypeAlias
 
 from es_simhash._core.harmless import json_text
+from es_simhash._core.json_codec import Json, values_at
 from es_simhash._core.rows import json_record, write_csv
 from es_simhash._core.stages import counted_each
 from es_simhash.documents.files import FileDocument
 from es_simhash.groups.corpus import Corpus
-from es_simhash.groups.groups import Groups
+from es_simhash.groups.groups import Group, Groups, Member
 from es_simhash.groups.of_index.corpus import IndexCorpus
 from es_simhash.groups.pairs.compare import Pairs
 
@@ -20,17 +23,61 @@ Format: TypeAlias = Literal["jsonl", "csv"]
 # Returns the address of a page about the group of that name.
 Link: TypeAlias = Callable[[str], str]
 
+# Groups whose members are read together.
+_AT_ONCE = 100
 _MEASURES = ("similarity", "distance", "standard_error", "is_exact")
 
 
-def write_groups(groups: Groups[Corpus], format: Format, out: IO[str], link: Link | None = None) -> None:
-    """Write the groups, with links if there are any: as JSON lines, or as CSV with a row for each member."""
+class MemberFields(NamedTuple):
+    """The ``fields`` of members to show, and what reads the parts of their documents that have them."""
+
+    fields: Sequence[str] = ()
+    fetch: Callable[[Sequence[Member]], Sequence[Json | None]] = lambda members: [None] * len(members)
+
+
+@dataclass(frozen=True)
+class ShownMember(Member):
+    """A member with the part of its document that was asked for; None if the document is gone."""
+
+    JSON = (*Member.JSON, "source")
+
+    source: Json | None = None
+
+
+def write_groups(
+    groups: Groups[Corpus], format: Format, out: IO[str], link: Link | None = None, asked: MemberFields | None = None
+) -> None:
+    """Write the groups, with links and the fields asked for: as JSON lines, or as CSV with a row for each member."""
     if format == "csv":
-        linked = ([*row, *([link(row[0])] if link else [])] for row in groups.rows())
-        write_csv([*groups.columns, *(["link"] if link else [])], linked, out)
+        names = list(groups.columns)[1:]
+        linked = ([*row, *([link(row[0])] if link else [])] for row in member_rows(groups, names, asked))
+        columns = ["group", *names, *(asked.fields if asked else ()), *(["link"] if link else [])]
+        write_csv(columns, linked, out)
         return
-    for group in groups:
-        out.write(json_record(group, {"link": link(group.id) if link else None}))
+    for group, parts in _with_parts(groups, asked):
+        found: Json = {"link": link(group.id) if link else None}
+        if asked:
+            members = zip(group.members, parts, strict=True)
+            found["members"] = [ShownMember(**vars(each), source=part) for each, part in members]
+        out.write(json_record(group, found))
+
+
+def member_rows(groups: Groups[Corpus], names: Sequence[str], asked: MemberFields | None) -> Iterator[list[Any]]:
+    """Yield a row for each member: its group, the attributes with these names, and the fields asked for."""
+    fields = asked.fields if asked else ()
+    for group, parts in _with_parts(groups, asked):
+        for member, part in zip(group.members, parts, strict=True):
+            values = (list(values_at(part or {}, path)) for path in fields)
+            cells = (_cell(each[0] if len(each) == 1 else each or None) for each in values)
+            yield [group.id, *(getattr(member, name) for name in names), *cells]
+
+
+def _with_parts(groups: Groups[Corpus], asked: MemberFields | None) -> Iterator[tuple[Group, Sequence[Json | None]]]:
+    """Yield each group with the parts of its members' documents that are asked for."""
+    asked, rest = asked or MemberFields(), iter(groups)
+    while some := list(islice(rest, _AT_ONCE)):
+        parts = iter(asked.fetch([member for group in some for member in group.members]))
+        yield from ((group, list(islice(parts, group.size))) for group in some)
 
 
 def write_pairs(groups: Groups[Corpus], format: Format, out: IO[str]) -> None:
@@ -106,8 +153,11 @@ def write_canonical(
 def _cells(each: FileDocument, columns: Sequence[str]) -> list[str]:
     """Return the values of a document as they were read: values other than texts as JSON."""
     values: dict[str, Any] = {"_id": each.id, "_routing": each.routing, **each.document}
-    found = (values.get(name) for name in columns)
-    return [value if isinstance(value, str) else "" if value is None else json_text(value) for value in found]
+    return [_cell(values.get(name)) for name in columns]
+
+
+def _cell(value: Any) -> str:
+    return value if isinstance(value, str) else "" if value is None else json_text(value)
 
 
 def write_deletes(groups: Groups[IndexCorpus], out: IO[str]) -> int:

@@ -7,15 +7,20 @@ from datetime import datetime, timezone
 from itertools import islice
 from typing import Any, cast
 
-from es_simhash._core.json_codec import Json, values_at
+import numpy as np
+
+from es_simhash._core.harmless import json_text
+from es_simhash._core.json_codec import Json, parse_json, values_at
 from es_simhash._core.stages import counted_each
-from es_simhash.cli.jobs.groups_output import Link
+from es_simhash.cli.jobs.groups_output import Link, MemberFields
 from es_simhash.cli.reports.group_report import Fetch, Setup, SharedKey, report_of
 from es_simhash.cli.reports.html.groups import report_page
 from es_simhash.documents.files import FileDocument
+from es_simhash.documents.sources import SourceFilter
 from es_simhash.groups.corpus import Corpus
 from es_simhash.groups.groups import Groups, Member
 from es_simhash.groups.of_index.corpus import IndexCorpus
+from es_simhash.groups.pairs.stored_rows import Strings
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.scope import Scope
 
@@ -82,11 +87,11 @@ def dates_in_index(groups: Groups[IndexCorpus], field: str) -> Iterator[Any]:
             yield next(values_at((hit or {}).get("_source") or {}, field), None)
 
 
-def sources_in_index(corpus: IndexCorpus) -> Fetch:
-    """Return what reads whole documents of an index."""
+def sources_in_index(corpus: IndexCorpus, source: Sequence[str] | bool = True) -> Fetch:
+    """Return what reads documents of an index, or these parts of them."""
 
     def fetch(members: Sequence[Member]) -> list[Json | None]:
-        hits = corpus.hits([member.position for member in members], True)
+        hits = corpus.hits([member.position for member in members], source)
         return [None if hit is None else hit.get("_source") for hit in hits]
 
     return fetch
@@ -103,3 +108,16 @@ def documents_in_files(again: Iterable[FileDocument], total: int) -> Fetch:
         return [found.get(member.position) for member in members]
 
     return fetch
+
+
+def fields_in_files(groups: Groups[Corpus], fields: Sequence[str], again: Iterable[FileDocument]) -> MemberFields:
+    """Read the files once more, and keep these fields of the members of groups in a temporary file."""
+    kept, wanted = Strings(groups.corpus.spools), SourceFilter.of(list(fields))
+    are_members = np.zeros(len(groups.corpus), dtype=np.bool_)
+    for positions in groups.positions():
+        are_members[positions] = True
+    read = counted_each("Reading fields", again, len(are_members))
+    for each, is_member in zip(read, are_members.tolist(), strict=True):
+        kept.append(json_text(wanted.part_of(each.document)) if is_member else "")
+    kept.flush()
+    return MemberFields(fields, lambda members: list(map(parse_json, kept.at([each.position for each in members]))))

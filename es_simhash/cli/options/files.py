@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -17,7 +18,7 @@ from es_simhash.cli.show.output import Advance, Output
 
 if TYPE_CHECKING:
     from es_simhash.documents.files import FileDocument, RejectFile
-    from es_simhash.documents.rejected import OnReject
+    from es_simhash.documents.rejected import OnReject, Rejected
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -104,6 +105,26 @@ class Files:
 
     def _on_progress(self, bytes_read: int) -> None:
         self.bytes_read = bytes_read
+
+
+def is_named_like_a_file(place: str) -> bool:
+    """Return whether a name is that of a file rather than of an index: with a folder, or the suffix of a format."""
+    from es_simhash.documents.files.formats import format_by_name
+
+    return "://" not in place and (format_by_name(place) is not None or os.sep in place)
+
+
+def documents_in(path: str, output: Output) -> Iterator[FileDocument]:
+    """Yield the documents of a file whose format and encoding its content shows; warn of what cannot be read."""
+    from es_simhash.documents.files import read_documents
+    from es_simhash.documents.files.formats import encoding_by_content, format_by_content
+
+    rejected: list[Rejected] = []
+    format, encoding = format_by_content(path), encoding_by_content(path)
+    yield from read_documents([path], format=format, encoding=encoding, on_reject=rejected.append)
+    if rejected:
+        first = rejected[0]
+        output.warn(f"{len(rejected):,} records could not be read, the first at line {first.line}: {first.reason}")
 
 
 rarity_option = click.option(

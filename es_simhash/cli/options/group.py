@@ -73,6 +73,7 @@ state_option = click.option(
 # The files that groups are written to, and the scope.
 groups_file_options = all_of(
     output_file("--output", "-o", "groups_file", help="Write the groups to this file; as CSV if it is named so."),
+    click.option("--source", "shown", multiple=True, metavar="PATH", help="Field of the members to show; repeatable."),
     output_file("--pairs", "pairs_file", help="Write the pairs that link documents to this file; or as CSV."),
     output_file("--report", "report_file", help="Write an HTML report to this file."),
     click.option(

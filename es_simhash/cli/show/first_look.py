@@ -65,10 +65,15 @@ def _share(part: int, whole: int) -> str:
 
 
 def _options(look: FirstLook, follow_up: str) -> Iterator[str]:
+    from es_simhash.documents.arrow.frame import IDS
+
     for path in look.fields.texts:
         yield f" --field {shlex.quote(path)}"
     if look.preset != "default":
         yield f" --scheme {look.preset}"
     if follow_up.startswith("dedup"):
-        suffix = next((each for each in (".csv", ".tsv") if each in look.name), ".jsonl")
-        yield f" --canonical-only unique{suffix}"
+        if look.fields.id not in (None, *IDS):
+            yield f" --id-field {shlex.quote(look.fields.id)}"
+        tables = (each for each in ("csv", "tsv") if f".{each}" in look.name or f"--format {each}" in follow_up)
+        if look.name != "-":  # which can be read only once
+            yield f" --canonical-only unique.{next(tables, 'jsonl')}"

@@ -7,14 +7,14 @@ from dataclasses import replace
 from itertools import islice
 from typing import IO, TYPE_CHECKING
 
-from es_simhash._core.humanize import counted
+from es_simhash._core.humanize import counted, shortened
 from es_simhash._core.json_codec import Json
-from es_simhash._core.rows import as_json
+from es_simhash._core.rows import as_json, cell
 from es_simhash.cli.show.form_detection import forms_sentences
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
-    from es_simhash.cli.jobs.groups_output import Link
+    from es_simhash.cli.jobs.groups_output import Link, MemberFields
     from es_simhash.documents.sources import WithoutText
     from es_simhash.groups.corpus import Corpus
     from es_simhash.groups.groups import Counts, Groups
@@ -38,6 +38,9 @@ def show_groups(
     table = groups.rarity.id if groups.rarity else None
     for index, reason in corpus.unread.items():
         output.warn(f"Left out: the index {index!r} {reason}.")
+    if corpus.undated:
+        order = corpus.options.canonical.name
+        output.warn(f"Warning: {counted(corpus.undated, 'document')} without a date that {order} can read come last.")
     if corpus.options.shard:
         output.note(f"{counted(counts.documents, 'document')} read. When all parts are read, group without --part.")
     else:
@@ -63,15 +66,31 @@ def show_groups(
 
 
 def print_groups(
-    output: Output, groups: Groups[Corpus], path: str | None, file: IO[str] | None, link: Link | None = None
+    output: Output,
+    groups: Groups[Corpus],
+    path: str | None,
+    file: IO[str] | None,
+    link: Link | None = None,
+    asked: MemberFields | None = None,
 ) -> None:
     """Write the groups to a file or to standard output; on a terminal, print a table of the largest ones."""
     from es_simhash.cli.jobs.groups_output import format_of, write_groups
 
     if file or output.as_json or not sys.stdout.isatty():
-        write_groups(groups, format_of(path), file or sys.stdout, link)
+        write_groups(groups, format_of(path), file or sys.stdout, link, asked)
+    elif asked:
+        _print_members(output, groups, asked)
     else:
         _print_largest(output, groups)
+
+
+def _print_members(output: Output, groups: Groups[Corpus], asked: MemberFields) -> None:
+    """Print the members of the largest groups with the fields asked for."""
+    from es_simhash.cli.jobs.groups_output import member_rows
+
+    rows = islice(member_rows(groups, ["id", "similarity"], asked), _LARGEST)
+    output.table(["group", "id", "similarity", *asked.fields], [[*map(shortened, map(cell, row))] for row in rows])
+    output.note("--output FILE writes all members.")
 
 
 def _print_largest(output: Output, groups: Groups[Corpus]) -> None:

@@ -20,10 +20,9 @@ from zlib import crc32
 
 import tantivy
 
-from es_simhash._core import durable_files
 from es_simhash._core.json_codec import Json
 from es_simhash.documents.sources import SourceFilter
-from es_simhash.engines.embedded import files
+from es_simhash.engines.embedded import durable_files, files
 from es_simhash.engines.embedded.index import EmbeddedIndex, View
 from es_simhash.engines.embedded.mapping import IndexMapping, RejectedError, updated, version_of
 from es_simhash.engines.embedded.queries import Compiler, FindDocument, whole_number

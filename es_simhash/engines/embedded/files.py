@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 from zlib import crc32
 
-from es_simhash._core import durable_files
 from es_simhash._core.json_codec import parse_json
+from es_simhash.engines.embedded import durable_files
 from es_simhash.engines.embedded.mapping import IndexMapping
 from es_simhash.errors import IndexStateError
 from es_simhash.plans.operations import Damage, FilesChecked

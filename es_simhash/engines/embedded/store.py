@@ -18,9 +18,8 @@ from typing import Any
 
 import tantivy
 
-from es_simhash._core import durable_files
-from es_simhash._core.durable_files import Claim
-from es_simhash.engines.embedded import files
+from es_simhash.engines.embedded import durable_files, files
+from es_simhash.engines.embedded.durable_files import Claim
 from es_simhash.engines.embedded.files import LIST, META, check_unless_sealed
 from es_simhash.errors import EngineError, EsSimhashError, IndexStateError, InUseError, MissingError, WritesLostError
 

@@ -281,6 +281,8 @@ class IndexCorpus(Corpus):
         if saved:
             self.spools.stages = saved.stages(self.indices, self._settled(new))
         found = Groups(self, linked(self, new, joined))
+        if not self.options.incremental:  # whose few groups may happen to have no dates
+            self.check_dates(len(self._ranks))
         if saved:
             saved.remove()
             self.spools.stages.remove()
@@ -327,7 +329,7 @@ class IndexCorpus(Corpus):
         canonical = self.options.canonical
         if canonical.fields and (unread := [each for each in positions if each not in self._ranks]):
             hits = self.hits(unread, canonical.fields)
-            ranks = (canonical.rank((hit or {}).get("_source") or {}) for hit in hits)
+            ranks = (self.rank((hit or {}).get("_source") or {}) for hit in hits)
             self._ranks.update(zip(unread, ranks, strict=True))
         keys = zip(positions, self.keys(positions), strict=True)
         return [(self._ranks.get(position, 0), id_, index) for position, (index, id_) in keys]

@@ -1,4 +1,4 @@
-"""What is read of the documents of an index: fingerprints, references, the texts that decide, and names of groups.
+"""Documents as they are read from an index: fingerprints, references, the texts that decide, and names of groups.
 
 A group keeps the name that most of its members have already; one without such a name gets a hash of its canonical
 document. So a run that changes nothing gives the same names, and so does one that continues a run that was stopped.

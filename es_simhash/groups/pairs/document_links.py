@@ -97,7 +97,7 @@ def link(
 
 
 class _Linking:
-    """One search for pairs, which sorts so many ``numbers`` at once."""
+    """One search for pairs, which sorts up to ``numbers`` at once."""
 
     def __init__(
         self, store: FingerprintStore, criteria: Criteria, comparison: Comparison, numbers: int, spools: Spools

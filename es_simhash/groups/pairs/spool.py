@@ -31,9 +31,9 @@ from weakref import finalize
 
 import numpy.typing as npt
 
-from es_simhash._core import durable_files
-from es_simhash._core.durable_files import Claim
 from es_simhash._core.json_codec import Json, parse_json
+from es_simhash.engines.embedded import durable_files
+from es_simhash.engines.embedded.durable_files import Claim
 from es_simhash.errors import InputError, InUseError, StorageError
 
 # Each spool may have this share of the memory of a job.

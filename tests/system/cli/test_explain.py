@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from es_simhash.plans.explain.explanation import CODES, State
-from es_simhash.plans.explain.similarities import KINDS
+from es_simhash.scheme.own_fields import KINDS
 from es_simhash.scheme.scheme import Scheme
 from tests import ROOT
 from tests.support.commands import environment, run
@@ -51,6 +51,21 @@ def test_two_documents_of_an_index(folder: Path) -> None:
     assert [(each["name"], each["state"]) for each in found["pair"]] == [("0", "current"), ("a/é 中", "current")]
     assert explained("news", "0", "1", cwd=folder)["verdict"]["code"] == "no-candidate"
     assert explained("news", "0", "a/é 中", "--similarity", "1", cwd=folder)["verdict"]["code"] == "below-threshold"
+
+
+def test_two_documents_of_a_file(folder: Path) -> None:
+    found = explained("news.jsonl", "0", "a/é 中", cwd=folder)
+    assert found["verdict"]["code"] == "duplicates"
+    assert [each["name"] for each in found["pair"]] == ["0", "a/é 中"]
+    assert explained("news.jsonl", "news.jsonl:1:0", "1", cwd=folder)["verdict"]["code"] == "no-candidate"
+    assert run("explain", "news.jsonl", "0", "1", cwd=folder).err == "Text: title, body.\n"
+    for given, said in {
+        ("news.jsonl", "0", "7"): "has no document with the id '7'. Its first ids are: 0, 1, 2.",
+        ("news.jsonl",): "Give an index or a file and two ids, such as news.csv 42 43",
+        ("a.txt", "b.txt"): "such as --file a.txt --file b.txt",
+        ("./none.csv", "0", "1"): "none.csv' cannot be read",
+    }.items():
+        assert said in " ".join(run("explain", *given, cwd=folder, code=2).err.split())
 
 
 @pytest.mark.parametrize("kind", ["elasticsearch_node", "opensearch_node"])
@@ -158,11 +173,11 @@ def test_a_terminal_shows_colours_and_both_texts_and_obeys_no_text(folder: Path)
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ([], 2, "Give an index and two ids, or without an index one or two texts"),
-        (["news"], 2, "Give an index and two ids"),
-        (["news", "0"], 2, "Give an index and two ids"),
-        (["news", "0", "1", "2"], 2, "Give an index and two ids"),
-        (["news", "0", "1", "--text", "x"], 2, "Give an index and two ids"),
+        ([], 2, "Give an index or a file and two ids, such as news.csv 42 43; or one or two texts"),
+        (["news"], 2, "Give an index or a file and two ids"),
+        (["news", "0"], 2, "Give an index or a file and two ids"),
+        (["news", "0", "1", "2"], 2, "Give an index or a file and two ids"),
+        (["news", "0", "1", "--text", "x"], 2, "Give an index or a file and two ids"),
         (["--file", "-", "--file", "-"], 2, "Standard input is one text."),
         (["news", "0", "0"], 2, "was given twice"),
         (["news", "0", "nobody"], 4, "has no document 'nobody'"),

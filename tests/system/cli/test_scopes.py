@@ -79,7 +79,8 @@ def test_what_has_no_value_is_said(place: Path) -> None:
     [page] = lines(run(*search, "--json", cwd=place))
     assert [[each["hit"]["_id"], len(each["similar"])] for each in page["hits"]] == [["1", 1], ["3", 0], ["4", 0]]
     run("init", "news", "--field", "body", "--across", "tenant", cwd=place)
-    assert "1 document has no value in a field of the scope" in run("find", "news", "--id", "1", cwd=place).err
+    found = run("find", "news", "--id", "1", cwd=place)
+    assert "Not compared: 1 document of the index has no value in a field of the scope." in found.err
 
 
 def test_explain_shows_the_scope_in_all_forms(place: Path) -> None:

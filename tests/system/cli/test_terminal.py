@@ -210,3 +210,13 @@ def test_a_terminal_shows_a_table_of_groups_and_a_pipe_gets_json(tmp_path: Path,
     assert terminal.ended() == 0
     assert "lowest similarity" in terminal.shown
     assert '{"group"' not in terminal.shown
+
+
+def test_a_terminal_shows_the_fields_of_members(tmp_path: Path, terminals: Start) -> None:
+    rows = ({"id": str(number), "body": corpus(1)[0]["body"], "title": f"Title {number}"} for number in range(30))
+    (tmp_path / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    terminal = terminals("dedup", "news.jsonl", "--field", "body", "--source", "title", COLUMNS="120")
+    assert terminal.ended() == 0
+    assert "Title 19" in terminal.shown
+    assert "Title 20" not in terminal.shown
+    assert "--output FILE writes all members." in terminal.shown

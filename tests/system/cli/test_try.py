@@ -58,6 +58,33 @@ def test_the_next_command_finds_what_was_shown(tmp_path: Path) -> None:
     assert len((tmp_path / "unique.jsonl").read_text(encoding="utf-8").splitlines()) == 20
 
 
+@pytest.mark.parametrize(
+    ("name", "encoding", "options"),
+    [
+        ("pages.csv", "utf-8", "--similarity 0.9 --field body --id-field url --canonical-only unique.csv"),
+        (
+            "pages.txt",
+            "utf-16",
+            "--format csv --encoding utf-16 --similarity 0.9 --field body --id-field url --canonical-only unique.csv",
+        ),
+        ("pages", "utf-8", "--similarity 0.9 --field text --canonical-only unique.jsonl"),
+    ],
+)
+def test_the_next_command_runs_as_printed(tmp_path: Path, name: str, encoding: str, options: str) -> None:
+    rows = [{"url": f"https://a.example/{each.pop('id')}", **each} for each in pages(30)]
+    if name == "pages":
+        (tmp_path / name).mkdir()
+        for number, row in enumerate(rows):
+            (tmp_path / name / f"{number}.md").write_text(row["body"], encoding=encoding)
+    else:
+        (tmp_path / name).write_text(as_csv(rows, ","), encoding=encoding)
+    done = run("try", name, "--similarity", "0.9", cwd=tmp_path)
+    [following] = re.findall(r"^Next: es-simhash (.*)$", done.out, re.MULTILINE)
+    assert following == f"dedup {name} {options}"
+    assert re.search(r"\d+ of 30 documents are duplicates", done.out)
+    assert "29 duplicates" in run(*shlex.split(following), cwd=tmp_path).err
+
+
 @pytest.mark.parametrize("count", [1, 2, 30, 1000])
 def test_copies_of_one_page_are_one_group_however_many_there_are(tmp_path: Path, count: int) -> None:
     path = tmp_path / "pages.csv"
@@ -168,8 +195,9 @@ def test_an_index_of_a_server_is_read_by_its_name_or_its_address_and_stays_as_it
         [by_address] = lines(run_alone("try", f"{node.url}/{index}", "--json", cwd=tmp_path))
         assert (by_name["documents"], by_name["of"], by_name["duplicates"]) == (30, 30, 29)
         assert by_address["duplicates"] == 29
-        done = run_alone("try", index, "--url", node.url, cwd=tmp_path)
-        assert f"Next: es-simhash sync {index} --field body" in done.out
+        for place in ([index, "--url", node.url], [f"{node.url.replace('://', '://user:secret@')}/{index}"]):
+            done = run_alone("try", *place, cwd=tmp_path)
+            assert f"Next: es-simhash sync {index} --url {node.url} --field body" in done.out
         assert node.request("GET", f"/{index}/_mapping") == before
     finally:
         node.request("DELETE", f"/{index}")

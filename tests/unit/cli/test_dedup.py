@@ -270,15 +270,51 @@ def test_ids_that_a_spreadsheet_would_calculate_are_text_in_tables(tmp_path: Pat
         assert sorted(row["id"] for row in csv.DictReader(file)) == sorted(["'=cmd()", "-1", "'+x", "a\rb"])
 
 
-def test_dates_that_cannot_be_read_are_counted_and_none_at_all_is_an_error(tmp_path: Path) -> None:
-    dates = {"a": "03/01/2021", "b": "2021-03-02", "c": "x"}
-    rows = [{"id": name, "body": TEXT, "published": date} for name, date in dates.items()]
-    path = tmp_path / "dated.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    done = run("dedup", str(path), "--canonical", "oldest:published", cwd=tmp_path)
+@pytest.mark.parametrize("command", ["dedup", "group"])
+def test_dates_that_cannot_be_read_are_counted_and_none_at_all_is_an_error(tmp_path: Path, command: str) -> None:
+    def grouped(dates: dict[str, str], *options: str) -> Any:
+        rows = ({"id": name, "body": TEXT, "published": date} for name, date in dates.items())
+        (tmp_path / "dated.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        if command == "group":
+            run("load", "news", "dated.jsonl", "--field", "body", cwd=tmp_path)
+        place = "news" if command == "group" else "dated.jsonl"
+        return run(command, place, "--canonical", *options, cwd=tmp_path, code=None)
+
+    done = grouped({"a": "03/01/2021", "b": "2021-03-02", "c": "x"}, "oldest:published")
     assert "Warning: 2 documents without a date that oldest:published can read come last." in done.err
     assert json.loads(done.out)["members"][0]["id"] == "b"
-    path.write_text("".join(json.dumps({**row, "published": "x"}) + "\n" for row in rows), encoding="utf-8")
-    done = run("dedup", str(path), "--canonical", "newest:published", cwd=tmp_path, code=None)
+    done = grouped({"a": "x", "b": "x", "c": "x"}, "newest:published")
     assert done.code != 0
-    assert "No document has a date that newest:published can read" in done.err
+    which = "No document of a group" if command == "group" else "No document"
+    assert f"{which} has a date that newest:published can read" in done.err
+    if command == "group":  # a run may read a few groups only
+        assert (
+            "3 documents without a date" in grouped(dict.fromkeys("abc", "x"), "newest:published", "--incremental").err
+        )
+
+
+@pytest.mark.parametrize("command", ["dedup", "group"])
+def test_fields_of_the_members_are_shown_with_them(tmp_path: Path, command: str) -> None:
+    tags: dict[str, Any] = {"first": {"site": "a"}, "oldest": {"site": ["b", "c"]}, "longest": {}}
+    rows = [{"_id": id_, "body": TEXT, "title": f"=of {id_}", "meta": meta} for id_, meta in tags.items()]
+    (tmp_path / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    if command == "group":
+        run("load", "news", "news.jsonl", "--field", "body", cwd=tmp_path)
+    place = ["news.jsonl", "--field", "body"] if command == "dedup" else ["news"]
+    given = [command, *place, "--source", "title", "--source", "meta.site"]
+    group, _ = lines(run(*given, "--json", cwd=tmp_path))
+    found = {each["id"]: each["source"] for each in group["members"]}
+    assert {id_: source["title"] for id_, source in found.items()} == {id_: f"=of {id_}" for id_ in tags}
+    assert found["oldest"]["meta"] == {"site": ["b", "c"]}
+    assert {*found["longest"]} <= {"title", "meta"}
+    run(*given, "--output", "groups.csv", cwd=tmp_path)
+    with (tmp_path / "groups.csv").open(encoding="utf-8", newline="") as file:
+        table = {row["id"]: (row["title"], row["meta.site"]) for row in csv.DictReader(file)}
+    assert table == {
+        "first": ("'=of first", "a"),
+        "oldest": ("'=of oldest", '["b", "c"]'),
+        "longest": ("'=of longest", ""),
+    }
+    if command == "dedup":
+        assert "Did you mean 'title' instead of 'titel'?" in run(*given, "--source", "titel", cwd=tmp_path, code=2).err
+        assert "--source would read the files once more" in run("dedup", "-", *given[2:], cwd=tmp_path, code=2).err

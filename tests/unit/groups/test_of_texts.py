@@ -14,15 +14,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.errors import DocumentError, EsSimhashError, TextError
-from es_simhash.groups.groups import Groups
-from es_simhash.groups.of_texts import TextCorpus, group_texts
+from es_simhash.documents.arrow.frame import Frame
+from es_simhash.errors import DocumentError, EsSimhashError, InputError, TextError
+from es_simhash.groups.groups import Counts, Groups
+from es_simhash.groups.of_texts import TextCorpus, dedup, group_texts
 from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs import fingerprint_store
-from es_simhash.groups.pairs.compare import Comparison
+from es_simhash.groups.pairs.compare import Comparison, Missed
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.fingerprinting import hashed_features
 from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import MinHash, Settings, SimHash
 from es_simhash.scheme.verdict.rarity import builtin
 from es_simhash.scheme.verdict.verification import Verification
@@ -506,3 +508,47 @@ def test_texts_are_compared_by_runs_however_low_the_similarity_that_signatures_e
     for verification, found in ((by_runs, expected), (replace(by_runs, features="scheme"), set())):
         with run(texts, replace(SCHEME, minhash=minhash, verification=verification)) as result:
             assert set(pairs(result)) == found
+
+
+ROWS = [
+    {"id": "a", "text": "It rains on the town.", "site": "x", "at": "2026-03-02"},
+    {"id": "b", "text": "It rains on the town!", "site": "x", "at": "2026-03-01"},
+    {"id": "c", "text": "It rains on the town …", "site": "y", "at": "2026-01-01"},
+]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"canonical": "oldest:at"}, ["cba"]),
+        ({"canonical": "order:site=y", "within": "site"}, ["ab"]),
+        ({"canonical": "longest", "fields": "text"}, ["cab"]),
+        ({"within": ["site"]}, ["ab"]),
+        ({"within": "site", "scope": Scope(across=("at",))}, ["ab"]),
+        ({"across": "site", "window": "30d", "date": "at"}, []),
+    ],
+)
+def test_orders_and_scopes_are_named_as_on_the_command_line(options: Any, expected: list[str]) -> None:
+    with dedup(ROWS, similarity="versions", **options) as found:
+        assert ["".join(each.id for each in group.members) for group in found] == expected
+    frame = Frame(polars.DataFrame(ROWS), options.pop("fields", ()))
+    with dedup(frame, similarity="versions", **options) as found:
+        assert len(found) == len(expected)
+
+
+def test_names_that_mean_nothing_are_refused() -> None:
+    with pytest.raises(InputError, match="Choose from: first, longest, oldest:FIELD"):
+        dedup(ROWS, canonical="eldest:at")
+    with pytest.raises(InputError, match="Name them by --field, or by fields in Python"):
+        dedup(ROWS, canonical="longest")
+    with pytest.raises(InputError, match="needs the field of the dates"):
+        dedup(ROWS, window="30d")
+
+
+def test_the_notes_say_whether_near_duplicates_seem_to_be_missing() -> None:
+    counts = Counts(9, 0, 0, 0, 0, 0, 0, 0, left_out=7)
+    assert len(counts.notes) == 1
+    [note] = replace(counts, missed=Missed(5, 0, 0, 0, 2)).notes
+    assert note.endswith("with very many others; no near-duplicates seem to be missing.")
+    [_, note] = replace(counts, missed=Missed(5, 2, 4, 1, 8)).notes
+    assert "may lack about 4 pairs (1 to 8). To find them, remove the shared text" in note

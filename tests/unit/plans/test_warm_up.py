@@ -11,8 +11,7 @@ from es_simhash import AsyncIndex, Index, Scheme
 from es_simhash.engines.connect import ThreadedEngine
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.plans.operations import Search
-from es_simhash.scheme.verdict import verifier
-from es_simhash.scheme.verdict.rarity import SAMPLE
+from es_simhash.scheme.verdict.rarity import SAMPLE, Rarity
 from tests.support.corpus import corpus
 from tests.support.meddling import Meddler
 
@@ -36,7 +35,7 @@ def test_after_a_warm_up_the_first_search_is_one_request(filled: EmbeddedEngine,
     index.warm_up()
     engine.seen.clear()
     prepared: list[object] = []
-    monkeypatch.setattr(verifier, "_columns", prepared.append)
+    monkeypatch.setattr(Rarity, "columns", property(prepared.append))
     assert index.find(text)[0].same_text
     assert ([type(each) for each in engine.seen], prepared) == ([Search], [])
 

@@ -41,6 +41,7 @@ def test_many_matches_are_cut_with_a_count() -> None:
         ({"status": "empty"}, "The text is empty"),
         ({"missing": ("tenant",)}, "no value in a field of the scope: tenant"),
         ({"foreign": 2}, "2 documents were not compared"),
+        ({"unscoped": 2}, "Not compared: 2 documents of the index have no value in a field of the scope."),
     ],
 )
 def test_what_keeps_matches_from_being_all_is_noted(more: dict[str, Any], note: str) -> None:

@@ -33,7 +33,8 @@ def _sections(report: GroupReport) -> Iterator[Html]:
         yield section("The largest groups", *_groups(report))
     if report.shared_keys:
         yield section("Text that very many documents share", *_shared_keys(report))
-    yield section("Left out", _left_out(report))
+    omissions = [element("li", each) for each in report.counts.notes]
+    yield section("Left out", element("ul", omissions) if omissions else element("p", "Nothing."))
     yield section("Settings", _settings(report.setup))
 
 
@@ -75,13 +76,11 @@ def _totals(report: GroupReport) -> Html:
         ("pairs of equal texts", counts.identical, "counted with the previous one only"),
         ("pairs of similar texts", counts.near, f"of {counts.compared:,} compared"),
     ]
-    return element("div", [_tile(*each) for each in tiles], class_="tiles")
-
-
-def _tile(name: str, count: int, note: str) -> Html:
-    return element(
-        "p", element("span", name), element("b", f"{count:,}"), element("small", note, class_="faint"), class_="tile"
-    )
+    made = []
+    for name, count, note in tiles:
+        small = element("small", note, class_="faint")
+        made.append(element("p", element("span", name), element("b", f"{count:,}"), small, class_="tile"))
+    return element("div", made, class_="tiles")
 
 
 # ---- the largest groups
@@ -194,11 +193,6 @@ def _shared_keys(report: GroupReport) -> Iterator[Html]:
         example = _name(*key_of(each.example), report.setup)
         yield element("p", element("b", counted(each.documents, "document")), ", such as ", example)
         yield _excerpt(key_of(each.example), report, _EXCERPT_OF_KEY)
-
-
-def _left_out(report: GroupReport) -> Html:
-    omissions = report.counts.notes
-    return element("ul", [element("li", each) for each in omissions]) if omissions else element("p", "Nothing.")
 
 
 def _settings(setup: Setup) -> Html:

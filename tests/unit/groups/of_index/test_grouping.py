@@ -89,6 +89,12 @@ def test_the_largest_group_comes_first_and_the_first_id_stands_for_it(index: Ind
     assert all(group[0] == min(group) for group in found)
 
 
+def test_an_order_and_a_scope_are_named_as_on_the_command_line(index: Index) -> None:
+    with index.group(canonical="longest") as found, index.group(within="family") as none:
+        assert found.corpus.options.canonical.fields == tuple(FIELDS)
+        assert (len(none), none.counts.unscoped) == (0, none.counts.documents)
+
+
 def test_members_show_how_near_they_are(index: Index) -> None:
     scheme = Scheme()
     with index.group(estimate=True) as grouped:

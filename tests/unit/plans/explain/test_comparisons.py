@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from es_simhash._core.json_codec import Json
 from es_simhash.plans.explain.explanation import ExaminedDocument, examine
 from es_simhash.plans.explain.similarities import (
-    KINDS,
     compare_bits,
     compare_keys,
     compare_signatures,
@@ -22,6 +21,7 @@ from es_simhash.plans.explain.similarities import (
     named_clauses,
     terms,
 )
+from es_simhash.scheme.own_fields import KINDS
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, MinHash, Settings, SimHash
 from es_simhash.sketches import hamming

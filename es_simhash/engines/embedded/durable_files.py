@@ -1,4 +1,4 @@
-"""Files written whole or not at all, some safe from power cuts, too; and directories that one process claims.
+"""Durable files, replaced atomically and safe from power cuts; and directories that one process claims.
 
 A claim is a lock on the directory, which ends with the process. Without such locks (on Windows, on some network file
 systems) no claim is seen: an index being written is then checked as after a crash.
@@ -7,12 +7,8 @@ systems) no claim is seen: an index being written is then checked as after a cra
 from __future__ import annotations
 
 import os
-import shutil
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
 
 try:
     import fcntl
@@ -34,36 +30,6 @@ def replace(path: Path, content: bytes) -> None:
         new.unlink(missing_ok=True)
         raise
     sync_names(path.parent)
-
-
-@contextmanager
-def whole_file(path: str) -> Iterator[IO[str]]:
-    """Open a text file that appears at its path, replacing one there before, once it is written whole.
-
-    Until then it is written next to its path, and removed after a failure. A path that is not a regular file, such
-    as a pipe or ``/dev/stdout``, is written to directly.
-    """
-    if os.path.exists(path) and not os.path.isfile(path):
-        with open(path, "w", encoding="utf-8", newline="") as out:
-            yield out
-        return
-    place = os.path.realpath(path)  # a link stays one
-    partial = f"{place}.{os.getpid()}.part"
-    try:
-        out = open(partial, "x", encoding="utf-8", newline="")  # noqa: SIM115 - it is closed below
-    except OSError as error:
-        error.filename = path
-        raise
-    try:
-        with out:
-            yield out
-        if os.path.exists(place):
-            shutil.copymode(place, partial)
-        os.replace(partial, place)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.remove(partial)
-        raise
 
 
 def sync_names(directory: Path) -> None:
