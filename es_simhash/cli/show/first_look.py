@@ -52,11 +52,11 @@ def _read(look: FirstLook) -> Iterator[str]:
 def _found(look: FirstLook) -> str:
     if not look.duplicates:
         return f"No near-duplicates among {counted(look.documents, 'document')}."
-    are = "is a duplicate" if look.duplicates == 1 else "are duplicates"
+    are, take = ("is a duplicate", "It takes") if look.duplicates == 1 else ("are duplicates", "They take")
     return (
         f"{look.duplicates:,} of {counted(look.documents, 'document')} {are} "
         f"({_share(look.duplicates, look.documents)}), in {counted(look.groups, 'group')}. "
-        f"Without them, {with_unit(look.duplicate_bytes)} of {with_unit(look.bytes)} of text would go."
+        f"{take} {with_unit(look.duplicate_bytes)} of {with_unit(look.bytes)} of text."
     )
 
 
