@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from secrets import token_hex
 from time import perf_counter
 
 from es_simhash._core.json_codec import Json, parse_json
@@ -176,7 +177,8 @@ class TotalsFile:
         """Write the file."""
         self._written = time.monotonic()
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        draft = self._path.with_name(self._path.name + ".new")
+        # Another process may write it at the same time.
+        draft = self._path.with_name(f"{self._path.name}.{token_hex(4)}.new")
         draft.write_text(json.dumps({"key": self._key, "totals": asdict(self.totals(progress))}), encoding="utf-8")
         os.replace(draft, self._path)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -209,3 +210,17 @@ def test_totals_are_written_now_and_then_only(tmp_path: Path) -> None:
     totals_file.update(Progress("articles", 10, written=1))
     totals_file.update(Progress("articles", 10, written=2))
     assert TotalsFile(tmp_path / "file.json", "articles").before.written == 1
+
+
+def test_two_runs_that_write_the_totals_at_once_both_end_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = (TotalsFile(tmp_path / "totals.json", "articles") for _ in range(2))
+    replace = os.replace
+
+    def after_the_other(source: Path, target: Path) -> None:
+        monkeypatch.setattr(os, "replace", replace)
+        second.write(Progress("articles", 10, written=2))
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", after_the_other)
+    first.write(Progress("articles", 10, written=1))
+    assert [path.name for path in tmp_path.iterdir()] == ["totals.json"]
