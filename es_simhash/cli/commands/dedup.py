@@ -137,8 +137,7 @@ def _write(
     if shown:
         from es_simhash.cli.jobs.groups_report import fields_in_files
 
-        readable = (each for each, _ in read_texts(files.read(_forget), fields, _forget))
-        asked = fields_in_files(groups, shown, readable)
+        asked = fields_in_files(groups, shown, _read_again(files, fields))
     print_groups(output, groups, named["--output"], out.get("--output"), asked=asked)
     if pairs_out := out.get("--pairs"):
         write_pairs(groups, format_of(named["--pairs"]), pairs_out)
@@ -150,10 +149,8 @@ def _write(
 def _report(
     groups: Groups[TextCorpus], files: Files, fields: tuple[str, ...], date_field: str | None, dates: Sequence[Any]
 ) -> str:
-    from es_simhash.cli.jobs.file_texts import read_texts
     from es_simhash.cli.jobs.groups_report import documents_in_files, duplicates_of, report_on
 
-    readable = (each for each, _ in read_texts(files.read(_forget), fields, _forget))
     return report_on(
         groups,
         ", ".join(files.paths),
@@ -161,8 +158,15 @@ def _report(
         scope=groups.corpus.options.scope,
         dates=(dates[place] for place in duplicates_of(groups)) if dates else (),
         date_field=date_field,
-        fetch=documents_in_files(readable, len(groups.corpus)),
+        fetch=documents_in_files(_read_again(files, fields), len(groups.corpus)),
     )
+
+
+def _read_again(files: Files, fields: tuple[str, ...]) -> Iterator[FileDocument]:
+    """Yield the documents that were grouped, in the same order."""
+    from es_simhash.cli.jobs.file_texts import read_texts
+
+    return (each for each, _ in read_texts(files.read(_forget), fields, _forget))
 
 
 def _noting(

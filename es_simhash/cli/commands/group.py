@@ -76,8 +76,6 @@ def command(
 
     Example: es-simhash group articles --canonical oldest:published --write
     """
-    from es_simhash.groups.canonical import canonical_named
-
     named = {option: named_files[name] for option, name in _FILES.items()}
     if not write and (singles or max_rate or accept):
         raise click.UsageError("--singles, --max-rate and --accept are for writing groups. Add --write, or drop them.")
@@ -98,7 +96,7 @@ def command(
     check_outputs(named, date_field, scope)
     with target.index(output, index, prefix=prefix) as opened, ExitStack() as stack:
         asked |= {
-            "canonical": canonical_named(canonical, opened.documents.fields),
+            "canonical": canonical,
             "filter": filter,
             "strip": strip,
             "incremental": incremental,

@@ -112,10 +112,12 @@ def _hot_keys(groups: Groups[Corpus]) -> list[Json]:
 def show_valley(output: Output, valley: float | None) -> None:
     """Print a natural threshold, at a valley of the similarities, if the texts have one."""
     if valley is not None:
-        output.note(
-            f"Few pairs are about {valley:g} similar, so {valley:g} is a natural threshold here. "
-            f"To use it: --similarity {valley:g}"
-        )
+        output.note(f"{natural_threshold(valley)} To use it: --similarity {valley:g}")
+
+
+def natural_threshold(valley: float) -> str:
+    """Return what to say of a valley of the similarities."""
+    return f"Few pairs are about {valley:g} similar, so {valley:g} is a natural threshold here."
 
 
 def were_written(documents: int) -> str:

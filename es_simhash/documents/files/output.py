@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from secrets import token_hex
 from typing import IO
 
 
@@ -21,7 +22,7 @@ def whole_file(path: str) -> Iterator[IO[str]]:
             yield out
         return
     place = os.path.realpath(path)  # a link stays one
-    partial = f"{place}.{os.getpid()}.part"
+    partial = f"{place}.{token_hex(4)}.part"  # others may write there at the same time
     try:
         out = open(partial, "x", encoding="utf-8", newline="")  # noqa: SIM115 - it is closed below
     except OSError as error:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from secrets import token_hex
 from time import perf_counter
 
 from es_simhash._core.json_codec import Json, parse_json
 from es_simhash._core.prefetch import Stop
 from es_simhash._core.stages import OnProgress, stage
 from es_simhash.documents.documents import Documents
+from es_simhash.documents.files.output import whole_file
 from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import Engine, StoppableEngine, leave, run
 from es_simhash.errors import DocumentError, EngineError, InputError
@@ -177,10 +176,8 @@ class TotalsFile:
         """Write the file."""
         self._written = time.monotonic()
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        # Another process may write it at the same time.
-        draft = self._path.with_name(f"{self._path.name}.{token_hex(4)}.new")
-        draft.write_text(json.dumps({"key": self._key, "totals": asdict(self.totals(progress))}), encoding="utf-8")
-        os.replace(draft, self._path)
+        with whole_file(str(self._path)) as out:
+            out.write(json.dumps({"key": self._key, "totals": asdict(self.totals(progress))}))
 
     def remove(self) -> None:
         """Delete the file of a complete backfill."""
