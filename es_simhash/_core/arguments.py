@@ -10,7 +10,7 @@ from numbers import Integral, Real
 from types import ModuleType, NoneType
 from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin
 
-from es_simhash.errors import ArgumentError
+from es_simhash.errors import ArgumentError, InputError
 
 Options = TypeVar("Options")
 Given = TypeVar("Given")
@@ -94,3 +94,10 @@ def _part(text: str, module: ModuleType) -> tuple[tuple[type, ...], str] | None:
     if get_origin(value) is Literal:
         return (str,), " or ".join(map(repr, get_args(value)))
     return ((value,), f"a {name}") if isinstance(value, type) and not getattr(value, "_is_protocol", False) else None
+
+
+def check_shard(shard: tuple[int, int]) -> None:
+    """Raise an `InputError` unless there is this shard: its number from 0, and their count."""
+    number, count = shard
+    if not 0 <= number < count:
+        raise InputError(f"Part {number + 1} of {count} does not exist. Choose one from 1 to {max(1, count)}.")

@@ -8,13 +8,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from es_simhash._core.arguments import check_types, made
+from es_simhash._core.arguments import check_shard, check_types, made
 from es_simhash._core.environment import MEMORY, PATIENCE
 from es_simhash._core.json_codec import Json
 from es_simhash.documents.sources import check_sources
 from es_simhash.errors import InputError
 from es_simhash.groups.canonical import FIRST, Canonical, canonical_named
-from es_simhash.live.sweep.options import check_shard
 from es_simhash.scheme.fingerprinting import check_threads
 from es_simhash.scheme.query import By, Criteria
 from es_simhash.scheme.scope import Scope, combined

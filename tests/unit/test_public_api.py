@@ -48,6 +48,14 @@ def test_other_names_are_not_there() -> None:
         es_simhash.no_such_name  # noqa: B018
 
 
+def test_dedup_of_texts_loads_no_engine_and_no_jobs_of_indices() -> None:
+    code = (
+        "import sys; from es_simhash import dedup; dedup(['The ferry leaves at noon. ' * 9] * 2); "
+        "print([name for name in sys.modules if name.startswith(('tantivy', 'es_simhash.live', 'es_simhash.index'))])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout == b"[]\n"
+
+
 def test_nothing_is_loaded_before_it_is_used() -> None:
     program = (
         "import sys, es_simhash; print([name for name in sys.modules if name.startswith(('numpy', 'es_simhash.'))])"

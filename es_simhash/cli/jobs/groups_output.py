@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import PurePath
-from typing import IO, Any, Literal, NamedTuple, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from es_simhash._core.harmless import json_text
 from es_simhash._core.json_codec import Json, values_at
@@ -16,8 +16,10 @@ from es_simhash._core.stages import counted_each
 from es_simhash.documents.files import FileDocument
 from es_simhash.groups.corpus import Corpus
 from es_simhash.groups.groups import Group, Groups, Member
-from es_simhash.groups.of_index.corpus import IndexCorpus
 from es_simhash.groups.pairs.compare import Pairs
+
+if TYPE_CHECKING:
+    from es_simhash.groups.of_index.corpus import IndexCorpus
 
 Format: TypeAlias = Literal["jsonl", "csv"]
 # Returns the address of a page about the group of that name.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timezone
 from itertools import islice
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -19,10 +19,12 @@ from es_simhash.documents.files import FileDocument
 from es_simhash.documents.sources import SourceFilter
 from es_simhash.groups.corpus import Corpus
 from es_simhash.groups.groups import Groups, Member
-from es_simhash.groups.of_index.corpus import IndexCorpus
 from es_simhash.groups.pairs.stored_rows import Strings
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.scope import Scope
+
+if TYPE_CHECKING:
+    from es_simhash.groups.of_index.corpus import IndexCorpus
 
 _AT_ONCE = 1000
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from es_simhash._core.arguments import check_shard
 from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import InputError
-from es_simhash.live.sweep.options import UpdateOptions, check_shard
+from es_simhash.live.sweep.options import UpdateOptions
 from es_simhash.live.sweep.reading import changed_after
 from es_simhash.scheme.own_fields import DEFERRED
 

@@ -50,13 +50,6 @@ class RunOptions:
         return self.machine == (0, 1)
 
 
-def check_shard(shard: tuple[int, int]) -> None:
-    """Raise an `InputError` unless there is this shard: its number from 0, and their count."""
-    number, count = shard
-    if not 0 <= number < count:
-        raise InputError(f"Part {number + 1} of {count} does not exist. Choose one from 1 to {max(1, count)}.")
-
-
 @dataclass(frozen=True)
 class UpdateOptions(RunOptions):
     """The options of jobs that update documents, in addition to those of `RunOptions`.
