@@ -13,6 +13,7 @@ from es_simhash._version import __version__
 TYPE_CHECKING = False  # loading `typing` for it takes longer than all else here
 if TYPE_CHECKING:
     from es_simhash.documents.arrow.frame import Frame
+    from es_simhash.documents.decisions import Decision
     from es_simhash.documents.documents import Documents
     from es_simhash.documents.rejected import Rejected
     from es_simhash.documents.without_duplicates import canonical_only, collapsed
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "documents.arrow.frame": "Frame",
     "documents.without_duplicates": "canonical_only collapsed",
+    "documents.decisions": "Decision",
     "documents.documents": "Documents",
     "documents.rejected": "Rejected",
     "engines.connect": "Target connect connect_async",
@@ -69,6 +71,7 @@ __all__ = [
     "AsyncIndex",
     "BackfillOptions",
     "Canonical",
+    "Decision",
     "Deduplicated",
     "DistinctHit",
     "DistinctPage",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, get_args
 
 from es_simhash._core.json_codec import Json
@@ -151,7 +151,7 @@ def _each_judged(
         own = {} if wanted.id is None else {wanted.id}
         hits = ((hit["_id"], object_in(hit.get("_source"), prefix)) for hit in result.measured.compared.hits)
         in_both = {id_ for id_, there in hits if pending.shown(id_, there.get("content"))}
-        earlier = pending.seen.measured(wanted, *made, verifier, without=in_both.union(own))
+        earlier = result.earlier(partial(pending.seen.measured, wanted, *made, verifier), in_both.union(own))
         there = result.matches()
         accepted = () if earlier is NOTHING else matches_of(earlier, criteria, status=made[0].status)
         # Of a document that was accepted with another text since, the index shows what it was.

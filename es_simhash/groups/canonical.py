@@ -23,7 +23,8 @@ class Canonical:
     """An order of documents, whose first stands for the group.
 
     ``fields`` are the parts of documents that ``rank`` reads: paths, or True for all; none if ids alone decide.
-    ``name`` is the name of the rule; ``by_date``, whether documents without a date are last.
+    ``name`` is the name of the rule; ``by_date``, whether documents without a date are last; ``by_versions``, whether
+    each document supersedes the next.
 
     >>> found = dedup(rows, fields=["title", "body"], canonical=Canonical.oldest("published"))
     >>> found.groups[0].canonical.id
@@ -34,6 +35,7 @@ class Canonical:
     fields: Sequence[str] | bool = ()
     rank: Rank = lambda document: 0
     by_date: bool = False
+    by_versions: bool = False
 
     @classmethod
     def longest(cls, text_fields: Sequence[str]) -> Canonical:
@@ -60,7 +62,8 @@ class Canonical:
         >>> Canonical.newest("published").name
         'newest:published'
         """
-        return cls(f"newest:{field}", [field], lambda document: -_moment(document, field, -inf), by_date=True)
+        rank: Rank = lambda document: -_moment(document, field, -inf)  # noqa: E731
+        return cls(f"newest:{field}", [field], rank, by_date=True, by_versions=True)
 
     @classmethod
     def order(cls, field: str, values: Sequence[str]) -> Canonical:

@@ -14,9 +14,11 @@ import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
 from es_simhash._core.json_codec import Json
+from es_simhash.documents.decisions import Decided
 from es_simhash.errors import DocumentError, InputError
 from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.compare import CompareTexts, Comparison, Missed, missed
+from es_simhash.groups.pairs.decided import DecidedPairs, decided_pairs
 from es_simhash.groups.pairs.document_links import Links, link
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.groups.pairs.spool import Spools
@@ -36,7 +38,8 @@ class Corpus(ABC):
     ``exact`` compares texts; it is None if fingerprints decide. ``rarity`` is the table by which it does, if any.
     ``unread`` has the indices that were left out, with the reasons. ``is_of_engine`` says whether documents have an
     index, ``has_indices`` whether there are several of these, whose ids may be the same. ``undated`` counts the ranked
-    documents that have no date that the order of documents can read; they come last in it.
+    documents that have no date that the order of documents can read; they come last in it. ``decided`` is what people
+    have decided on these documents.
     """
 
     is_of_engine = has_indices = False
@@ -52,6 +55,7 @@ class Corpus(ABC):
         self.rarity: Rarity | None = None
         self.unread: dict[str, str] = {}
         self.undated = 0
+        self.decided = DecidedPairs()
 
     def __len__(self) -> int:
         """Return the number of documents."""
@@ -94,6 +98,10 @@ class Corpus(ABC):
                 "the newest. Write dates as 2026-03-01 or 2026-03-01T10:00:00Z, or as milliseconds since 1970."
             )
 
+    def obey(self, decided: Decided) -> None:
+        """Group as people have decided; all documents must have been read."""
+        self.decided = decided_pairs(decided, self.keys, len(self))
+
     def check(self) -> None:  # noqa: B027 - most jobs end when they are done
         """Raise if the job is to end."""
 
@@ -102,9 +110,12 @@ class Corpus(ABC):
         return [f"{index}/{id_}" if self.has_indices else id_ for index, id_ in self.keys(positions)]
 
     def ordered(self, groups: Sequence[Sequence[int]]) -> list[list[int]]:
-        """Sort the documents of each group in the order of canonical documents."""
-        positions = [position for group in groups for position in group]
-        ranks = dict(zip(positions, self.ranks(positions), strict=True))
+        """Sort the documents of each group in the order of canonical documents, those decided to be canonical first."""
+        positions, chosen = [position for group in groups for position in group], self.decided.canonical
+        ranks = {
+            position: (position not in chosen, rank)
+            for position, rank in zip(positions, self.ranks(positions), strict=True)
+        }
         try:
             return [sorted(group, key=ranks.__getitem__) for group in groups]
         except TypeError as error:
@@ -112,6 +123,10 @@ class Corpus(ABC):
                 f"Documents cannot be ordered by {self.options.canonical.name!r}: {error}. Let it give comparable "
                 "values."
             ) from error
+
+    def newer(self, groups: Sequence[Sequence[int]]) -> dict[int, int]:
+        """Return the next newer document of its group for each older one, where that is known and to be written."""
+        return {}
 
     def names_of_groups(self, groups: Iterable[Sequence[int]], others: Sequence[str] = ()) -> list[str] | None:
         """Return the names of groups, none of them that of ``others``; None for those that `name_of_group` makes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -27,15 +28,17 @@ from es_simhash.groups.pairs.compare import (
     canonicals_of,
     groups_in_batches,
     in_turn,
+    pair_type,
     values_of,
 )
+from es_simhash.groups.pairs.decided import SameOnes, parted
 from es_simhash.groups.pairs.document_links import HotKey
 from es_simhash.groups.union_find import Components, UnionFind
 from es_simhash.scheme.mapping import Membership
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.verdict.levels import Level
 from es_simhash.scheme.verdict.rarity import Rarity
-from es_simhash.scheme.verdict.rule import EQUAL, PairMeasures, Similarities, are_near, clauses
+from es_simhash.scheme.verdict.rule import EQUAL, SIMILAR, PairMeasures, Similarities, are_near, clauses
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -60,7 +63,8 @@ class Counts:
     counted once for each key of a pair. ``cut_off`` counts documents that were not compared because too many have a
     key, once for each key. Left-out comparisons may have ``missed`` near-duplicates, as estimated. Texts part at the
     similarity ``valley``, unless that is not clear (see `es_simhash.groups.pairs.compare`). If groups were extended,
-    only ``new`` documents were compared with the others.
+    only ``new`` documents were compared with the others. ``decisions`` of people were followed, except for
+    ``conflicts``, where documents stay apart; ``decisions_elsewhere`` are about documents that are not here.
     """
 
     documents: int
@@ -78,6 +82,9 @@ class Counts:
     valley: float | None = None
     missed: Missed | None = None
     new: int | None = None
+    decisions: int = 0
+    decisions_elsewhere: int = 0
+    conflicts: tuple[str, ...] = ()
 
     @property
     def notes(self) -> list[str]:
@@ -106,12 +113,17 @@ class Counts:
                 f"were found: the groups may lack about {missed.pairs:,} pairs ({missed.low:,} to {missed.high:,}). To "
                 "find them, remove the shared text by a regular expression: strip."
             )
-        return notes
+        if self.decisions:
+            notes.append(f"{counted(self.decisions, 'decision')} of people followed.")
+        if self.decisions_elsewhere:
+            are = counted(self.decisions_elsewhere, "decision is", "decisions are")
+            notes.append(f"{are} about documents that are not here, and left out.")
+        return [*notes, *(f"Decisions contradict each other: {each}" for each in self.conflicts)]
 
 
 @dataclass(frozen=True)
 class Member:
-    """A document of a group, with its distance and similarity to the document that stands for it.
+    """A document of a group; a duplicate has its distance and similarity to the document that stands for it.
 
     This is the ``canonical`` one: its id, or its index and id (``INDEX/ID``) where several indices were grouped. An
     estimated similarity has a ``standard_error``. Documents of files have no ``index``. The ``position`` is that in the
@@ -245,11 +257,15 @@ class Groups(Rows, Generic[From_co]):
     def counts(self) -> Counts:
         """The counts of documents, pairs and groups."""
         found, links, comparison = self._linked, self._linked.links, self._linked.comparison
-        near = sum(map(len, self.pairs())) - links.identical if self._are_fewer else links.near
+        near, identical = links.near, links.identical
+        if self._are_fewer or self.corpus.decided:
+            equal = [(len(pairs), np.count_nonzero(pairs["clause"] == EQUAL)) for pairs in self.pairs()]
+            identical = int(sum(count for _, count in equal))
+            near = sum(count for count, _ in equal) - identical
         return Counts(
             documents=self.corpus.total,
             empty=self.corpus.empty,
-            identical=links.identical,
+            identical=identical,
             near=near,
             groups=len(self),
             duplicates=int(np.count_nonzero(~self.is_canonical)),
@@ -262,6 +278,9 @@ class Groups(Rows, Generic[From_co]):
             valley=comparison.sample.valley,
             missed=found.missed,
             new=found.new,
+            decisions=self.corpus.decided.count,
+            decisions_elsewhere=self.corpus.decided.elsewhere,
+            conflicts=self._conflicts,
         )
 
     @property
@@ -308,9 +327,8 @@ class Groups(Rows, Generic[From_co]):
         >>> [(int(pair["first"]), int(pair["second"])) for some in groups.pairs() for pair in some]
         [(0, 1)]
         """
-        pairs = self._linked.links.pairs
-        found = counted_arrays("Reading pairs", pairs, len(pairs), "pairs")
-        return map(self._near_enough, found) if self._are_fewer else found
+        found, decided = self._links(), self.corpus.decided
+        return chain(map(decided.only_allowed, found), self._decided_links()) if decided else found
 
     def ids(self) -> Iterator[list[str]]:
         """Yield the ids of the members of each group, with their indices where there are several.
@@ -375,10 +393,12 @@ class Groups(Rows, Generic[From_co]):
         [(0, True), (1, False)]
         """
         for names, some in self._batches():
-            own = self._members_of(some)
+            own, newer = self._members_of(some), self.corpus.newer(some)
+            named = dict(zip(newer, self.corpus.named(list(newer.values())), strict=True))
             for name, positions in zip(names, some, strict=True):
                 for member in islice(own, len(positions)):
-                    group = Membership(name, len(positions), member.canonical, member.is_canonical)
+                    superseded_by = named.get(member.position)
+                    group = Membership(name, len(positions), member.canonical, member.is_canonical, superseded_by)
                     yield member.position, group.fields(member.distance, member.similarity)
         if singles:
             yield from self._singles()
@@ -393,7 +413,9 @@ class Groups(Rows, Generic[From_co]):
         is_affected = np.zeros(len(self.corpus), dtype=np.bool_)
         numbers = np.repeat(np.arange(len(self)), self._sizes)
         gone = np.isin(self._members, list(positions))
+        gone |= np.isin(self._members, self.corpus.decided.mentioned)  # which others may now join
         is_affected[self._members[np.isin(numbers, numbers[gone])]] = True
+        is_affected[self.corpus.decided.mentioned] = True
         self.left_out.update(positions)
         self._make(is_affected)
 
@@ -431,7 +453,9 @@ class Groups(Rows, Generic[From_co]):
     def _make(self, is_affected: npt.NDArray[np.bool_]) -> None:
         """Make the groups of linked documents, and choose canonical ones where ``is_affected``; others stay."""
         self.__dict__.pop("forms", None)
-        self._nearness = Nearness(self.corpus.store, self.criteria, self.corpus.exact)
+        corpus, decided = self.corpus, self.corpus.decided
+        same = SameOnes(links, self._copies()) if (links := decided.links(self.left_out)) else None
+        self._nearness = Nearness(corpus.store, self.criteria, corpus.exact, same)
         # What only an earlier run has linked may not be near.
         are_linked = self._linked.joined is None or not len(self._linked.joined[0])
         pairs = self.pairs if are_linked else None
@@ -468,20 +492,23 @@ class Groups(Rows, Generic[From_co]):
 
     def _staying(self, components: Components) -> Iterator[list[int]]:
         """Yield the sets of two or more documents that links connect; those left out connect nothing."""
-        if not self.left_out:
+        gone = self.left_out | self.corpus.decided.alone
+        if not gone:
             yield from components
             return
         for component in components:
-            rest = [position for position in component if position not in self.left_out]
+            rest = [position for position in component if position not in gone]
             if len(rest) > 1:
                 yield rest
 
     def _union(self) -> UnionFind:
-        """Return what links connect, without the documents left out."""
-        if not self.left_out and not self._are_fewer:
+        """Return what links connect, without the documents left out, and as people have decided."""
+        decided = self.corpus.decided
+        if not self.left_out and not self._are_fewer and not decided:
             return self._linked.links.union
-        union, instead = UnionFind(len(self.corpus)), self._copies_instead()
-        for pairs in self.pairs():
+        copies = self._copies()
+        union, instead = UnionFind(len(self.corpus)), self._copies_instead(copies)
+        for pairs in self._links():
             first, second = (instead[pairs[side]] for side in ("first", "second"))
             stay = (first >= 0) & (second >= 0)
             union.union(first[stay], second[stay])
@@ -490,25 +517,73 @@ class Groups(Rows, Generic[From_co]):
             stay = ~np.isin(members, list(self.left_out))
             _, firsts, numbers = np.unique(groups[stay], return_index=True, return_inverse=True)
             union.union(members[stay][firsts][numbers], members[stay])
-        return union
+        stays = self._stays
+        if links := decided.links(self.left_out):
+            union.union(*np.array(links, dtype=np.int64).T)
+        return parted(union, decided, self._links, copies, stays, self.corpus.keys) if decided.different else union
 
-    def _copies_instead(self) -> Integers:
-        """Return each document that stays, and a copy that stays of those left out, or -1.
+    @property
+    def _conflicts(self) -> tuple[str, ...]:
+        """What decisions contradict each other in, with the groups that several documents are to stand for."""
+        chosen: dict[int, list[int]] = defaultdict(list)
+        if len(self.corpus.decided.canonical) > 1:
+            firsts = self.firsts
+            for position in sorted(self.corpus.decided.canonical):
+                chosen[int(firsts[position])].append(position)
+        named = (self.corpus.named(each) for each in chosen.values() if len(each) > 1)
+        several = (f"{listed(list(map(repr, names)))} are to stand for one group." for names in named)
+        return (*self.corpus.decided.conflicts, *several)
 
-        Among documents with equal texts only the first has links to others, unless a scope keeps them apart.
+    @property
+    def _stays(self) -> npt.NDArray[np.bool_]:
+        """Which documents may be in a group."""
+        stays = np.ones(len(self.corpus), dtype=np.bool_)
+        stays[list(self.left_out | self.corpus.decided.alone)] = False
+        return stays
+
+    def _copies(self) -> Integers:
+        """Return for each document the first with an equal text.
+
+        Among these only the first has links to others, unless a scope keeps them apart: then each is its own first.
         """
-        count = len(self.corpus)
-        copies, stays = UnionFind(count), np.ones(count, dtype=np.bool_)
-        stays[list(self.left_out)] = False
-        if self.corpus.store.is_by_pairs:
-            return np.where(stays, np.arange(count), -1)
-        for pairs in self.pairs():
-            equal = pairs[pairs["clause"] == EQUAL]
-            copies.union(equal["first"], equal["second"])
-        firsts, staying = copies.groups().firsts, np.flatnonzero(stays)
-        copy = np.full(count, -1, dtype=np.int64)
-        copy[firsts[staying]] = staying
-        return np.where(stays, np.arange(count), copy[firsts])
+        copies = UnionFind(len(self.corpus))
+        if not self.corpus.store.is_by_pairs:
+            for pairs in self._links():
+                equal = pairs[pairs["clause"] == EQUAL]
+                copies.union(equal["first"], equal["second"])
+        return np.asarray(copies.groups().firsts, dtype=np.int64)
+
+    def _copies_instead(self, copies: Integers) -> Integers:
+        """Return each document that stays, and a copy that stays of the others, or -1."""
+        stays = self._stays
+        staying, copy = np.flatnonzero(stays), np.full(len(copies), -1, dtype=np.int64)
+        copy[copies[staying]] = staying
+        return np.where(stays, np.arange(len(copies)), copy[copies])
+
+    def _links(self) -> Iterator[Pairs]:
+        """Yield the pairs of near-duplicates, whatever people have decided."""
+        pairs = self._linked.links.pairs
+        found = counted_arrays("Reading pairs", pairs, len(pairs), "pairs")
+        return map(self._near_enough, found) if self._are_fewer else found
+
+    def _decided_links(self) -> Iterator[Pairs]:
+        """Yield the pairs that people have linked, with their measures."""
+        if not (links := self.corpus.decided.links(self.left_out)):
+            return
+        first, second = np.array(links, dtype=np.int64).T
+        near = self._nearness.between(first, second)
+        found = np.zeros(len(links), dtype=pair_type(self.corpus.criteria))
+        found["first"], found["second"], found["clause"] = first, second, SIMILAR
+        if near.distances is not None and self.corpus.criteria.distance is not None:
+            found["distance"] = near.distances
+        if near.similarities is not None and self.corpus.criteria.similarity is not None:
+            found["similarity"], found["is_exact"], found["meets"] = (
+                near.similarities,
+                near.standard_errors is None,
+                True,
+            )
+            found["standard_error"] = 0 if near.standard_errors is None else near.standard_errors
+        yield found
 
     def _near_enough(self, pairs: Pairs) -> Pairs:
         """Return the pairs that are near by the higher similarity."""
@@ -549,7 +624,8 @@ class Groups(Rows, Generic[From_co]):
         near, are_canonical = values_of(self._near(canonicals, positions)), (canonicals == positions).tolist()
         rows = zip(keys, named, are_canonical, near, positions.tolist(), strict=True)
         for (index, id_), name, is_canonical, values, position in rows:
-            yield Member(index or None, id_, name, is_canonical, *values, position)
+            similarity, distance, error = (None, None, None) if is_canonical else values
+            yield Member(index or None, id_, name, is_canonical, similarity, distance, error, position)
 
     def _near(self, canonicals: Integers, members: Integers) -> Near:
         """Compare members with their canonical documents; most similarities are known from the pairs."""

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from es_simhash._core.json_codec import Json
+    from es_simhash.documents.decisions import Decision
     from es_simhash.groups.canonical import Canonical
     from es_simhash.scheme.query import By
     from es_simhash.scheme.scope import Scope
@@ -27,6 +28,7 @@ class GroupKeywords(TypedDict, total=False):
     canonical: Canonical | str
     estimate: bool
     rarity: Rarity | Json | None
+    decisions: str | Path | Sequence[Decision]
     max_bucket: int | None
     scope: Scope | None
     within: str | Sequence[str]
@@ -39,6 +41,7 @@ class GroupKeywords(TypedDict, total=False):
     state: str | Path | None
     filter: Json | None
     strip: Sequence[str]
+    copy: str | Sequence[str]
     incremental: bool
     singles: bool | None
     shard: tuple[int, int] | None

@@ -110,16 +110,23 @@ def group_texts(
     settings: Settings,
     options: GroupOptions | None = None,
     on_progress: OnProgress[int] | None = None,
+    on_read: Callable[[TextCorpus], object] = lambda _: None,
 ) -> Deduplicated[Any]:
-    """Find the groups of near-duplicates among documents, given as to `dedup`."""
+    """Find the groups of near-duplicates among documents, given as to `dedup`.
+
+    ``on_read`` may choose how the documents are called, before decisions are looked up by these names.
+    """
     options = options or GroupOptions()
     check_without(options, OF_INDEX, "documents that are in no index")
+    decided = options.decided
     kept = None if options.state is None else KeptStages(Path(options.state) / _KEPT)
     spools = Spools.within(options.memory, options.directory)
     try:
         corpus = TextCorpus(settings, options, spools)
         with stage("read"):
             corpus.read(documents, on_progress or (lambda _: None))
+            on_read(corpus)
+            corpus.obey(decided)
         with stage("compare"):
             if kept:
                 kept.begin(corpus.known_by(), restart=False)

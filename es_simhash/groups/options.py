@@ -11,6 +11,8 @@ from typing import Any
 from es_simhash._core.arguments import check_shard, check_types, made
 from es_simhash._core.environment import MEMORY, PATIENCE
 from es_simhash._core.json_codec import Json
+from es_simhash.documents.decisions import Decided, Decision
+from es_simhash.documents.files.decision_file import DecisionFile
 from es_simhash.documents.sources import check_sources
 from es_simhash.errors import InputError
 from es_simhash.groups.canonical import FIRST, Canonical, canonical_named
@@ -45,15 +47,17 @@ class GroupOptions:
     that it uses temporary files of ``directory``, by default the system's, which vanish however the program ends.
     ``threads`` make fingerprints and compare them: by default one per core. The directory ``state`` keeps each stage
     until all are over, so that a job that was stopped goes on when it is run again with the same documents and options.
-    The groups depend on none of these.
+    The groups depend on none of these. ``decisions`` are those of people, which grouping obeys (see `Decision`), or the
+    path of a file of them; an index keeps its own.
 
     The others are for an index. ``filter``, a query, restricts the documents. Matches of the regular expressions in
     ``strip`` are removed from texts. With ``incremental``, only documents added or changed since groups were last
     written with the same options are compared with the others, and join the existing groups. If few are new, only the
     groups that they may change are read. Whether they are written with ``singles`` must then be as it was, or said here
-    as well. The job waits up to ``patience`` seconds for an engine that is away or overloaded. With a ``shard`` (its
-    number from 0, and their count) only this part of the documents is read, into ``state``; the result has no groups.
-    When the files of all shards are in one directory, a job with that ``state`` makes them.
+    as well. When groups are written, duplicates get the fields ``copy`` of their canonical documents. The job waits up
+    to ``patience`` seconds for an engine that is away or overloaded. With a ``shard`` (its number from 0, and their
+    count) only this part of the documents is read, into ``state``; the result has no groups. When the files of all
+    shards are in one directory, a job with that ``state`` makes them.
 
     >>> with index.group(similarity="versions", canonical=Canonical.newest("published")) as found:
     ...     found.groups[0].canonical.id
@@ -67,6 +71,7 @@ class GroupOptions:
     canonical: Canonical = field(default=FIRST, metadata={"keyword": "Canonical | str"})
     estimate: bool = False
     rarity: Rarity | Json | None = None
+    decisions: str | Path | Sequence[Decision] = ()
     max_bucket: int | None = None
     scope: Scope | None = None
     within: str | Sequence[str] = ()
@@ -79,6 +84,7 @@ class GroupOptions:
     state: str | Path | None = None
     filter: Json | None = None
     strip: Sequence[str] = ()
+    copy: str | Sequence[str] = ()
     incremental: bool = False
     singles: bool | None = None
     shard: tuple[int, int] | None = None
@@ -102,6 +108,7 @@ class GroupOptions:
             raise InputError(f"{self.memory!r} bytes of memory are too few. Allow at least {_LEAST_MEMORY:,}.")
         if self.threads is not None:
             check_threads(self.threads)
+        object.__setattr__(self, "copy", (self.copy,) if isinstance(self.copy, str) else tuple(self.copy))
         object.__setattr__(self, "rarity", Rarity.given(self.rarity))
         scope = Scope.of(self.within, self.across, self.window, self.date)
         object.__setattr__(self, "scope", combined(scope, self.scope))
@@ -116,6 +123,12 @@ class GroupOptions:
             settings, estimate=self.estimate, numbers=self.numbers, needs_texts=bool(self.strip)
         )
         return Criteria.of(settings, self.by, self.distance, self.similarity, verification, self.numbers)
+
+    @property
+    def decided(self) -> Decided:
+        """What people have decided, as far as it was given here."""
+        given = self.decisions
+        return Decided(DecisionFile(given).read() if isinstance(given, (str, Path)) else given)
 
     def weighs_rarity(self, settings: Settings) -> bool:
         """Return whether texts are compared, and features weigh the more the rarer they are.
@@ -140,11 +153,11 @@ _NEARNESS = ("by", "distance", "similarity")
 
 
 def asked(options: GroupOptions) -> Json:
-    """Return the options that decide groups as JSON, without those that are as by default."""
+    """Return the options that decide what is written of groups as JSON, without those that are as by default."""
     values = {name: getattr(options, name) for name in _DECIDING}
     # A distance of 0 is one, and equals False.
     found: Json = {name: value for name, value in values.items() if value is not None and value is not False}
-    found |= {"strip": list(options.strip)} if options.strip else {}
+    found |= {name: list(given) for name in ("strip", "copy") if (given := getattr(options, name))}
     found |= {"scope": options.scope.to_json()} if options.scope else {}
     return {**found, "canonical": options.canonical.name}
 
@@ -173,7 +186,8 @@ def _order(name: str, fields: Sequence[str], *, is_given: bool) -> Canonical:
         ) from error
 
 
-OF_INDEX = ("filter", "incremental", "singles", "shard")
+OF_INDEX = ("filter", "copy", "incremental", "singles", "shard")
+OF_TEXTS = ("decisions",)
 
 
 def check_without(options: GroupOptions, names: Sequence[str], where: str) -> None:

@@ -35,6 +35,7 @@ from es_simhash.scheme.scope import Policy, Scope
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
+    from es_simhash.documents.decisions import Decision
     from es_simhash.groups.canonical import Canonical
     from es_simhash.groups.groups import Groups
     from es_simhash.groups.keywords import GroupKeywords, WriteKeywords
@@ -474,6 +475,24 @@ class AsyncIndex:
         return await self._connection.work(
             lambda engine, stop: write_groups(engine, grouped, documents, how, on_progress, stop)
         )
+
+    async def decide(self, decisions: Iterable[Decision]) -> int:
+        """Keep what people have decided about documents, for all that comes; return the number of decisions.
+
+        They are in an index of their own, ``PREFIX-decisions``, and survive whatever happens to the documents.
+
+        >>> await index.decide([Decision.between("1", "2", same=False, who="Mia")])
+        1
+        """
+        return await self._run(self._plans.decide(list(decisions)))
+
+    async def decisions(self) -> list[Decision]:
+        """Return what people have decided about the documents of the index: the last word of each on each subject.
+
+        >>> [decision.verdict for decision in await index.decisions()]
+        ['different']
+        """
+        return await self._run(self._plans.decisions())
 
     async def copies(self, ids: Iterable[str] = (), *, texts: Texts = (), **options: Unpack[EraseKeywords]) -> Copies:
         """Find all copies of documents and texts, to be erased with them: equal, similar, or parts of each other.

@@ -38,6 +38,7 @@ from es_simhash.scheme.mapping import (
     NAMES,
     Membership,
     new_name,
+    replacing,
     stored_in,
 )
 from es_simhash.scheme.own_fields import object_in
@@ -188,17 +189,21 @@ def give_groups(terms: SearchTerms, tasks: Sequence[Task]) -> Plan[None]:
     newcomers = [each for each in newcomers if not (each.action.get("_op_type") == "create" and each.key in before)]
     for each in newcomers:
         each.before = before.get(each.key, {}) if each.key else {}
+        each.there = stored_in(each.stored(terms.documents))
     moving = {each.key for each in newcomers if not each.stays(terms.documents)}
     staying = [each for each in newcomers if each.key not in moving]
     for each in staying:
-        each.take(stored_in(each.stored(terms.documents)))
+        each.take(each.there)
     assignment = _Assignment(terms, tasks, staying)
     yield from assignment.give([each for each in newcomers if each.key in moving])
 
 
 @dataclass
 class _Newcomer:
-    """A document of the task at a ``place``; ``before`` has fields of the document that it replaces."""
+    """A document of the task at a ``place``.
+
+    ``before`` has fields of the document that it replaces, ``there`` those of its group.
+    """
 
     place: int
     action: Document
@@ -206,6 +211,7 @@ class _Newcomer:
     made: tuple[Fingerprint, Json]
     is_merged: bool
     before: Json = field(default_factory=dict)
+    there: Json = field(default_factory=dict)
 
     @property
     def key(self) -> _Key | None:
@@ -229,7 +235,7 @@ class _Newcomer:
 
     def take(self, group: Json) -> None:
         """Give it the fields of a group instead of those that it has or brings."""
-        self.slot.group = (dict.fromkeys(NAMES) if self.is_merged else {}) | group
+        self.slot.group = replacing(self.there, group) if self.is_merged else group
 
     def stand(self, name: str, size: int | None = None) -> Membership:
         """Let it stand for itself in a group."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from typing import Literal, TypeAlias
 
@@ -267,7 +267,7 @@ def _each_checked(
 ) -> Iterator[Checked]:
     criteria = seen.terms.criteria
     for (position, each), (fingerprint, stored), result in found:
-        earlier = seen.measured(each, fingerprint, stored, compare)
+        earlier = result.earlier(partial(seen.measured, each, fingerprint, stored, compare))
         matches = matches_of(earlier, criteria, status=fingerprint.status)
         seen.add(position, each, fingerprint, stored)
         yield Checked(position, each.id, result.matches(), matches)

@@ -13,20 +13,22 @@ than are compared.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cache, cached_property
-from itertools import islice
+from itertools import chain, islice
 from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.json_codec import Json, json_length
+from es_simhash.documents.decisions import Decided, Key
 from es_simhash.documents.documents import Documents, fingerprinted, prepared, readable_text
 from es_simhash.documents.painless.stored_scripts import may_be_within, readable_simhash
-from es_simhash.errors import EngineError, ScriptError, UnreachableError
+from es_simhash.errors import AccessError, EngineError, MissingError, ScriptError, UnreachableError
+from es_simhash.plans.decided import decisions_on
 from es_simhash.plans.find_options import FindOptions, QueryDocument, ScopedText, SearchTerms
 from es_simhash.plans.operations import MultiSearch, Plan, Search
 from es_simhash.plans.reply_size import Part, ReplySize, documents_by_id, in_slices, with_source
@@ -53,6 +55,8 @@ _SEARCHES, _TEXTS = 50, 4
 _DOCUMENTS = 1_000_000
 # The texts of hits, by index and id.
 Texts: TypeAlias = dict[tuple[str, str], str]
+# Documents that people have linked to those of one request.
+_MOST_LINKED = 10_000
 # The share of its keys that a contained text has in common with the other, at least: with 5% of its words changed, half
 # of them in the median, and a fifth where chance is against it.
 _SHARED = 0.1
@@ -161,6 +165,10 @@ def _length(reply: Json) -> int:
     return len(hits) * json_length(hits[0].get("_source")) if hits else 0
 
 
+# Compares a document with others but for those of some ids.
+Compares: TypeAlias = Callable[[Set[str]], Measured]
+
+
 class FetchCandidates(Protocol):
     """A plan that fetches the candidates of searches."""
 
@@ -209,7 +217,68 @@ def find_fingerprinted(
     if verifier is not None and found:
         exact = yield from _verified(verifier, list(found.values()))
         results |= zip(found, exact, strict=True)
-    return [results.get(place) or SearchResult(search) for place, search in enumerate(searches)]
+    every = [results.get(place) or SearchResult(search) for place, search in enumerate(searches)]
+    return (yield from _as_decided(terms, every)) if terms.decisions else every
+
+
+def _as_decided(terms: SearchTerms, results: Sequence[SearchResult]) -> Plan[list[SearchResult]]:
+    """Let results obey what people have decided about the documents that are searched for and found."""
+    there = terms.decisions
+    assert there
+    keys = [there.keys_of(each.search.wanted.id, each.search.wanted.index) for each in results]
+    if not any(keys):
+        return list(results)
+    found = {(match.index, match.id) for each in results for match in each.matches()}
+    try:
+        decided = yield from decisions_on(there, {*chain.from_iterable(keys), *found})
+    except (AccessError, MissingError):
+        # A program that only searches need not end because people have begun to decide.
+        return [replace(each, lacks_decisions=there.index) for each in results]
+    linked = [{other for key in own for other in decided.same_as(key)} for own in keys]
+    present = yield from _present(terms, set().union(*linked))
+    return [
+        replace(each, decided=DecidedMatches(decided, own, linked_to & present)) if own else each
+        for each, own, linked_to in zip(results, keys, linked, strict=True)
+    ]
+
+
+def _present(terms: SearchTerms, keys: Collection[Key]) -> Plan[set[Key]]:
+    """Return which documents are there, and match the caller's filter."""
+    if not keys:
+        return set()
+    ids = query.restricted({"ids": {"values": sorted({id_ for _, id_ in keys})}}, terms.options.filter or (), ())
+    reply = yield Search(terms.index, {"query": ids, "size": _MOST_LINKED, "_source": False})
+    return {(hit["_index"], hit["_id"]) for hit in reply["hits"]["hits"]} & set(keys)
+
+
+@dataclass(frozen=True)
+class DecidedMatches:
+    """What people have decided about a document, under these ``keys``, and what it is ``linked`` to."""
+
+    decided: Decided
+    keys: Sequence[Key]
+    linked: Set[Key]
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether it has no near-duplicates."""
+        return not self.decided.alone.isdisjoint(self.keys)
+
+    @property
+    def apart(self) -> set[str]:
+        """The ids of the documents that it is different from, or that are alone."""
+        pairs = [pair for pair in self.decided.different if not set(self.keys).isdisjoint(pair)]
+        return {id_ for _, id_ in chain(*pairs, self.decided.alone)} - {id_ for _, id_ in self.keys}
+
+    def _are_apart(self, index: str, id: str) -> bool:
+        return any(self.decided.are_apart(key, (index, id)) for key in self.keys)
+
+    def of(self, matches: Iterable[Match], criteria: Criteria) -> tuple[Match, ...]:
+        """Return the matches without those that cannot be, and with those that people have linked."""
+        stay = [match for match in matches if not self._are_apart(match.index, match.id)]
+        more = self.linked - {(match.index, match.id) for match in stay}
+        stay += [Match(*key, None, None, clause="people") for key in more if not self._are_apart(*key)]
+        return tuple(sorted(stay, key=rerank.nearest_first(criteria)))
 
 
 def _verified(verifier: Verifier, results: Sequence[SearchResult]) -> Plan[list[SearchResult]]:
@@ -326,6 +395,15 @@ class SearchResult:
     measured: Measured = NOTHING
     complete: bool = True
     part: Part = Part.FINGERPRINTS
+    decided: DecidedMatches | None = None
+    lacks_decisions: str | None = None
+
+    def earlier(self, seen: Compares, without: Set[str] = frozenset()) -> Measured:
+        """Compare it with documents that are not in the index, but for those ``without``, as people have decided."""
+        decided = self.decided
+        if decided and decided.is_alone:
+            return NOTHING
+        return seen(without | decided.apart if decided else without)
 
     def matches(self) -> Matches:
         """Return the nearest matches."""
@@ -340,8 +418,12 @@ class SearchResult:
             status=search.fingerprint.status,
             complete=self.complete,
             with_source=terms.brings_asked(self.part),
-            size=terms.options.size,
+            size=None if self.decided else terms.options.size,
         )
+        if self.decided:
+            found = replace(found, matches=self.decided.of(found.matches, terms.criteria)[: terms.options.size])
+        if self.lacks_decisions:
+            found = replace(found, lacks_decisions=self.lacks_decisions)
         if terms.options.source is True or not terms.brings_asked(self.part):
             return found
         asked = terms.asked_source.part_of

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from es_simhash._core.arguments import check_types
 from es_simhash._core.json_codec import Json, json_length
+from es_simhash.documents.decisions import DecisionsThere
 from es_simhash.documents.documents import Document, Documents, check_mapping, checked_id, id_of
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.documents.sources import SourceFilter, text_of
@@ -224,7 +225,8 @@ def query_documents_by_id(
 class SearchTerms:
     """An ``index`` and its documents, how near-duplicates are found, and what is known from earlier searches.
 
-    ``scope_filters`` are those of the scope, as far as the server can filter by it.
+    ``scope_filters`` are those of the scope, as far as the server can filter by it. ``decisions`` says where those of
+    people are, if there are any.
     """
 
     index: str
@@ -233,6 +235,7 @@ class SearchTerms:
     rarity: IndexRarity = field(default_factory=IndexRarity)
     experience: SearchExperience = field(default_factory=SearchExperience)
     scope_filters: ScopeFilters | None = None
+    decisions: DecisionsThere | None = None
 
     @cached_property
     def scope(self) -> Scope | None:

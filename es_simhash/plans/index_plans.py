@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 from es_simhash._core.arguments import made, wrong_type
 from es_simhash._core.harmless import printable
 from es_simhash._core.json_codec import Json
+from es_simhash.documents.decisions import Decision
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.stored_scripts import StoredScript, stored_scripts
 from es_simhash.documents.sources import check_some_text
 from es_simhash.errors import DocumentError, EngineError, IndexStateError, InputError, MappingError, TextError
 from es_simhash.plans.add import Writer, request
 from es_simhash.plans.check import SeenDocuments
+from es_simhash.plans.decided import decide, decisions_on_all
 from es_simhash.plans.distinct.pages import DistinctPage, SearchOptions, search_page
 from es_simhash.plans.distinct.search_body import SearchBody
 from es_simhash.plans.find import find_many, find_passages
@@ -261,6 +263,18 @@ class IndexPlans:
             yield from self._check_fingerprints(documents)
         return found
 
+    def decide(self, decisions: Sequence[Decision]) -> Plan[int]:
+        """Keep decisions of people on documents of the index."""
+        prefix = (yield from self.documents()).prefix
+        kept = yield from decide(self.name, prefix, decisions)
+        self._opened = self._terms = None
+        return kept
+
+    def decisions(self) -> Plan[list[Decision]]:
+        """Return the decisions of people on documents of the index."""
+        prefix = (yield from self.documents()).prefix
+        return (yield from decisions_on_all((yield GetMappings(self.name)), prefix)).decisions
+
     def search(self, body: Json, request: SearchOptions) -> Plan[DistinctPage]:
         """Return a page of a search's hits."""
         documents = yield from self.documents()
@@ -324,7 +338,9 @@ class IndexPlans:
         if last is None or last.options != options:
             scope = combined(documents.policy.scope, options.scope)
             filters = (yield from self._filters_of(documents, scope)) if scope else None
-            last = self._terms = SearchTerms(self.name, documents, options, self._rarity, self._experience, filters)
+            there = self._opened.decisions if self._opened else None
+            last = SearchTerms(self.name, documents, options, self._rarity, self._experience, filters, there)
+            self._terms = last
         return last
 
     def _filters_of(self, documents: Documents, scope: Scope) -> Plan[ScopeFilters]:

@@ -13,6 +13,7 @@ from urllib.parse import quote
 from es_simhash._core.arguments import check_types
 from es_simhash._core.humanize import counted
 from es_simhash._core.json_codec import Json, is_true
+from es_simhash.documents.decisions import DecisionsThere, decisions_there
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.sources import check_sources
 from es_simhash.errors import AccessError, EngineError, IndexStateError, MappingError, MissingError, SchemeMismatchError
@@ -76,13 +77,14 @@ class Known:
 class OpenedIndex:
     """How the documents of an index are fingerprinted, and the indices behind its name, also those ``without_fields``.
 
-    ``learnt`` is how rare features are, if that is noted.
+    ``learnt`` is how rare features are, if that is noted, and ``decisions`` where those of people are, if any.
     """
 
     documents: Documents
     without_fields: list[str]
     learnt: LearntRarity | None
     indices: frozenset[str]
+    decisions: DecisionsThere | None = None
 
 
 def open_index(index: str, expected: Known) -> Plan[OpenedIndex]:
@@ -95,17 +97,18 @@ def open_index(index: str, expected: Known) -> Plan[OpenedIndex]:
         raise
     entries = mapping.entries(mappings, expected.prefix)
     without = sorted(name for name, entry in entries.items() if entry is None)
+    decisions = decisions_there(mappings, expected.prefix)
     if is_remote(index):
         documents = _agreed_across(index, {name: entry for name, entry in entries.items() if entry}, expected)
         for name in elsewhere(index):
             yield from check_fingerprints(name, documents)
-        return OpenedIndex(documents, without, noted_rarity(mappings, documents), frozenset(mappings))
+        return OpenedIndex(documents, without, noted_rarity(mappings, documents), frozenset(mappings), decisions)
     if len(without) == len(entries):
         yield from check_open(index)
         first = without[0] if without else index
         raise no_fields(first, expected.prefix, mappings.get(first))
     documents = _agreed({name: entry for name, entry in entries.items() if entry}, expected)
-    return OpenedIndex(documents, without, noted_rarity(mappings, documents), frozenset(mappings))
+    return OpenedIndex(documents, without, noted_rarity(mappings, documents), frozenset(mappings), decisions)
 
 
 def scheme_there(index: str, expected: Known) -> Plan[Scheme | None]:

@@ -59,11 +59,12 @@ def check_scope(mappings: Mapping[str, Json], scope: Scope) -> None:
     """Raise a `MappingError` for a field of a scope that cannot be read from the documents of an index."""
     for index, there in mappings.items():
         for path in scope.paths:
-            if problem := _problem(there, path, path == scope.date):
+            if problem := unreadable(there, path, is_date=path == scope.date):
                 raise MappingError(f"The field {path!r} of the scope cannot be read in the index {index!r}: {problem}")
 
 
-def _problem(mapping: Json, path: str, is_date: bool) -> str | None:
+def unreadable(mapping: Json, path: str, *, is_date: bool) -> str | None:
+    """Return why a field, or a date, cannot be read from the documents of an index; None if it can."""
     if (there := derived(mapping, path)) and there.always:
         return f"it is {there.what}. Name the field that documents have."
     source = mapping.get("_source") or {}

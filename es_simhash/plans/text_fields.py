@@ -20,7 +20,7 @@ from es_simhash.scheme.own_fields import DEFERRED
 
 # A few documents nearly always show all fields; for a field that none of them has, many are read.
 _FEW = FIRST_DOCUMENTS
-_TEXTS = ("text", "match_only_text", "annotated_text", "search_as_you_type", "semantic_text")
+TEXTS = ("text", "match_only_text", "annotated_text", "search_as_you_type", "semantic_text")
 _MANY = 1000
 
 
@@ -90,7 +90,7 @@ def text_fields(mapping: Json) -> list[str]:
     ['meta.title']
     """
     own = tuple(f"{name}." for name in notes.names(mapping) | notes.in_fields(mapping))
-    found = (path for path, field in mapped_fields(mapping) if field.get("type") in _TEXTS)
+    found = (path for path, field in mapped_fields(mapping) if field.get("type") in TEXTS)
     return [path for path in found if not path.startswith(own)]
 
 

@@ -5,6 +5,8 @@ Files hold a record a line (JSON lines) or a row (CSV), in one of three forms:
 ``{"cluster": 7, "ids": ["a", "b"]}``      a cluster with all its documents
 ``{"id": "a", "cluster": 7}``              a document with its cluster
 ``{"a": "x", "b": "y", "label": 1}``       a pair of duplicates (1, true) or of other documents (0, false)
+
+So a file of decisions (`es_simhash.documents.decisions`) is one of labels: those on one document are left out.
 """
 
 from __future__ import annotations
@@ -148,6 +150,8 @@ class _UnusableError(Exception):
 
 
 def _labels_of(record: Json, origin: Origin) -> Iterator[Label]:
+    if "canonical" in record or "alone" in record or ("label" in record and record["label"] is None):
+        return  # decisions on one document, and withdrawn ones
     if "ids" in record:
         # Each cluster without a name is another one.
         name = as_id(record.get("cluster")) or f"{origin.file}:{origin.line}"

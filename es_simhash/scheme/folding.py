@@ -82,11 +82,13 @@ class Folding:
 
     ``compared`` are the shown ones that later hits can be folded under; ``apart`` are the rank of each other one, and
     why. Hits are folded only under others in ``scope`` with them; those without a value in one of its fields are shown.
+    ``decided`` says of a hit which others people have decided to be the same (True), or different (False).
     """
 
     def __init__(self, rule: FoldingRule | GroupRule | None, scope: Scope | None = None) -> None:
         self.rule = rule
         self._scope = scope
+        self.decided: Callable[[Name, Name], bool | None] | None = None
         self.read = 0
         self.names: list[Name] = []
         self.shown: list[ShownHit] = []
@@ -170,10 +172,11 @@ class Folding:
             return rule.text_of(_source_of(rows[row].hit)) if rule.text_of else None
 
         def may_lead(row: int, other: int) -> bool:
-            return self._are_in_scope(rows[other].values, rows[row].values)
+            is_apart = self.decided is not None and self.decided(rows[other].name, rows[row].name) is False
+            return not is_apart and self._are_in_scope(rows[other].values, rows[row].values)
 
         wanted = None if enough is None else enough + 1 - len(self.shown)
-        leaders = Leaders(rule, columns, first, wanted, text_of, may_lead if self._scope else None)
+        leaders = Leaders(rule, columns, first, wanted, text_of, may_lead if self._scope or self.decided else None)
         leading = dict(enumerate(self.compared))
         row_of = dict(zip(stored.places, range(first, len(rows)), strict=True))
         for place, one in new.items():
@@ -181,6 +184,8 @@ class Folding:
             if row in leaders.of:
                 if leader := leading.get(leaders.of[row]):
                     leader.similar.append(leaders.match(row, one.name))
+            elif same := self._decided_leader(one, leading.values()):
+                same.similar.append(Match(one.name[0], one.name[1], None, None, clause="people"))
             elif enough is None or len(self.shown) <= enough:
                 self.shown.append(one)
                 if row < 0:
@@ -188,6 +193,11 @@ class Folding:
                 else:
                     leading[row] = one
         self.compared, self._columns = list(leading.values()), columns.at(list(leading))
+
+    def _decided_leader(self, one: ShownHit, leading: Iterable[ShownHit]) -> ShownHit | None:
+        """Return the first hit that leads and is the same as another, as people have decided."""
+        decided = self.decided
+        return next((each for each in leading if decided(each.name, one.name)), None) if decided else None
 
     def _stored(
         self, rule: FoldingRule, hits: Sequence[Json], new: dict[int, ShownHit]

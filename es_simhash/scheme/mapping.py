@@ -4,11 +4,14 @@
 ``group_size``    the number of members
 ``canonical``     the id of the document that stands for this one, or its own; of several indices, ``INDEX/ID``
 ``is_canonical``  whether this document stands for itself
-``similarity``    how similar its text is to that of the canonical document
-``distance``      the number of bits in which their SimHashes differ
+``similarity``    of a duplicate: how similar its text is to that of the canonical document
+``distance``      of a duplicate: the number of bits in which their SimHashes differ
+``of``            of a duplicate: fields of the canonical document, by their paths, as asked for
+``lag_days``      of a duplicate: how many days later it is dated than the canonical document
+``superseded_by`` of an older version: the next newer member, if the newest one is canonical
 
 A group is what near-duplicates connect, which may be a chain: then several of its documents stand for themselves. The
-last two fields depend on what the scheme computes.
+fields ``similarity`` and ``distance`` depend on what the scheme computes.
 
 A document that was grouped as it came has no ``group_size``: its group is provisional until the next run of `group`
 (see `es_simhash.plans.add`).
@@ -40,7 +43,11 @@ PROPERTIES: Json = {
     "similarity": {"type": "float"},
     "distance": {"type": "short"},
 }
-NAMES = tuple(PROPERTIES)
+# These are added to a mapping only when a run writes them.
+OF, LAG, SUPERSEDED = "of", "lag_days", "superseded_by"
+LAG_PROPERTIES: Json = {LAG: {"type": "float"}}
+SUPERSEDED_PROPERTIES: Json = {SUPERSEDED: {"type": "keyword"}}
+NAMES = (*PROPERTIES, OF, LAG, SUPERSEDED)
 # A document without this field is in no group, whatever other fields remain.
 GROUP = "group"
 # What a search collapses, so that it shows each document once.
@@ -49,6 +56,7 @@ IS_CANONICAL = "is_canonical"
 # A group without this one is provisional.
 SIZE = "group_size"
 NAME_BYTES = 9
+_NEARNESS = ("similarity", "distance")
 # Similarities are rounded, so they are written again only if they have changed.
 _DIGITS = 4
 
@@ -64,17 +72,19 @@ class Membership:
     size: int | None
     canonical: str
     is_canonical: bool
+    superseded_by: str | None = None
 
     def fields(self, distance: int | None = None, similarity: float | None = None) -> Json:
-        """Return the fields to write, with how near the document is to the canonical one."""
-        found = {
+        """Return the fields to write; a duplicate's say how near it is to the canonical document."""
+        found: Json = {
             GROUP: self.group,
             SIZE: self.size,
             CANONICAL: self.canonical,
             IS_CANONICAL: self.is_canonical,
-            "similarity": None if similarity is None else round(similarity, _DIGITS),
-            "distance": distance,
+            SUPERSEDED: self.superseded_by,
         }
+        if not self.is_canonical:  # one that stands for itself is not its own copy: a 1 would raise every average
+            found |= {"similarity": None if similarity is None else round(similarity, _DIGITS), "distance": distance}
         return {name: value for name, value in found.items() if value is not None}
 
 
@@ -85,7 +95,24 @@ def of_empty(index: str, id_: str, content: str) -> Json:
 
 def stored_in(own: Json) -> Json:
     """Return the fields of a group in our object of a document."""
-    return {name: own[name] for name in NAMES if own.get(name) is not None}
+    found = {name: own[name] for name in NAMES if own.get(name) is not None}
+    if isinstance(copied := found.pop(OF, None), dict):
+        found |= {OF: there} if (there := {path: value for path, value in copied.items() if value is not None}) else {}
+    return found
+
+
+def replacing(there: Json, wanted: Json) -> Json:
+    """Return what to merge into a document with the fields ``there`` (see `stored_in`), to leave those ``wanted``."""
+    found = dict.fromkeys((*PROPERTIES, *there)) | wanted
+    if OF in there and OF in wanted:
+        found[OF] = dict.fromkeys(there[OF]) | wanted[OF]
+    return found
+
+
+def as_written_now(own: Json) -> Json:
+    """Return fields as they are written now: earlier versions gave canonical documents a similarity as well."""
+    is_canonical = own.get(IS_CANONICAL)
+    return {name: value for name, value in own.items() if not is_canonical or name not in _NEARNESS}
 
 
 def is_settled(own: Json) -> bool:
@@ -135,9 +162,9 @@ def with_policy(wanted: Json, policy: Policy) -> Json:
     return with_groups(found) if policy.groups == "online" else found
 
 
-def with_groups(wanted: Json) -> Json:
-    """Return the mapping with the fields of groups, too."""
-    return _with_properties(wanted, PROPERTIES)
+def with_groups(wanted: Json, more: Json | None = None) -> Json:
+    """Return the mapping with the fields of groups, too, and ``more`` of them."""
+    return _with_properties(wanted, PROPERTIES | (more or {}))
 
 
 def with_tags(wanted: Json) -> Json:
@@ -175,12 +202,7 @@ def merge(index: str, present: Json, wanted: Json) -> Change:
         )
     _check_scheme(index, present, wanted, prefix)
     there = _properties_there(index, present, prefix)
-    added: Json = {}
-    for name, field in wanted["properties"][prefix]["properties"].items():
-        if name in there:
-            _check_field(index, f"{prefix}.{name}", there[name], field)
-        else:
-            added[name] = field
+    added = _missing(index, prefix, there, wanted["properties"][prefix]["properties"])
     _check_maker(index, present, wanted, there)
     entry = _merged_entry(notes.note(present, prefix) or {}, wanted["_meta"][META][prefix])
     noted, meta = notes.change(present, prefix, entry, _claims(entry)), notes.copies(present, {prefix: entry})
@@ -190,7 +212,20 @@ def merge(index: str, present: Json, wanted: Json) -> Change:
     copied = {} if meta == present.get("_meta") else {"_meta": meta}
     if not properties and not copied:
         return Change(None, [])
-    return Change({"properties": properties, **copied}, [f"{prefix}.{name}" for name in added], bool(properties))
+    return Change({"properties": properties, **copied}, list(leaf_paths(added, f"{prefix}.")), bool(properties))
+
+
+def _missing(index: str, path: str, there: Json, wanted: Json) -> Json:
+    """Return the fields, also inside objects, that are not there yet; a conflict is an error."""
+    found: Json = {}
+    for name, field in wanted.items():
+        if name not in there:
+            found[name] = field
+            continue
+        _check_field(index, f"{path}.{name}", there[name], field)
+        if inner := _missing(index, f"{path}.{name}", there[name].get("properties") or {}, field.get("properties", {})):
+            found[name] = {"properties": inner}
+    return found
 
 
 def entries(mappings: Mapping[str, Json], prefix: str) -> dict[str, Json | None]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -42,8 +42,9 @@ class Match:
     ``distance`` counts differing bits. ``similarity`` is exact if ``is_exact``; else it is estimated from the
     signatures, with this ``standard_error``.
     ``same_text`` marks texts that are equal, not only similar. ``source`` holds the parts of the document that were
-    asked for. ``clause`` of the rule decided (see `es_simhash.scheme.verdict.rule`). Of two texts that were compared by
-    their passages alone, only ``containment`` is known: the share of the contained one that stands in the other.
+    asked for. ``clause`` of the rule decided (see `es_simhash.scheme.verdict.rule`), or ``people`` did. Of two texts
+    that were compared by their passages alone, only ``containment`` is known: the share of the contained one that
+    stands in the other.
 
     >>> [match] = index.find(id="1")
     >>> match.id, match.is_exact, match.same_text
@@ -58,7 +59,7 @@ class Match:
     same_text: bool = False
     source: Json | None = None
     standard_error: float | None = None
-    clause: Clause | None = "similar"
+    clause: Clause | Literal["people"] | None = "similar"
     containment: float | None = None
 
     @property
@@ -127,7 +128,8 @@ class Matches(Sequence[Match], Rows):
     matches. Candidates out of scope do not count; ``unscoped`` counts those among them without a value in one of
     the scope's fields. A document that itself is ``missing`` values in some fields has no matches.
 
-    ``refused`` counts the candidates that are similar enough, but share too few numbers.
+    ``refused`` counts the candidates that are similar enough, but share too few numbers. If it ``lacks_decisions`` of
+    people, that is the name of the index that has them and could not be read.
 
     They are a table of Arrow, too (``to_arrow()``), with what they hold of the documents as JSON, and a notebook shows
     them as one.
@@ -145,6 +147,7 @@ class Matches(Sequence[Match], Rows):
     refused: int = 0
     unscoped: int = 0
     missing: tuple[str, ...] = ()
+    lacks_decisions: str | None = None
 
     @overload
     def __getitem__(self, place: int) -> Match: ...
@@ -188,6 +191,8 @@ class Matches(Sequence[Match], Rows):
         return Shown(heading, columns, rows, len(self), tuple(self._notes()), details, DETAILED_COLUMNS)
 
     def _notes(self) -> Iterator[str]:
+        if self.lacks_decisions:
+            yield f"Decisions of people are not in it. Let the login read the index {self.lacks_decisions!r}."
         if any(match.standard_error is not None for match in self):
             yield "Similarities with ± are estimates, based on fingerprints alone."
         if not self.complete and self and all(match.same_text or match.containment == 1.0 for match in self):

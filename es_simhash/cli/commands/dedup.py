@@ -12,7 +12,13 @@ import click
 
 from es_simhash.cli.options.connection import METRICS, Verb
 from es_simhash.cli.options.files import Files, input_options, output_file, rarity_option
-from es_simhash.cli.options.group import check_outputs, group_options, groups_file_options, state_option
+from es_simhash.cli.options.group import (
+    check_outputs,
+    decisions_option,
+    group_options,
+    groups_file_options,
+    state_option,
+)
 from es_simhash.cli.options.index import scheme_option, scheme_or_default, texts_option
 from es_simhash.cli.process import take_little_memory
 from es_simhash.cli.show.exits import after, saying_if_interrupted
@@ -33,6 +39,7 @@ if TYPE_CHECKING:
 @scheme_option
 @group_options("in the files")
 @rarity_option
+@decisions_option
 @state_option
 @groups_file_options
 @output_file(
@@ -46,6 +53,7 @@ def command(
     scheme: str | None,
     output: Output,
     rarity_file: str | None,
+    decisions_file: str | None,
     canonical: str,
     strip: tuple[str, ...],
     date_field: str | None,
@@ -76,7 +84,7 @@ def command(
     _check_files(files, named, shown)
     ids, chosen, dates = FileIds(files.paths), scheme_or_default(scheme), list[Any]()
     rarity, order = rarity_in(rarity_file, chosen), canonical_named(canonical, fields)
-    options = GroupOptions(canonical=order, rarity=rarity, scope=scope, **asked)
+    options = GroupOptions(canonical=order, rarity=rarity, scope=scope, decisions=decisions_file or (), **asked)
     if rarity_file and not options.weighs_rarity(chosen):
         raise click.UsageError("These options compare texts without a rarity table. Leave --rarity out.")
     wanted = NamedFields(fields, scope, order, date_field, shown)
@@ -97,11 +105,12 @@ def command(
                 output.run.count({"read": done, "rejected": rejects.count})
                 advance(done, rejects.count)
 
-            groups = stack.enter_context(group_texts(wanted.checked(documents), chosen, options, on_progress))
-        output.warn(wanted.warning)
-        corpus = groups.corpus
-        output.warn(ids.choose(corpus))
-        corpus.written = ids.written
+            def on_read(corpus: TextCorpus) -> None:
+                output.warn(wanted.warning)
+                output.warn(ids.choose(corpus))
+                corpus.written = ids.written
+
+            groups = stack.enter_context(group_texts(wanted.checked(documents), chosen, options, on_progress, on_read))
         _write(output, groups, files, fields, shown, named, out, ids)
         if report_out := out.get("--report"):
             report_out.write(_report(groups, files, fields, date_field, dates))

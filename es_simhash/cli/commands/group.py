@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from es_simhash.live.doctor.finding import Finding
     from es_simhash.scheme.scope import Scope
 
+_COPY = "With --write: store this field of the canonical document on its duplicates, in dedup.of; repeatable."
+
 
 @click.command(name="group", cls=EngineVerb, more=JOB)
 @index_argument
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 @state_option
 @part_option("Only read part I of N into --state, so that N machines share the work.")
 @click.option("--write", is_flag=True, help="Store the groups on the documents.")
+@click.option("--copy", multiple=True, metavar="FIELD", help=_COPY)
 @click.option("--singles", is_flag=True, help="With --write: give each document without duplicates its own group.")
 @max_rate_option
 @accept_option
@@ -50,6 +53,7 @@ def command(
     index: str,
     prefix: str,
     write: bool,
+    copy: tuple[str, ...],
     singles: bool,
     max_rate: float | None,
     accept: frozenset[str],
@@ -77,8 +81,10 @@ def command(
     Example: es-simhash group articles --canonical oldest:published --write
     """
     named = {option: named_files[name] for option, name in _FILES.items()}
-    if not write and (singles or max_rate or accept):
-        raise click.UsageError("--singles, --max-rate and --accept are for writing groups. Add --write, or drop them.")
+    if not write and (copy or singles or max_rate or accept):
+        raise click.UsageError(
+            "--copy, --singles, --max-rate and --accept are for writing groups. Add --write, or drop them."
+        )
     if write and named["--delete-script"]:
         raise click.UsageError(
             "--write changes the documents, and the script would then delete nothing. Write first, then add the script."
@@ -99,6 +105,7 @@ def command(
             "canonical": canonical,
             "filter": filter,
             "strip": strip,
+            "copy": copy,
             "incremental": incremental,
             "singles": singles if write else None,
             "shard": shard,

@@ -70,6 +70,13 @@ state_option = click.option(
 )
 
 
+decisions_option = click.option(
+    "--decisions",
+    "decisions_file",
+    type=click.Path(exists=True, dir_okay=False),
+    help="Group as people have decided, by this file (see show).",
+)
+
 # The files that groups are written to, and the scope.
 groups_file_options = all_of(
     output_file("--output", "-o", "groups_file", help="Write the groups to this file; as CSV if it is named so."),

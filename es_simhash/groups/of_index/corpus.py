@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from hashlib import sha256
 from itertools import count, takewhile
+from math import inf
 from typing import Any, cast
 
 import numpy as np
@@ -20,12 +21,14 @@ from es_simhash._core.humanize import counted
 from es_simhash._core.json_codec import Json
 from es_simhash._core.prefetch import BRIEFLY, Stop, prefetched
 from es_simhash._core.stages import OnProgress, rarely_collected, stage
+from es_simhash.documents.decisions import Decided
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.errors import InputError, ReaderLostError
 from es_simhash.groups.corpus import Corpus, linked
 from es_simhash.groups.groups import Groups
 from es_simhash.groups.of_index import stored_fingerprints
+from es_simhash.groups.of_index.copied_fields import CopiedFields
 from es_simhash.groups.of_index.reading_new import Aim, NewDocuments
 from es_simhash.groups.of_index.stored_fingerprints import (
     DocumentReader,
@@ -36,10 +39,11 @@ from es_simhash.groups.of_index.stored_fingerprints import (
     content_number,
     names,
 )
-from es_simhash.groups.options import GroupOptions
+from es_simhash.groups.options import OF_TEXTS, GroupOptions, check_without
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore, has_own_keys, needed
 from es_simhash.groups.pairs.spool import Spools
 from es_simhash.live.sweep.reading import MOST_LOSSES, Reading, make_visible
+from es_simhash.plans.decided import decisions_on_all
 from es_simhash.plans.open_index import (
     closed_ones,
     elsewhere,
@@ -75,7 +79,8 @@ class IndexCorpus(Corpus):
     """The documents of an index, or of those behind a name, as far as a run reads them.
 
     ``in_shard`` counts those that were only read into files. ``indices`` has the changes of each index that are visible
-    in what was read, and ``part`` what is known of the rest if only new documents were read.
+    in what was read, and ``part`` what is known of the rest if only new documents were read. What documents were
+    grouped before stays if it ``is_incremental``. Duplicates get the ``copied`` fields.
     """
 
     is_of_engine = True
@@ -94,7 +99,8 @@ class IndexCorpus(Corpus):
         self.refs = DocumentRefs(spools)
         self.check = engine.stop.check  # type: ignore[method-assign]
         self._others = self.in_shard = 0
-        self._is_incremental = False
+        self.is_incremental = False
+        self.copied = CopiedFields()
         self._saved = SavedParts(options.state, self._what) if options.state else None
         self._new: list[npt.NDArray[np.bool_]] = []
         self.indices: dict[str, list[int] | None] = {}
@@ -102,6 +108,7 @@ class IndexCorpus(Corpus):
         self._reader = DocumentReader(engine, options.patience)
         self._texts: DocumentTexts | None = None
         self._ranks: dict[int, Any] = {}
+        self._decided = Decided()
 
     @property
     def is_shard(self) -> bool:
@@ -126,7 +133,10 @@ class IndexCorpus(Corpus):
         """Read the fingerprints of the documents of all indices behind a name."""
         mappings = run(readable_mappings(index), self._engine)
         ours = entries(mappings, self._documents.prefix)
-        self.rarity = self._table(mappings)
+        self.rarity, self._decided = (
+            self._table(mappings),
+            run(decisions_on_all(mappings, self._documents.prefix), self._engine),
+        )
         self.unread = {name: f"has no fields under {self._documents.prefix!r}" for name in ours if not ours[name]}
         self.unread |= dict.fromkeys(run(closed_ones(index), self._engine), "is closed")
         remote = list(elsewhere(index))
@@ -134,10 +144,11 @@ class IndexCorpus(Corpus):
         notes = {name: self._written(mappings[name]) for name in sorted(ours) if ours[name]}
         if self._scope:
             check_scope({name: mappings[name] for name in notes}, self._scope)
+        self.copied = CopiedFields.of({name: mappings[name] for name in notes}, self.options.copy)
         notes |= dict.fromkeys(remote)
-        self._is_incremental = self.options.incremental and None not in notes.values()
-        written = {name: note for name, note in notes.items() if note and self._is_incremental}
-        if self._is_incremental and not self._needs_all(written) and self._read_new(written, on_progress):
+        self.is_incremental = self.options.incremental and None not in notes.values()
+        written = {name: note for name, note in notes.items() if note and self.is_incremental}
+        if self.is_incremental and not self._needs_all(written) and self._read_new(written, on_progress):
             return
         for name in notes:
             self.indices[name] = self._made_visible(name)
@@ -145,7 +156,7 @@ class IndexCorpus(Corpus):
             with closing(self._pages(name)) as pages:
                 for found in pages:
                     self._take(found, on_progress)
-            if self._is_incremental:
+            if self.is_incremental:
                 self.refs.flush()
                 self._new.append(self.refs.changed_after(first, written[name]["changes"]))
         self._complete()
@@ -154,6 +165,7 @@ class IndexCorpus(Corpus):
         """Finish reading."""
         self.refs.flush()
         self.store.complete()
+        self.obey(self._decided)
         if verification := self.criteria.verification:
             self._texts = DocumentTexts(
                 self._reader, self._documents, self.refs, self.spools, self.options.memory, self.options.strip
@@ -189,7 +201,7 @@ class IndexCorpus(Corpus):
         if options.max_bucket or options.state:
             return True
         # Nothing shows which documents' values have changed.
-        if self._scope and not all(note["changes"] for note in written.values()):
+        if self._heeds_changes and not all(note["changes"] for note in written.values()):
             return True
         # Less similar ones need not share a band, by which what is new finds them.
         if criteria.similarity is not None and not has_own_keys(scheme, criteria):
@@ -198,12 +210,27 @@ class IndexCorpus(Corpus):
         wanted = True if self._documents.policy.groups == "online" else options.singles
         return len(singles) != 1 or None in singles or wanted not in (None, *singles)
 
+    @property
+    def _heeds_changes(self) -> bool:
+        """Whether groups depend on more of documents than their texts."""
+        return bool(self._scope or self.options.copy)
+
     def _read_new(self, written: Mapping[str, Json], on_progress: OnProgress[int]) -> bool:
         """Read what is new and what it may change; return False, having read nothing, if too much is new."""
         self.indices = {name: self._made_visible(name) for name in written}
         since = {name: note["changes"] for name, note in written.items()}
         new = NewDocuments(
-            self._engine, Aim(self._documents, self.criteria, self._scope, self._query, since, self.options.patience)
+            self._engine,
+            Aim(
+                documents=self._documents,
+                criteria=self.criteria,
+                scope=self._scope,
+                heeds_changes=self._heeds_changes,
+                query=self._query,
+                since=since,
+                patience=self.options.patience,
+            ),
+            sorted(self._decided.mentioned),
         )
         if not new.are_few():
             return False
@@ -298,13 +325,16 @@ class IndexCorpus(Corpus):
     def _joined(self) -> tuple[tuple[Integers, Integers] | None, npt.NDArray[np.bool_] | None]:
         """Return the documents that stay in the same group, each with its first, and which are new to all others.
 
-        A group that has lost a document, or in which some no longer agree, is made again.
+        A group that has lost a document, in which some no longer agree, or about which people have decided, is made
+        again.
         """
-        if not self._is_incremental:
+        if not self.is_incremental:
             return None, None
         (first, second), are_whole = self.refs.joined()
         new = np.concatenate([np.empty(0, dtype=np.bool_), *self._new])
-        stay = are_whole
+        decided = self.decided.mentioned
+        new[decided] = True
+        stay = are_whole & ~np.isin(first, first[np.isin(second, decided)])
         if self.store.scopes:
             stay = stay & ~np.isin(first, self.store.scopes.mixed_groups(first, second))
         new[second[~stay]] = True
@@ -333,6 +363,16 @@ class IndexCorpus(Corpus):
             self._ranks.update(zip(unread, ranks, strict=True))
         keys = zip(positions, self.keys(positions), strict=True)
         return [(self._ranks.get(position, 0), id_, index) for position, (index, id_) in keys]
+
+    def newer(self, groups: Sequence[Sequence[int]]) -> dict[int, int]:
+        """Return the next newer document of its group for each older one, if the newest are canonical."""
+        found: dict[int, int] = {}
+        for group in self.ordered(groups) if self.options.canonical.by_versions else ():
+            ranks = [rank for rank, *_ in self.ranks(group)]
+            for place, newer in enumerate(_last_before(ranks)):
+                if newer is not None:
+                    found[group[place]] = group[newer]
+        return found
 
     def names_of_groups(self, groups: Iterable[Sequence[int]], others: Sequence[str] = ()) -> list[str]:
         """Name groups, without using the names of others."""
@@ -370,6 +410,7 @@ class IndexCorpus(Corpus):
         order = self.options.canonical.name
         same = {"scheme": self._documents.scheme.id, **asdict(self.criteria), "canonical": self._keys, "order": order}
         same |= {"table": self.rarity.id} if self.rarity else {}
+        same |= {"copy": list(self.options.copy)} if self.options.copy else {}
         return groups_note(self._documents), {**same, "query": self.options.filter, **self._scope_note}
 
     @property
@@ -382,6 +423,16 @@ class IndexCorpus(Corpus):
         name, same = self.note
         there: Any = noted(mapping, name)
         return there if there and there.get("of") == same else None
+
+
+def _last_before(ranks: Sequence[float]) -> Iterator[int | None]:
+    """Yield for each rank, in ascending order, the place of the last lower one; what has no date is not older."""
+    before = current = None
+    for place, rank in enumerate(ranks):
+        if place and rank != ranks[place - 1]:
+            before = current
+        current = place
+        yield None if rank == inf else before
 
 
 def group(
@@ -400,6 +451,7 @@ def group(
     ``on_progress`` is called with the number of documents read. Another thread can end the job by ``stop``.
     """
     options = options or GroupOptions()
+    check_without(options, OF_TEXTS, "an index, which keeps decisions of its own: see Index.decide")
     stoppable = StoppableEngine(engine, stop)
     losses = 0
     with stoppable.stopped_by_errors():

@@ -5,8 +5,9 @@ It reads:
 - the new documents: those in a provisional group, and those in none, where the engine numbers changes only those
   changed since groups were written;
 - old ones that share enough keys with a new one: its candidates;
-- of a scope, groups that have a document changed since: if its members no longer agree, they are compared as new ones,
-  so what shares a key with them is read as well;
+- the groups of documents that people have decided on, which are compared as new ones;
+- of a scope, and if fields of canonical documents are copied, groups that have a document changed since: if members no
+  longer agree in the scope, they are compared as new ones, so what shares a key with them is read as well;
 - all members of the groups met so far, of the groups that have lost one, and of those whose names new ones would get.
 
 So groups are read whole or not at all, and those that are not read stay as they are: what is written is what a run that
@@ -51,11 +52,13 @@ _GROUPS = 1_000
 class NewDocuments:
     """The reading of new documents and of what they may change.
 
-    ``members`` counts, for each index, the documents in groups of several; ``total`` counts all documents.
+    ``decided`` are the documents that people have decided on. ``members`` counts, for each index, the documents in
+    groups of several; ``total`` counts all documents.
     """
 
     engine: StoppableEngine
     aim: Aim
+    decided: Sequence[tuple[str, str]] = ()
     members: dict[str, int] = field(init=False)
     total: int = field(init=False)
     _new: set[tuple[str, str]] = field(default_factory=set)
@@ -72,9 +75,9 @@ class NewDocuments:
     def are_few(self) -> bool:
         """Return whether it is faster to read these alone."""
         found = sum(self._count(index, self.aim.new(index)) for index in self.aim.since)
-        if self.aim.scope:
+        if self.aim.heeds_changes:
             found += sum(self._count(index, self.aim.changed(index)) for index in self.aim.since)
-        return found <= MOST_NEW * self.total
+        return found + len(self.decided) <= MOST_NEW * self.total
 
     def pages(self, noted: Mapping[str, int]) -> Iterator[tuple[list[Json], bool]]:
         """Yield hits, and whether they are new; ``noted`` counts the documents that were in groups of several."""
@@ -85,8 +88,9 @@ class NewDocuments:
                 self._groups.update(name for hit in hits for name in self._group_of(hit))
                 for _, some in chunks(map(self.aim.own, hits), self.aim.at_once):
                     yield from ((old, False) for old in self._old_sharing(some))
-        if self.aim.scope:
+        if self.aim.heeds_changes:
             yield from ((old, False) for old in self._moved())
+        yield from ((old, False) for old in self._decided())
         if self.members != noted:
             self._groups |= self._shrunken()
         yield from ((old, False) for old in self._members_of(self._groups))
@@ -110,12 +114,27 @@ class NewDocuments:
         pages = chain.from_iterable(self._read(index, self.aim.changed(index), field) for index in self.aim.since)
         for members in self._whole_groups({name for hits in pages for hit in hits for name in self._group_of(hit)}):
             yield self._unseen(members)
+            if not self.aim.scope:
+                continue
             groups: dict[str, list[Json]] = defaultdict(list)
             for hit in members:
                 groups[self.aim.own(hit)[GROUP]].append(hit)
             apart = [self.aim.own(hit) for group in groups.values() if self.aim.are_apart(group) for hit in group]
             for _, some in chunks(apart, self.aim.at_once):
                 yield from self._old_sharing(some)
+
+    def _decided(self) -> Iterator[list[Json]]:
+        """Yield the documents that people have decided on, their groups, and what shares a key with any of these."""
+        for index in self.aim.since:
+            for _, ids in chunks((id_ for of, id_ in self.decided if of == index), _GROUPS):
+                query = all_of(self.aim.query, {"ids": {"values": ids}})
+                for found in self._read(index, query, self.aim.source):
+                    yield self._unseen(found)
+                    names = {name for hit in found for name in self._group_of(hit)}
+                    members = [hit for group in self._whole_groups(names) for hit in group]
+                    yield self._unseen(members)
+                    for _, some in chunks(map(self.aim.own, [*found, *members]), self.aim.at_once):
+                        yield from self._old_sharing(some)
 
     def _namesakes(self) -> Iterator[list[Json]]:
         """Yield the members of groups with the names that new groups would get: they keep these."""
@@ -187,11 +206,15 @@ _BY_ONE, _CLAUSES = 200, 900
 
 @dataclass(frozen=True)
 class Aim:
-    """The documents to group: those that a query finds, each with its changes when groups were written."""
+    """The documents to group: those that a query finds, each with its changes when groups were written.
+
+    If one ``heeds_changes``, documents in groups that were changed since count, too.
+    """
 
     documents: Documents
     criteria: Criteria
     scope: Scope | None
+    heeds_changes: bool
     query: Json
     since: Mapping[str, Sequence[int]]
     patience: float

@@ -127,9 +127,9 @@ def write_groups(
     return writing.done
 
 
-def add_to_mapping(engine: Engine, name: str, documents: Documents) -> dict[str, Json]:
+def add_to_mapping(engine: Engine, name: str, documents: Documents, more: Json | None = None) -> dict[str, Json]:
     """Add the fields of groups to the mappings of the indices that have our fields; return the mappings before."""
-    wanted = mapping.with_groups(documents.scheme.mapping(documents.prefix, documents.fields))
+    wanted = mapping.with_groups(documents.scheme.mapping(documents.prefix, documents.fields), more)
     mappings = engine.perform(GetMappings(name))
     ours = mapping.entries(mappings, documents.prefix)
     for index in ours:
@@ -170,8 +170,11 @@ class _Writing:
     def prepare(self) -> None:
         """Add the fields of groups to the mapping of each index; note the options, if they are others."""
         name, same = self._corpus.note
+        more = self._corpus.copied.properties or {}
+        if self._corpus.options.canonical.by_versions:
+            more = more | mapping.SUPERSEDED_PROPERTIES
         for index in self._corpus.indices:
-            for present in add_to_mapping(self._engine, index, self._documents).values():
+            for present in add_to_mapping(self._engine, index, self._documents, more).values():
                 before = noted(present, name)
                 if before is None:
                     run(note_where_allowed(index, name, self._asked), self._engine)
@@ -225,20 +228,38 @@ class _Writing:
     def _due(self) -> Iterator[tuple[int, Json]]:
         """Yield the documents whose fields must change, and the new fields; none to remove them."""
         stale = set(self._present)
-        for position, own in self._groups.fields(self._singles):
+        for position, own in self._fields():
             stale.discard(position)
-            if self._present.get(position) != own:
+            if self._known(position) != own:
                 yield position, own
         for position in sorted(stale - self._groups.left_out):
             if self._present[position]:
                 yield position, {}
+
+    def _known(self, position: int) -> Json:
+        """Return the fields that a document has; a run that adds to groups leaves what earlier versions wrote."""
+        there = self._present.get(position, {})
+        return mapping.as_written_now(there) if self._corpus.is_incremental else there
+
+    def _fields(self) -> Iterator[tuple[int, Json]]:
+        """Yield the fields of each member, those copied from the canonical document as well."""
+        corpus, copied = self._corpus, self._corpus.copied
+        for _, some in chunks(self._groups.fields(self._singles), _AT_ONCE):
+            own = dict(some)
+            if copied.paths:
+                duplicates = [position for position in own if not own[position][mapping.IS_CANONICAL]]
+                canonicals = self._groups.canonicals[duplicates].tolist()
+                there = zip(duplicates, canonicals, strict=True)
+                copied.add({position: (own[position], canonical) for position, canonical in there}, corpus.hits)
+            yield from own.items()
 
     def _write(self, pressure: RequestSize, batch: dict[int, Json]) -> tuple[Outcome, set[int]]:
         """Write a batch; return its outcome, and the documents that were changed, deleted or rejected."""
         refs = dict(zip(batch, self._corpus.refs.take(list(batch)), strict=True))
         positions = {_key(refs[each]): each for each in batch}
         settling = Settling(self._documents, self._corpus, positions, batch, self._present)
-        updates = [(refs[position], settling.update(refs[position], position)) for position in batch]
+        there = {position: self._present.get(position, {}) for position in batch}
+        updates = [(refs[position], settling.update(refs[position], position, there[position])) for position in batch]
         run(self._pace.turn(len(updates)), self._engine)
         outcome = run(write(settling, Prepared(updates=updates), pressure, self._patience), self._engine)
         unwritten = {(each.index, each.id) for each in outcome.rejected} | set(map(_key, outcome.missing))
@@ -274,9 +295,9 @@ class Settling:
     present: Mapping[int, Json] | None = None
     lost: set[int] = field(default_factory=set)
 
-    def update(self, ref: DocumentRef, position: int) -> Action:
-        """Make the update of a document."""
-        return self._update(ref, dict.fromkeys(mapping.NAMES) | self.wanted[position])
+    def update(self, ref: DocumentRef, position: int, there: Json) -> Action:
+        """Make the update of a document that has the fields ``there``."""
+        return self._update(ref, mapping.replacing(there, self.wanted[position]))
 
     def _update(self, ref: DocumentRef, own: Json) -> Action:
         return Action("update", ref.id, {"doc": {self.documents.prefix: own}}, ref.index, ref.metadata)
@@ -309,7 +330,7 @@ class Settling:
                     f"Another program writes groups of the index {ref.index!r} at the same time. "
                     "Run this again when that has ended."
                 )
-            prepared.updates.append((ref, self.update(ref, position)))
+            prepared.updates.append((ref, self.update(ref, position, there)))
             return
         self.lost.add(position)
         if stale := mapping.stored_in(stored):

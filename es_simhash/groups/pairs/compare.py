@@ -26,6 +26,7 @@ from es_simhash._core.json_codec import Json
 from es_simhash._core.prefetch import each_made
 from es_simhash._core.stages import OnProgress, counted_arrays
 from es_simhash.groups.pairs.candidates import PairRows, agreements_with, pair_codes, positions
+from es_simhash.groups.pairs.decided import SameOnes
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.groups.pairs.stored_rows import Numbers, Strings
 from es_simhash.scheme.query import Criteria
@@ -395,10 +396,20 @@ class Near:
 
 
 class Nearness(_Comparing):
-    """Distances and similarities by stored fingerprints, or with ``exact`` of texts; positions need not ascend."""
+    """Distances and similarities by stored fingerprints, or with ``exact`` of texts; positions need not ascend.
 
-    def __init__(self, store: FingerprintStore, criteria: Criteria, exact: CompareTexts | None) -> None:
+    People may have decided that some are the ``same``.
+    """
+
+    def __init__(
+        self,
+        store: FingerprintStore,
+        criteria: Criteria,
+        exact: CompareTexts | None,
+        same: SameOnes | None = None,
+    ) -> None:
         super().__init__(store, criteria, exact)
+        self._same = same
         self._contents = store.contents
         self._simhashes = store.simhashes if store.settings.simhash else None
         self._values = store.values if store.settings.minhash else None
@@ -439,7 +450,10 @@ class Nearness(_Comparing):
         return measures
 
     def are_near(self, first: Integers, second: Integers) -> npt.NDArray[np.bool_]:
-        """Return which pairs of documents meet the criteria."""
+        """Return which pairs of documents meet the criteria, or are decided to be the same."""
+        return self._same.are_near(first, second, self._meet) if self._same else self._meet(first, second)
+
+    def _meet(self, first: Integers, second: Integers) -> npt.NDArray[np.bool_]:
         rows = PairRows(pair_codes(first, second))
         texts = None
         if self._criteria.similarity is not None:

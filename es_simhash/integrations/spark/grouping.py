@@ -129,7 +129,8 @@ class Grouping:
 # ---- documents that were gathered in one process
 # Rows have the ``position`` of each document and that of the ``original`` with its text, whose row alone has the text.
 
-NEARNESS = ("original", "content", "similarity", "distance", "standard_error")
+MEASURES = ("similarity", "distance", "standard_error")
+NEARNESS = ("original", "content", *MEASURES)
 _OK = STATUSES.index("ok")
 
 

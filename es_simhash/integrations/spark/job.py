@@ -28,9 +28,9 @@ from es_simhash.integrations.spark.compare import (
     with_both,
 )
 from es_simhash.integrations.spark.components import components
-from es_simhash.integrations.spark.condensing import CondensedColumns
+from es_simhash.integrations.spark.condensing import RANK, CondensedColumns
 from es_simhash.integrations.spark.frames import few, materialized, number_of, observed, place_columns, without_text
-from es_simhash.integrations.spark.grouping import Gathering, Grouping
+from es_simhash.integrations.spark.grouping import MEASURES, Gathering, Grouping
 from es_simhash.integrations.spark.scoping import SCOPE, are_in_scope
 from es_simhash.integrations.spark.texts import Texts, lowest_texts
 from es_simhash.scheme.query import Criteria
@@ -126,10 +126,11 @@ class SparkDuplicates:
 
     @cached_property
     def members(self) -> DataFrame:
-        """The rows of ``groups`` with the ``distance``, ``similarity`` and ``standard_error`` to the canonical one.
+        """The rows of ``groups``, for duplicates also ``distance``, ``similarity`` and ``standard_error``.
 
         They are those of `Duplicates.to_arrow`, and computed once they are asked for. ``content`` is a hash of the
-        text, as our fields have it.
+        text, as our fields have it. If the newest documents are canonical, older ones are ``superseded_by`` the next
+        newer one.
         """
         return self._members()
 
@@ -289,9 +290,25 @@ def _groups(members: DataFrame, standing: int, more: Sequence[str] = ()) -> Data
 
 def _with_nearness(grouping: Grouping, members: DataFrame, standing: int) -> DataFrame:
     """Return the documents of all groups, each with how near it is to the canonical one."""
-    size = sf.count("*").over(Window.partitionBy("first")).cast("int").alias("group_size")
-    sized = _groups(members.select("*", size), standing, ["group_size"])
-    return materialized(sized.join(grouping.nearness(members), "original").drop("original"))
+    size, more = sf.count("*").over(Window.partitionBy("first")).cast("int").alias("group_size"), ["group_size"]
+    sized = members.select("*", size)
+    if grouping.gathering.kept.canonical.by_versions:
+        newer = _newer(members, grouping.documents)
+        more += newer.columns[1:]
+        sized = sized.join(newer, "position", "left")
+    sized = _groups(sized, standing, more)
+    found = sized.join(grouping.nearness(members), "original").drop("original")
+    return materialized(found.withColumns({name: sf.expr(f"if(is_canonical, null, {name})") for name in MEASURES}))
+
+
+def _newer(members: DataFrame, documents: DataFrame) -> DataFrame:
+    """Return the position of each older document, and which one of its group is the next newer."""
+    ranked = members.join(documents.select("position", sf.col(f"`{RANK}`").alias("rank")), "position")
+    # Times are apart by milliseconds at least; those of equal ones do not supersede each other.
+    before = "partition by first order by rank range between unbounded preceding and 0.000001 preceding"
+    newer = sf.expr(f"(max(struct(rank, position)) over ({before})).position").alias("newer")
+    dated = ranked.select("position", "rank", newer).filter("newer is not null and rank < double('infinity')")
+    return dated.drop("rank").join(_places(members, "newer", "superseded_by"), "newer").drop("newer")
 
 
 def _named(pairs: DataFrame, documents: DataFrame) -> DataFrame:

@@ -22,6 +22,8 @@ from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import run
 from es_simhash.engines.connect import connect
 from es_simhash.errors import DocumentError, InputError, StorageError
+from es_simhash.groups.of_index.copied_fields import CopiedFields
+from es_simhash.groups.of_index.stored_fingerprints import DocumentReader
 from es_simhash.groups.of_index.writing import Settling, add_to_mapping
 from es_simhash.index import Index
 from es_simhash.integrations.spark.fields import fields_type
@@ -30,12 +32,12 @@ from es_simhash.live.sweep.writing import write
 from es_simhash.plans.bulk import RequestSize
 from es_simhash.plans.operation_retry import retry
 from es_simhash.plans.operations import Action, GetMappings, Refresh, Slice
-from es_simhash.scheme.mapping import Membership, entries, new_name
+from es_simhash.scheme.mapping import SUPERSEDED, SUPERSEDED_PROPERTIES, Membership, entries, new_name
 
 _SLICES = 8
 _REQUIRED = ("index", "url")
 _LOGIN = ("api_key", "ca_certs", "user", "password")
-_OPTIONS = (*_REQUIRED, *_LOGIN, "slices")
+_OPTIONS = (*_REQUIRED, *_LOGIN, "slices", "copy")
 
 
 @dataclass(frozen=True)
@@ -70,9 +72,9 @@ class IndexSource(DataSource):
     """The documents of an index, for ``spark.dataSource.register(IndexSource)``; its format is "es_simhash".
 
     Options are ``index`` and ``url``, to log in ``api_key``, or ``user`` and ``password``, and ``ca_certs``; ``slices``
-    are the partitions of each index, by default 8. Columns are ``id``, ``index``, ``text``, which is what the index
-    fingerprints, and the struct of our fields. With a ``schema`` they are those that it names, also others of the
-    documents.
+    are the partitions of each index, by default 8; ``copy`` are the fields of canonical documents, with commas between
+    them, that duplicates get. Columns are ``id``, ``index``, ``text``, which is what the index fingerprints, and the
+    struct of our fields. With a ``schema`` they are those that it names, also others of the documents.
 
     Rows of `SparkDuplicates.members` can be written: the fields of groups are added to their documents, unless their
     texts have changed since. The name of a group is that of a new one, made of its canonical document.
@@ -100,7 +102,8 @@ class IndexSource(DataSource):
             raise InputError("Groups are added to documents, and nothing else is overwritten. Use mode('append').")
         target = Target.of(self.options)
         with target.opened() as index:
-            return GroupsWriter(target.opened, index.documents, schema.names)
+            copy = tuple(filter(None, self.options.get("copy", "").split(",")))
+            return GroupsWriter(target.opened, index.documents, schema.names, copy)
 
 
 @dataclass(frozen=True)
@@ -193,18 +196,26 @@ class Written(WriterCommitMessage):
 
 @dataclass(frozen=True)
 class GroupsWriter(DataSourceWriter):
-    """Writes the fields of groups; ``opened`` connects to the index."""
+    """Writes the fields of groups, and those to ``copy``; ``opened`` connects to the index."""
 
     opened: Callable[[], AbstractContextManager[Index]]
     documents: Documents
     columns: Sequence[str]
+    copy: Sequence[str] = ()
     _are_several: bool = field(init=False)
+    _copied: CopiedFields = field(init=False)
 
     def __post_init__(self) -> None:
         if missing := [name for name in _NEEDED if name not in self.columns]:
             raise InputError(f"The rows have no column {missing[0]!r}. Write those of SparkDuplicates.members.")
         with self.opened() as index:
-            object.__setattr__(self, "_are_several", len(add_to_mapping(index.engine, index.name, self.documents)) > 1)
+            mappings = index.engine.perform(GetMappings(index.name))
+            ours = sorted(name for name, entry in entries(mappings, self.documents.prefix).items() if entry)
+            copied = CopiedFields.of({name: mappings[name] for name in ours}, self.copy)
+            versions = SUPERSEDED_PROPERTIES if SUPERSEDED in self.columns else {}
+            add_to_mapping(index.engine, index.name, self.documents, {**(copied.properties or {}), **versions})
+        object.__setattr__(self, "_are_several", len(ours) > 1)
+        object.__setattr__(self, "_copied", copied)
 
     def write(self, iterator: Iterator[Any]) -> Written:
         """Write the groups of some documents."""
@@ -233,14 +244,16 @@ class GroupsWriter(DataSourceWriter):
 
     def _write(self, index: Index, rows: Sequence[Any]) -> list[str]:
         """Write the groups of some documents; return why others were not written."""
-        settling = Settling(
-            self.documents,
-            _Rows(rows),
-            {_key(row): place for place, row in enumerate(rows)},
-            dict(enumerate(map(self._fields, rows))),
-        )
+        own = list(map(self._fields, rows))
+        if self._copied.paths:
+            both = zip(rows, own, strict=True)
+            duplicates = {_key(row): (each, _key(row, "canonical")) for row, each in both if not row["is_canonical"]}
+            reader = DocumentReader(index.engine, PATIENCE)
+            self._copied.add(duplicates, lambda keys, paths: reader.read([_ref(key) for key in keys], paths))
+        places = {_key(row): place for place, row in enumerate(rows)}
+        settling = Settling(self.documents, _Rows(rows), places, dict(enumerate(own)))
         # They are read first, as if others had changed them: only in the version with this text may they change.
-        unread = [(DocumentRef(*_key(row), None, {}), Action("update", row["id"], {}, row["index"])) for row in rows]
+        unread = [(_ref(_key(row)), Action("update", row["id"], {}, row["index"])) for row in rows]
         prepared = run(settling.settle(unread, PATIENCE), index.engine)
         outcome = run(write(settling, prepared, RequestSize(), PATIENCE), index.engine)
         changed = [
@@ -250,9 +263,12 @@ class GroupsWriter(DataSourceWriter):
 
     def _fields(self, row: Any) -> Json:
         name = new_name(row["group_index"], row["group"])
-        canonical = f"{row['canonical_index']}/{row['canonical']}" if self._are_several else row["canonical"]
-        own = Membership(name, row["group_size"], canonical, row["is_canonical"])
+        newer = self._named(row, SUPERSEDED) if SUPERSEDED in self.columns and row[SUPERSEDED] is not None else None
+        own = Membership(name, row["group_size"], self._named(row, "canonical"), row["is_canonical"], newer)
         return own.fields(row["distance"], row["similarity"])
+
+    def _named(self, row: Any, which: str) -> str:
+        return "/".join(_key(row, which)) if self._are_several else str(row[which])
 
 
 @dataclass(frozen=True)
@@ -266,5 +282,10 @@ class _Rows:
         return bool(self.rows[position]["content"] == content)
 
 
-def _key(row: Any) -> tuple[str, str]:
-    return row["index"], row["id"]
+def _key(row: Any, which: str | None = None) -> tuple[str, str]:
+    """Return the index and the id of the document of a row, or of another that it names."""
+    return (row[f"{which}_index"], row[which]) if which else (row["index"], row["id"])
+
+
+def _ref(key: tuple[str, str]) -> DocumentRef:
+    return DocumentRef(*key, None, {})

@@ -394,7 +394,8 @@ class Left:
 class Erased(Result):
     """The result of an erasure: the documents deleted and left, and the login that did it.
 
-    ``gone`` confirmed documents were deleted by others. ``incomplete`` says where copies may have been missed. Until
+    ``gone`` confirmed documents were deleted by others. The ``decisions`` of people on deleted ones were deleted as
+    well. ``incomplete`` says where copies may have been missed. Until
     the erasure is over, ``finished`` is None.
     """
 
@@ -412,6 +413,7 @@ class Erased(Result):
     left: list[Left] = field(default_factory=list)
     gone: int = 0
     conflicts: int = 0
+    decisions: int = 0
     incomplete: list[str] = field(default_factory=list)
 
     @property
@@ -432,6 +434,8 @@ class Erased(Result):
         for source in self.sources:
             yield f"Copies of {source.name}, SHA-256 {source.sha256}"
         yield f"{counted(len(self.deleted), 'document')} deleted, {len(self.left)} left, {self.gone} gone before"
+        if self.decisions:
+            yield f"{counted(self.decisions, 'decision')} on these documents deleted"
         for deleted in self.deleted:
             when = f"round {deleted.round}, {deleted.time}{', appeared during the run' if deleted.appeared else ''}"
             yield f"  deleted  {_line(deleted.copy)}, {when}"

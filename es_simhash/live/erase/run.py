@@ -28,6 +28,7 @@ from es_simhash.live.erase.hunt import Hunt
 from es_simhash.live.learning import now
 from es_simhash.live.sweep.reading import DocumentRef
 from es_simhash.plans.bulk import RequestSize, send
+from es_simhash.plans.decided import forget
 from es_simhash.plans.open_index import IndicesBehind, closed_ones
 from es_simhash.plans.operation_retry import attempt, retry, retry_each
 from es_simhash.plans.operations import Action, ActionResult, Bulk, Count, GetInfo, GetResource, Plan, Refresh, Search
@@ -160,6 +161,11 @@ class _Erasing:
         self.report.gone = sum(copy.place not in there for copy in missing)
         self.report.left += [Left(copy, "no copy now") for copy in missing if copy.place in there]
         self.report.incomplete += sorted(hunt.incomplete - set(self.report.incomplete))
+        by_prefix: dict[str, list[tuple[str, str]]] = {}
+        for each in self.report.deleted:
+            by_prefix.setdefault(self.behind.documents[each.copy.index].prefix, []).append(each.copy.place[:2])
+        for prefix, places in by_prefix.items():
+            self.report.decisions += yield from forget(self.copies.index, prefix, places)
         self.report.finished = now()
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from es_simhash._core.json_codec import Json, is_false
+from es_simhash.documents.decisions import decisions_note
 from es_simhash.documents.documents import Documents, prepared
 from es_simhash.documents.rejected import Rejected
 from es_simhash.errors import IndexStateError, InputError, MappingError, MissingError
@@ -81,8 +82,14 @@ def survey(
     if copy is None:
         yield from check_rights_in_new(destination)
         mappings = _without_ours(there, documents.prefix)
-        # The copy is grouped as its source was.
-        for note, value in ((ORIGIN, origin), (groups_note(documents), grouping_noted(there, documents))):
+        # The copy is grouped as its source was, and has its decisions.
+        decided = decisions_note(documents.prefix)
+        kept = {
+            ORIGIN: origin,
+            groups_note(documents): grouping_noted(there, documents),
+            decided: noted(there, decided),
+        }
+        for note, value in kept.items():
             mappings = with_properties(mappings, {"properties": notes.change(mappings, note, value) if value else {}})
         create = new_index(name, wanted, {"settings": copied_settings(present), "mappings": mappings})
         of_copy = create["settings"]

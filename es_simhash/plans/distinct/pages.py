@@ -7,6 +7,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from hashlib import sha256
@@ -17,14 +18,23 @@ from es_simhash._core.humanize import counted, listed
 from es_simhash._core.json_codec import Json, json_length
 from es_simhash._core.rows import Result, Shown
 from es_simhash.documents.documents import readable_text
-from es_simhash.errors import EngineError, FormatError, InputError, ReaderLostError, TooLargeError
+from es_simhash.errors import (
+    AccessError,
+    EngineError,
+    FormatError,
+    InputError,
+    MissingError,
+    ReaderLostError,
+    TooLargeError,
+)
+from es_simhash.plans.decided import decisions_on
 from es_simhash.plans.distinct.search_body import SearchBody, check_scripts
 from es_simhash.plans.find_options import MOST_CANDIDATES, FindOptions, MatchOptions, SearchTerms
 from es_simhash.plans.open_index import documents_behind
 from es_simhash.plans.operation_retry import close
 from es_simhash.plans.operations import OpenReader, Plan, Reader, Search
 from es_simhash.plans.reply_size import ReplySize
-from es_simhash.scheme.folding import Apart, Folding, FoldingRule, GroupRule
+from es_simhash.scheme.folding import Apart, Folding, FoldingRule, GroupRule, Name
 from es_simhash.scheme.rerank import Match, source_columns
 
 # How many hits of the engine's list are read at once.
@@ -252,6 +262,7 @@ def _go_on(terms: SearchTerms, asked: SearchBody, folding: Folding, cursor: Curs
         hits = reply["hits"]["hits"]
         if asked.has_texts:
             _note(lengths, hits)
+        yield from _take_in_decisions(terms, folding, hits)
         folding.add(hits)
         if len(hits) < size:
             break
@@ -259,6 +270,23 @@ def _go_on(terms: SearchTerms, asked: SearchBody, folding: Folding, cursor: Curs
         raise _changing()
     folding.begin_at(cursor.rank)
     return reader
+
+
+def _take_in_decisions(terms: SearchTerms, folding: Folding, hits: Sequence[Json]) -> Plan[None]:
+    """Let hits be folded as people have decided, as far as the login may read that."""
+    if terms.decisions is None or not isinstance(folding.rule, FoldingRule):
+        return
+    with suppress(AccessError, MissingError):
+        keys = [(hit["_index"], hit["_id"]) for hit in hits]
+        decided, before = (yield from decisions_on(terms.decisions, keys)), folding.decided
+
+        def say(one: Name, other: Name) -> bool | None:
+            a, b = one[:2], other[:2]
+            if decided.are_apart(a, b):
+                return False
+            return True if b in decided.same_as(a) else before(one, other) if before else None
+
+        folding.decided = say
 
 
 def _changing() -> InputError:
@@ -308,6 +336,7 @@ def _read_on(
         hits = reply["hits"]["hits"]
         _note(lengths, hits)
         due -= size
+        yield from _take_in_decisions(terms, folding, hits)
         folding.add(hits, None if due > 0 or len(folding.shown) > enough else enough)
         if reader and folding.has_repeats:
             raise _changing()

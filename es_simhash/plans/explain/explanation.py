@@ -11,8 +11,10 @@ import numpy as np
 from es_simhash._core.humanize import counted, with_error
 from es_simhash._core.json_codec import Json, values_at
 from es_simhash._core.rows import Result, Shown
+from es_simhash.documents.decisions import Decision
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import DocumentError, IndexStateError, InputError, MissingError
+from es_simhash.plans.decided import decisions_on
 from es_simhash.plans.explain.similarities import (
     Bits,
     ExactSimilarity,
@@ -61,7 +63,7 @@ class Explanation(Result):
     texts. ``scope`` are the fields of the scope, if there is one. ``before`` is there if an index has learnt again.
     """
 
-    JSON = ("verdict", "scope", "pair", "evidence", "before", "features", "passages", "parts")
+    JSON = ("verdict", "scope", "pair", "decisions", "evidence", "before", "features", "passages", "parts")
 
     scheme: Scheme
     pair: tuple[ExaminedDocument, ExaminedDocument]
@@ -72,6 +74,7 @@ class Explanation(Result):
     passages: SharedPassages
     scope: tuple[ScopeField, ...] = ()
     before: Before | None = None
+    decisions: tuple[Decision, ...] = ()
 
     @property
     def rarity(self) -> str | None:
@@ -87,7 +90,8 @@ class Explanation(Result):
         first, second = self.pair
         rows = [[f"scope: {each.field}", ", ".join(each.a), ", ".join(each.b)] for each in self.scope]
         rows += [["text", part.a, part.b] for part in self.parts if part.kind != "equal"]
-        notes = [", ".join(self._measures()), *self.verdict.notes]
+        decided = [each.sentence for each in self.decisions]
+        notes = [*decided, ", ".join(self._measures()), *self.verdict.notes]
         return Shown(self.verdict.sentence, ["", first.name, second.name], rows, len(rows), notes)
 
     def _measures(self) -> Iterator[str]:
@@ -197,7 +201,11 @@ def explain_pair(terms: SearchTerms, ids: tuple[str, str]) -> Plan[Explanation]:
     first, second = yield from _read(terms, ids)
     named = yield from _named_by_engine(index, documents, first, second)
     yield from terms.experience.read(index, documents)
-    return explain(
+    decisions: list[Decision] = []
+    if there := terms.decisions:
+        keys = [(each.index or "", each.name) for each in (first, second)]
+        decisions = (yield from decisions_on(there, keys)).on(*keys)
+    found = explain(
         documents.scheme,
         terms.criteria,
         (first, second),
@@ -207,6 +215,7 @@ def explain_pair(terms: SearchTerms, ids: tuple[str, str]) -> Plan[Explanation]:
         terms.rarity.previous,
         terms.experience.documents,
     )
+    return replace(found, decisions=tuple(decisions))
 
 
 def _read(terms: SearchTerms, ids: Sequence[str]) -> Plan[list[ExaminedDocument]]:

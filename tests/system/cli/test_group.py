@@ -127,7 +127,7 @@ def test_rows_for_a_spreadsheet(tmp_path: Path, place: str, index: str) -> None:
     first, *rest = csv.DictReader((tmp_path / "groups.CSV").read_text(encoding="utf-8").splitlines())
     assert "{" not in (tmp_path / "groups.CSV").read_text(encoding="utf-8")
     assert all(map(json.loads, (tmp_path / "pairs.jsonl").read_text(encoding="utf-8").splitlines()))
-    assert (first["id"], first["is_canonical"], first["distance"]) == ("1", "1", "0")
+    assert (first["id"], first["is_canonical"], first["distance"]) == ("1", "1", "")
     assert [row["id"] for row in rest] == ["1, a copy", "1, another", "0", "0, a copy/é"]
 
 

@@ -9,10 +9,11 @@ from uuid import uuid4
 
 import pytest
 
-from es_simhash import Index, Scheme, connect
+from es_simhash import Canonical, GroupOptions, Index, Scheme, connect
 from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import run
 from es_simhash.live.sweep.reading import Reading
+from es_simhash.plans.operations import Action, Bulk
 from es_simhash.scheme import mapping
 from tests.support.random_corpus import corpus
 from tests.system.integrations.spark import test_spark as local
@@ -74,7 +75,7 @@ def test_groups_written_by_spark_are_those_that_group_would_write(
     found = SparkDeduplicator(replace(index.documents, fields=("text",))).of_texts(documents)
     found.members.write.format("es_simhash").options(**options).mode("append").save()
     for own in expected.values():
-        del own["distance"]  # where distances do not count, Spark computes none
+        own.pop("distance", None)  # where distances do not count, Spark computes none
     assert {id_: own for id_, own in groups_in(index).items() if own} == expected
     assert found.counts.documents == documents.count() == len(groups_in(index))
     assert len(expected) > 10
@@ -84,6 +85,29 @@ def test_groups_written_by_spark_are_those_that_group_would_write(
         assert by_fields.counts.duplicates == grouped.counts.duplicates
     contents = {row["id"]: row["content"] for row in by_fields.members.collect()}
     assert contents.items() <= {row["id"]: row["dedup"]["content"] for row in documents.collect()}.items()
+
+
+def test_spark_writes_the_copies_and_versions_that_group_would_write(
+    spark: SparkSession, index: Index, options: dict[str, str]
+) -> None:
+    spark.dataSource.register(IndexSource)
+    ids = list(groups_in(index))
+    dates: list[Json] = [{"at": f"2026-03-{place % 9 + 1:02}"} if place % 5 else {} for place in range(len(ids))]
+    actions = [Action("update", id_, {"doc": date}) for id_, date in zip(ids, dates, strict=True)]
+    index.engine.perform(Bulk(index.name, actions, refresh=True))
+    reader = spark.read.format("es_simhash").options(**options)
+    documents = reader.schema("id string, index string, text string, at string").load().persist()
+    order = GroupOptions(canonical=Canonical.newest("at"))
+    found = SparkDeduplicator(replace(index.documents, fields=("text",)), order).of_texts(documents)
+    copied = found.members.write.format("es_simhash").options(**options).option("copy", "number,at")
+    copied.mode("append").save()
+    written = groups_in(index)
+    with index.group(canonical="newest:at", copy=["number", "at"]) as grouped:
+        index.write_groups(grouped)
+    assert written == {
+        id_: {name: value for name, value in own.items() if name != "distance"} for id_, own in groups_in(index).items()
+    }
+    assert all(any(name in own for own in written.values()) for name in ("of", "lag_days", "superseded_by"))
 
 
 def test_a_document_whose_text_has_changed_in_the_meantime_gets_no_group(

@@ -81,7 +81,7 @@ def test_a_mistake_in_the_command_line_is_an_object() -> None:
 
 def test_what_a_verb_refuses_is_an_object() -> None:
     [error] = named(events(run("group", "news", "--singles", *JSON, code=2)), "error")
-    assert error["message"].startswith("--singles, --max-rate and --accept are for writing groups.")
+    assert error["message"].startswith("--copy, --singles, --max-rate and --accept are for writing groups.")
 
 
 def test_quiet_leaves_warnings_and_errors() -> None:
