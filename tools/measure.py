@@ -51,7 +51,7 @@ def numbers() -> Iterator[Number]:
     yield Number("option slots", sum(slots), 260)
     yield Number("names at the root", len(es_simhash.__all__), 43)
     yield from _sizes()
-    yield Number("lines of the package", _lines(PACKAGE.rglob("*.py")), 58_540)
+    yield Number("lines of the package", _lines(PACKAGE.rglob("*.py")), 60_500)
     yield Number("lines that a find loads", _loaded_by_find(), 21_500)
     yield Number("lines of Rust", _lines(NATIVE.glob("[!t]*/**/*.rs")), 10_500)
     yield Number("functions that write JSON, CSV or HTML of a result", len(_writers()), 9)
@@ -61,7 +61,7 @@ def numbers() -> Iterator[Number]:
 
 # The most doors of each way, and the most files that run in addition to those of the engine.
 _DOORS = {"fingerprint": 4, "add": 8, "find": 8, "explain": 8, "backfill": 10, "group": 10, "dedup": 10}
-_FILES = {"explain": 51, "group": 62}
+_FILES = {"explain": 53, "group": 62}
 
 
 def _ways() -> Iterator[Number]:

@@ -21,9 +21,24 @@ def counted_parts(counts: Mapping[str, int]) -> str:
     return ", ".join([f"{counted(first[0], 'document')} {first[1]}", *(f"{count:,} {what}" for count, what in others)])
 
 
-def with_error(value: float, standard_error: float | None, digits: int) -> str:
-    """Write a value and, where it is an estimate, its error: ``0.81 ± 0.03``."""
-    return f"{value:.{digits}f}" + ("" if standard_error is None else f" ± {standard_error:.{digits}f}")
+def share(value: float, threshold: float | None = None) -> str:
+    """Write a similarity, or another share, with two digits: ``0.81``. Only what is all of it is ``1.00``.
+
+    If it seems to be equal to a threshold, and is not, it has more digits.
+    """
+    if threshold not in (None, value) and f"{value:.2f}" == f"{threshold:.2f}":
+        return next((text for digits in (4, 8) if float(text := f"{value:.{digits}f}") != threshold), repr(value))
+    return "0.99" if 0.99 < value < 1 else f"{value:.2f}"
+
+
+def with_error(value: float, standard_error: float | None) -> str:
+    """Write a similarity and, where it is an estimate, its error: ``0.81 ± 0.03``."""
+    return share(value) + ("" if standard_error is None else f" ± {standard_error:.2f}")
+
+
+def score_text(value: float | None) -> str:
+    """Write a score of an evaluation, in which small differences count: ``0.945``; nothing if it is not known."""
+    return "" if value is None else f"{value:.3f}"
 
 
 def rounded(value: float) -> str:

@@ -19,6 +19,7 @@ from typing import IO, Any, ClassVar, NamedTuple
 
 from es_simhash._core.arrow import MOST_ROWS, pyarrow_module
 from es_simhash._core.harmless import UNSEEN, json_text, printable
+from es_simhash._core.humanize import share
 from es_simhash._core.json_codec import Json
 
 # What spreadsheets would calculate (OWASP, "CSV Injection"), also after the apostrophes that keep them from it, and
@@ -227,5 +228,5 @@ def cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
-        return f"{value:.3f}"
+        return share(value)
     return json.dumps(value, ensure_ascii=False) if isinstance(value, Mapping) else str(value)

@@ -51,6 +51,18 @@ def origin(parts: SplitResult, port: int | None) -> str:
     return f"{parts.scheme}://{host}" + (f":{port}" if port else "")
 
 
+def without_logins(urls: str) -> str:
+    """Return the URLs of a server's nodes without their logins, which are secrets; a directory as it is.
+
+    >>> without_logins("https://bob:secret@a.example:9200,http://b.example")
+    'https://a.example:9200,http://b.example'
+    """
+    if not _URL.match(urls):
+        return urls
+    parts = map(urlsplit, each_url(urls))
+    return ",".join(each._replace(netloc=each.netloc.rpartition("@")[2]).geturl() for each in parts)
+
+
 def credentials(url: str) -> tuple[str, str | None] | None:
     """Return the user and the password that a URL holds."""
     parts = urlsplit(url)

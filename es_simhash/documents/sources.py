@@ -231,6 +231,34 @@ class TextSought:
         return DocumentError(f"None of {count} has the {_named(self.fields)}, so no text can be compared. {there}")
 
 
+class PathsSought:
+    """Looks for the fields at some ``paths`` in documents; those that no document has are ``missing``."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self.missing = list(dict.fromkeys(paths))
+        self.count = 0
+        self._names: dict[str, None] = {}
+
+    def look_in(self, document: Mapping[str, Any]) -> None:
+        """Look for the fields in a document."""
+        self.count += 1
+        if self.missing:
+            self.missing = [path for path in self.missing if not (path and sets_value_at(document, path))]
+            if len(self._names) < _NAMES:
+                self._names |= dict.fromkeys(map(str, document))
+
+    @property
+    def there(self) -> str:
+        """A sentence with the fields that documents have, and one with those that may be meant."""
+        return what_there_is(self._names, self.missing)
+
+    def check(self) -> None:
+        """Raise `DocumentError` if there were documents, and none has one of the fields."""
+        if self.missing and self.count:
+            names = ", ".join(self.missing)
+            raise DocumentError(f"None of {counted(self.count, 'document')} has the field {names}. {self.there}")
+
+
 def what_there_is(
     names: Iterable[str],
     fields: Iterable[str],

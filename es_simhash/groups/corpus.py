@@ -7,13 +7,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
-from es_simhash._core.json_codec import Json
+from es_simhash._core.humanize import counted, shortened
+from es_simhash._core.json_codec import Json, values_at
 from es_simhash.documents.decisions import Decided
 from es_simhash.errors import DocumentError, InputError
 from es_simhash.groups.options import GroupOptions
@@ -25,6 +26,8 @@ from es_simhash.groups.pairs.spool import Spools
 from es_simhash.scheme.mapping import new_name
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.rarity import Rarity
+
+_DATES = "Write dates as 2026-03-01 or 2026-03-01T10:00:00Z, or as milliseconds since 1970."
 
 
 def default_threads() -> int:
@@ -56,6 +59,7 @@ class Corpus(ABC):
         self.unread: dict[str, str] = {}
         self.undated = 0
         self.decided = DecidedPairs()
+        self._first_undated = 0, ""
 
     def __len__(self) -> int:
         """Return the number of documents."""
@@ -83,10 +87,14 @@ class Corpus(ABC):
     def ranks(self, positions: Sequence[int]) -> list[Any]:
         """Return what documents are sorted by to choose the canonical one: the lowest comes first."""
 
-    def rank(self, document: Json) -> Any:
+    def rank(self, document: Json, position: int) -> Any:
         """Return the rank of a document in the order of canonical documents, and count it if it has no date there."""
-        rank = self.options.canonical.rank(document)
-        self.undated += self.options.canonical.by_date and rank == inf
+        canonical = self.options.canonical
+        rank = canonical.rank(document)
+        if canonical.by_date and rank == inf:
+            if not self.undated:
+                self._first_undated = position, _held(document, *cast("Sequence[str]", canonical.fields))
+            self.undated += 1
         return rank
 
     def check_dates(self, ranked: int) -> None:
@@ -95,12 +103,23 @@ class Corpus(ABC):
             where = " of a group" if self.is_of_engine else ""  # no others are read
             raise DocumentError(
                 f"No document{where} has a date that {self.options.canonical.name} can read, so none is the oldest or "
-                "the newest. Write dates as 2026-03-01 or 2026-03-01T10:00:00Z, or as milliseconds since 1970."
+                f"the newest. {_DATES}"
             )
 
     def obey(self, decided: Decided) -> None:
         """Group as people have decided; all documents must have been read."""
         self.decided = decided_pairs(decided, self.keys, len(self))
+
+    @property
+    def undated_note(self) -> str:
+        """What to say of documents without a date that decides; nothing if there are none."""
+        if not self.undated:
+            return ""
+        have, come = ("has", "It comes") if self.undated == 1 else ("have", "They come")
+        position, held = self._first_undated
+        first = "" if self.spools.is_closed else f" The first is {self.named([position])[0]!r}, with {held}."
+        said = f"{counted(self.undated, 'document')} {have} no date that {self.options.canonical.name} can read."
+        return f"{said}{first} {come} last. {_DATES}"
 
     def check(self) -> None:  # noqa: B027 - most jobs end when they are done
         """Raise if the job is to end."""
@@ -131,6 +150,13 @@ class Corpus(ABC):
     def names_of_groups(self, groups: Iterable[Sequence[int]], others: Sequence[str] = ()) -> list[str] | None:
         """Return the names of groups, none of them that of ``others``; None for those that `name_of_group` makes."""
         return None
+
+
+def _held(document: Json, path: str) -> str:
+    value = next(values_at(document, path), None)
+    if isinstance(value, str | int | float):
+        return f"{shortened(repr(value))} in {path}"
+    return f"{'nothing' if value is None else 'an object'} in {path}"
 
 
 def name_of_group(key: tuple[str, str]) -> str:

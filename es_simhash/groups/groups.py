@@ -126,8 +126,8 @@ class Member:
     """A document of a group; a duplicate has its distance and similarity to the document that stands for it.
 
     This is the ``canonical`` one: its id, or its index and id (``INDEX/ID``) where several indices were grouped. An
-    estimated similarity has a ``standard_error``. Documents of files have no ``index``. The ``position`` is that in the
-    `Corpus`.
+    estimated similarity has a ``standard_error``. Documents of files have no ``index``. The ``position`` is that among
+    the documents that were grouped: of rows, ``rows[member.position]``.
     """
 
     JSON: ClassVar[tuple[str, ...]] = (
@@ -190,7 +190,7 @@ class Group:
 
 def _shown_row(group: Group) -> list[str]:
     lowest = min(group.members, key=lambda each: 1.0 if each.similarity is None else each.similarity)
-    similarity = "" if lowest.similarity is None else with_error(lowest.similarity, lowest.standard_error, 3)
+    similarity = "" if lowest.similarity is None else with_error(lowest.similarity, lowest.standard_error)
     sides = ([each.id for each in group.members if each.is_canonical == stands] for stands in (True, False))
     return [group.id, f"{group.size:,}", similarity, *map(listed, sides)]
 
@@ -424,10 +424,10 @@ class Groups(Rows, Generic[From_co]):
         counts, columns = self.counts, ["group", "documents", "lowest similarity", "canonical", "duplicates"]
         nouns = {"document": counts.documents, "group": counts.groups, "duplicate": counts.duplicates}
         heading = ", ".join(counted(count, noun) for noun, count in nouns.items())
+        notes = [*counts.notes, *filter(None, [self.corpus.undated_note])]
         if self.is_closed:
-            notes = ["The result is closed, so its groups cannot be read."]
-            return Shown(heading, notes=[*notes, *counts.notes])
-        return Shown(heading, columns, map(_shown_row, self), len(self), counts.notes)
+            return Shown(heading, notes=["The result is closed, so its groups cannot be read.", *notes])
+        return Shown(heading, columns, map(_shown_row, self), len(self), notes)
 
     @property
     def is_closed(self) -> bool:

@@ -18,7 +18,7 @@ from es_simhash._version import __version__
 from es_simhash.documents.arrow.frame import Frame
 from es_simhash.documents.given import Document, Documents, Given, given
 from es_simhash.documents.rejected import OnReject
-from es_simhash.documents.sources import patterns
+from es_simhash.documents.sources import PathsSought, patterns
 from es_simhash.errors import DocumentError
 from es_simhash.groups.corpus import Corpus, linked
 from es_simhash.groups.groups import Groups
@@ -102,7 +102,9 @@ def dedup(
     """
     wanted = given(documents, fields, id_field, on_reject)
     how = options_of(options, documents.fields if isinstance(documents, Frame) else fields)
-    return group_texts(wanted, scheme_of(scheme), how, on_progress)
+    found = group_texts(wanted, scheme_of(scheme), how, on_progress)
+    found.corpus.spools.stages.remove()
+    return found
 
 
 def group_texts(
@@ -112,7 +114,7 @@ def group_texts(
     on_progress: OnProgress[int] | None = None,
     on_read: Callable[[TextCorpus], object] = lambda _: None,
 ) -> Deduplicated[Any]:
-    """Find the groups of near-duplicates among documents, given as to `dedup`.
+    """Find the groups of near-duplicates among documents, given as to `dedup`; the caller removes kept stages.
 
     ``on_read`` may choose how the documents are called, before decisions are looked up by these names.
     """
@@ -131,9 +133,7 @@ def group_texts(
             if kept:
                 kept.begin(corpus.known_by(), restart=False)
                 spools.stages = kept
-            found = Deduplicated[Any](corpus, linked(corpus))
-        spools.stages.remove()
-        return found
+            return Deduplicated[Any](corpus, linked(corpus))
     except BaseException:
         spools.close()
         if kept:
@@ -187,7 +187,7 @@ class TextCorpus(Corpus):
         for id, text, values in _each_read(self.given, self.options):
             self._ids.append(id)
             if canonical.fields:
-                self._ranks.append(self.rank(dict(values)))
+                self._ranks.append(self.rank(dict(values), len(self._ranks)))
             if self.options.scope:
                 self._unnoted.append(values)
                 if len(self._unnoted) == _NOTED_AT_ONCE:
@@ -267,13 +267,19 @@ class Deduplicated(Groups[TextCorpus], Generic[Kept]):
 def _each_read(documents: Given, options: GroupOptions) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """Yield documents, one by one, as ids, texts, and objects with the values that are asked for; check their form."""
     strip, fields = patterns(options.strip), options.canonical.fields
-    paths = [*(options.scope.paths if options.scope else ()), *([] if isinstance(fields, bool) else fields)]
+    scope, order = options.scope.paths if options.scope else (), [] if isinstance(fields, bool) else fields
+    paths = [*scope, *order]
     has_values = bool(paths or fields)
+    # An order by several fields, such as those of texts, does without some of them.
+    sought = PathsSought([*scope, *(order if len(order) == 1 else ())])
     for position, document in enumerate(documents.each(paths or has_values)):
         id, text, *values = checked(document, position, has_values, str if strip else object)
         for pattern in strip:
             text = pattern.sub("", text)
-        yield id, text, values[0] if values else {}
+        known = values[0] if values else {}
+        sought.look_in(known)
+        yield id, text, known
+    sought.check()
 
 
 def checked(document: Any, position: int, has_values: bool, text: type = object) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Codes, Integers
-from es_simhash._core.humanize import counted, shortened
+from es_simhash._core.humanize import counted, score_text, shortened
 from es_simhash._core.json_codec import Json
 from es_simhash._core.rows import Rows, Shown, as_json
 from es_simhash._core.stages import OnProgress, counted_each
@@ -239,13 +239,13 @@ class Evaluation(Rows):
         pairs = self.pairs
         found = f"{pairs.right:,} right, {pairs.wrong:,} wrong, {pairs.missed:,} missed"
         heading = f"{counted(len(self.ids), 'document')}; of their pairs {found}"
-        rows = [[name, each.value, each.low, each.high] for name, each in self.named_scores.items()]
+        rows = [[name, *map(score_text, (each.value, each.low, each.high))] for name, each in self.named_scores.items()]
         return Shown(heading, ["score", "value", "from", "to"], rows, len(rows), [*self._best(), *self._worst()])
 
     def _best(self) -> Iterator[str]:
         for curve in self.curves:
             if best := curve.best:
-                yield f"By {curve.axis}, the F1 is highest at {best.threshold:g}: {best.f1:.3f}."
+                yield f"By {curve.axis}, the F1 is highest at {best.threshold:g}: {score_text(best.f1)}."
 
     def _worst(self) -> Iterator[str]:
         for what, errors in (("Found wrongly", self.wrong), ("Missed", self.missed)):

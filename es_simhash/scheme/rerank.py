@@ -14,7 +14,7 @@ import numpy.typing as npt
 from es_simhash._core import arrays
 from es_simhash._core.arrays import Codes, Integers
 from es_simhash._core.harmless import json_text
-from es_simhash._core.humanize import counted, shortened, with_error
+from es_simhash._core.humanize import counted, share, shortened, with_error
 from es_simhash._core.json_codec import Json
 from es_simhash._core.rows import Rows, Shown, cell
 from es_simhash.scheme import own_fields
@@ -66,8 +66,8 @@ class Match:
     def nearness(self) -> str:
         """The similarity, with its error if it is an estimate, or the containment, for people; empty if unknown."""
         if self.containment is not None:
-            return f"{self.containment:.3f} contained"
-        return "" if self.similarity is None else with_error(self.similarity, self.standard_error, 3)
+            return f"{share(self.containment)} contained"
+        return "" if self.similarity is None else with_error(self.similarity, self.standard_error)
 
 
 def source_columns(sources: Iterable[Json | None]) -> tuple[list[str], list[list[str]]]:

@@ -72,7 +72,7 @@ def test_results_are_short(index: Index) -> None:
     with index.group() as groups:
         assert repr(groups) == "Groups(2 documents, 1 group, 1 duplicate)"
     assert repr(index.find(id="1")).startswith("Matches(1 near-duplicate")
-    assert repr(index.find(id="1")).endswith("'2' 1.000)") or "'2' 0." in repr(index.find(id="1"))
+    assert repr(index.find(id="1")).endswith("'2' 1.00)") or "'2' 0." in repr(index.find(id="1"))
     assert repr(index.info()) == "Info(articles: 2 documents, 0 without fingerprint)"
     assert repr(index.search({}, distinct=True)) == "DistinctPage(1 hit without near-duplicates, of 2 read)"
     assert "A backfill can begin" in repr(index.doctor())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from itertools import combinations
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from es_simhash.cli.options.group import (
 from es_simhash.cli.options.index import scheme_option, scheme_or_default, texts_option
 from es_simhash.cli.process import take_little_memory
 from es_simhash.cli.show.exits import after, saying_if_interrupted
-from es_simhash.cli.show.groups import print_groups, show_groups
+from es_simhash.cli.show.groups import how_to_resume, print_groups, say_if_resumed, show_groups
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
@@ -64,8 +64,9 @@ def command(
 ) -> int:
     """Find all groups of near-duplicates in FILEs (- is standard input), without an index.
 
-    Print a line for each group, the largest first, with each canonical document before its duplicates. To see what
-    the documents say, add --source with their fields, or --report.
+    Print a line of JSON for each group, or on a terminal a table of the largest ones. A group has several canonical
+    documents if it is a chain of small changes: each comes before its own duplicates. To see what the documents say,
+    add --source with their fields, or --report.
 
     Example: es-simhash dedup news.csv --field body --source title --output groups.csv --canonical-only unique.csv
     """
@@ -90,8 +91,8 @@ def command(
     wanted = NamedFields(fields, scope, order, date_field, shown)
     take_little_memory()
     printed = "" if named["--output"] else " The output above may be incomplete."
-    with ExitStack() as stack:
-        stack.enter_context(saying_if_interrupted(lambda: f"No output files were written.{printed}"))
+    said = f"No output files were written.{printed} {how_to_resume(options.state)}"
+    with saying_if_interrupted(lambda: said), ExitStack() as held, ExitStack() as stack:
         # They are opened first, so that hours of work are not lost; and the input may be one of them.
         out = {option: stack.enter_context(whole_file(path)) for option, path in named.items() if path}
         with files.opened(output, "Reading") as (found, rejects, advance):
@@ -110,7 +111,9 @@ def command(
                 output.warn(ids.choose(corpus))
                 corpus.written = ids.written
 
-            groups = stack.enter_context(group_texts(wanted.checked(documents), chosen, options, on_progress, on_read))
+            groups = held.enter_context(group_texts(wanted.checked(documents), chosen, options, on_progress, on_read))
+        held.enter_context(_without_stages_afterwards(groups))
+        say_if_resumed(output, groups)
         _write(output, groups, files, fields, shown, named, out, ids)
         if report_out := out.get("--report"):
             report_out.write(_report(groups, files, fields, date_field, dates))
@@ -127,6 +130,13 @@ _FILES = {
     "--pairs": "pairs_file",
     "--report": "report_file",
 }
+
+
+@contextmanager
+def _without_stages_afterwards(groups: Groups[TextCorpus]) -> Iterator[None]:
+    """Keep the stages until all files are written."""
+    yield
+    groups.corpus.spools.stages.remove()
 
 
 def _write(

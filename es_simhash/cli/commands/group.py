@@ -15,7 +15,7 @@ from es_simhash.cli.options.group import check_outputs, group_options, groups_fi
 from es_simhash.cli.options.index import accept_option, filter_option, index_argument, max_rate_option, part_option
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import after, saying_if_interrupted
-from es_simhash.cli.show.groups import print_groups, show_groups, were_written
+from es_simhash.cli.show.groups import how_to_resume, print_groups, say_if_resumed, show_groups, were_written
 from es_simhash.cli.show.output import Output
 from es_simhash.cli.show.progress import show_findings
 from es_simhash.live.telemetry.metrics import counts_of
@@ -74,9 +74,9 @@ def command(
 ) -> int:
     """Find all groups of near-duplicates in INDEX, among the documents that have fingerprints.
 
-    Print a line for each group, the largest first, with each canonical document before its duplicates. To see what
-    the documents say, add --source with their fields, or --report. Without --write nothing is changed, and documents
-    are never deleted.
+    Print a line of JSON for each group, or on a terminal a table of the largest ones. A group has several canonical
+    documents if it is a chain of small changes: each comes before its own duplicates. To see what the documents say,
+    add --source with their fields, or --report. Without --write nothing is changed; no document is ever deleted.
 
     Example: es-simhash group articles --canonical oldest:published --write
     """
@@ -116,7 +116,7 @@ def command(
         if write:
             show_findings(output, _check(opened, accept))
         with (
-            saying_if_interrupted(lambda: "Nothing was written to the index."),
+            saying_if_interrupted(lambda: f"Nothing was written to the index. {how_to_resume(asked['state'])}"),
             output.progress("Reading") as advance,
         ):
 
@@ -125,6 +125,7 @@ def command(
                 advance(done)
 
             groups = stack.enter_context(opened.group(on_progress=on_read, **asked))
+        say_if_resumed(output, groups)
         how = {"singles": singles, "max_rate": max_rate, "patience": patience, "accept": accept}
         written = _write(output, opened, groups, how) if write else None
         _write_files(output, groups, opened, shown, named, date_field, link)

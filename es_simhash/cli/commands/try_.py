@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from es_simhash._core.urls import origin, split_url, without_logins
 from es_simhash.cli.options.connection import ConnectionVerb
 from es_simhash.cli.options.files import documents_in, is_named_like_a_file
 from es_simhash.cli.options.index import fields_option, similarity_option
@@ -24,6 +23,9 @@ from es_simhash.cli.show.exits import FINE
 from es_simhash.cli.show.first_look import show_first_look
 from es_simhash.cli.show.output import Output
 from es_simhash.scheme.verdict.levels import Level
+
+if TYPE_CHECKING:
+    from es_simhash.documents.files.formats import Shape
 
 # A document with its id.
 Found = Iterator[tuple[str, Mapping[str, Any]]]
@@ -83,27 +85,34 @@ def command(
 def _opened(place: str, connection: Given, prefix: str, output: Output) -> Iterator[tuple[Found, int | None, str]]:
     """Yield the documents, how many there are, if that is known, and the command that goes on with them."""
     from es_simhash.cli.jobs.downloads import downloaded, is_file_at
+    from es_simhash.documents.files.formats import shape_of
 
+    if "://" in place and not split_url(place):
+        raise click.UsageError(
+            "The address cannot be read. Write it as http://HOST:PORT/INDEX or https://HOST/FILE.csv, with characters "
+            "such as / # ? @ in a password percent-encoded."
+        )
     if is_file_at(place):
         with downloaded(place) as path:
-            yield _in_file(path, output), None, f"dedup {shlex.quote(Path(path).name)}"
+            yield _in_file(path, output, shape_of(path)), None, f"dedup {shlex.quote(Path(path).name)}"
     elif place == "-" or Path(place).exists() or is_named_like_a_file(place):
-        yield _in_file(place, output), None, f"dedup {shlex.quote(place)}{_how_read(place)}"
+        shape = shape_of(place)
+        yield _in_file(place, output, shape), None, f"dedup {shlex.quote(place)}{_how_read(place, shape)}"
     else:
         with _index(place, connection, prefix, output) as (found, total, where):
             yield found, total, f"sync {where}"
 
 
-def _in_file(path: str, output: Output) -> Found:
-    return ((each.id, each.document) for each in documents_in(path, output))
+def _in_file(path: str, output: Output, shape: Shape) -> Found:
+    return ((each.id, each.document) for each in documents_in(path, output, shape))
 
 
-def _how_read(path: str) -> str:
+def _how_read(path: str, shape: Shape) -> str:
     """Return the options by which dedup reads a file as it was read here."""
-    from es_simhash.documents.files.formats import encoding_by_content, format_by_content, format_by_name
+    from es_simhash.documents.files.formats import format_by_name
 
-    format, encoding = None if format_by_name(path) else format_by_content(path), encoding_by_content(path)
-    return (f" --format {format}" if format else "") + (f" --encoding {encoding}" if encoding != "utf-8" else "")
+    format = f" --format {shape.format}" if shape.format and not format_by_name(path) else ""
+    return format + (f" --encoding {shape.encoding}" if shape.encoding != "utf-8" else "")
 
 
 @contextmanager
@@ -113,18 +122,17 @@ def _index(place: str, connection: Given, prefix: str, output: Output) -> Iterat
     from es_simhash.plans.operations import Count
 
     name = place
-    if "://" in place:
-        address = urlsplit(place)
+    if address := split_url(place):
         name = address.path.strip("/")
         if not name or "/" in name:
-            raise click.UsageError(f"{place} names no index. Write {address.scheme}://{address.netloc}/INDEX.")
+            raise click.UsageError(f"This address names no index. Write {origin(address, address.port)}/INDEX.")
         connection = _at(connection, f"{address.scheme}://{address.netloc}")
     everything: dict[str, Any] = {"match_all": {}}
     with target_of(connection, os.environ).opened(output) as engine:
         total = engine.perform(Count(name, everything))
         hits = hits_of(engine, name, everything, True, PATIENCE)
         found = ((hit["_id"], _without(hit.get("_source") or {}, prefix)) for hit in hits)
-        url = re.sub("//[^/]*@", "//", connection.values.get("url", ""))  # without a login, which is a secret
+        url = without_logins(connection.values.get("url", ""))
         yield found, total, shlex.join([name, *(["--url", url] if url else [])])
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from es_simhash._core.humanize import score_text
 from es_simhash._core.stages import OnProgress
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import output_file
@@ -76,7 +77,10 @@ def command(source: Source, target: Target, output: Output, histogram: bool, **g
     from es_simhash.documents.files import RejectFile
 
     if [histogram, given["labels"] is not None, given["similarity"] is not None].count(True) != 1:
-        raise click.UsageError("Define near-duplicates by --labels or by --similarity. Use --histogram without them.")
+        raise click.UsageError(
+            "Give one of these: --histogram, to see how similar the texts are; --similarity, to name a threshold; or "
+            "--labels, to have one chosen."
+        )
     with RejectFile(source.files.rejects) as rejects:
         if histogram:
             read = _read(source, target, output, rejects, given["sample"], given["scope"])
@@ -247,4 +251,5 @@ def _show_tuned(output: Output, tuned: Tuned) -> None:
 def _scored(threshold: Threshold, is_best: bool) -> list[Any]:
     scores, f1 = threshold.scores, threshold.scores.f1
     similarity = f"{threshold.similarity:g}{' *' if is_best else ''}"
-    return [similarity, threshold.level, scores.precision.value, scores.recall.value, f1.value, f1.low, f1.high]
+    found = (scores.precision.value, scores.recall.value, f1.value, f1.low, f1.high)
+    return [similarity, threshold.level, *map(score_text, found)]

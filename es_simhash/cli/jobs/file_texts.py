@@ -6,19 +6,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from es_simhash._core.humanize import counted
-from es_simhash._core.json_codec import sets_value_at
 from es_simhash.documents.files import FileDocument
 from es_simhash.documents.rejected import OnReject
-from es_simhash.documents.sources import TextSought, WithoutText, what_there_is
+from es_simhash.documents.sources import PathsSought, TextSought, WithoutText
 from es_simhash.errors import DocumentError
 from es_simhash.groups.canonical import Canonical
 from es_simhash.scheme.scope import Scope
 
 Item = TypeVar("Item")
-
-# Names of fields that an error may show.
-_NAMES = 100
 
 
 class NamedFields:
@@ -36,25 +31,24 @@ class NamedFields:
         date: str | None = None,
         shown: Sequence[str] = (),
     ) -> None:
-        self._sought = TextSought(texts)
-        self._texts = list(texts)
+        self._sought, self._texts = TextSought(texts), PathsSought(texts)
         chosen = canonical.fields if canonical and not isinstance(canonical.fields, bool) else ()
-        self._others = {*(scope.paths if scope else ()), *chosen, *([date] if date else []), *shown} - {*texts}
+        others = {*(scope.paths if scope else ()), *chosen, *([date] if date else []), *shown} - {*texts}
+        self._others = PathsSought(sorted(others))
         self._has_some = not texts
-        self._names: dict[str, None] = {}
-        self.count = 0
         self.without_text = WithoutText()
+
+    @property
+    def count(self) -> int:
+        """The number of documents."""
+        return self._texts.count
 
     def check(self, found: FileDocument) -> None:
         """Look for the fields in a document; raise `DocumentError` if none so far has a text."""
-        self.count += 1
-        if self._texts or self._others:
-            document = found.document
-            self._has_some = self._has_some or self._sought.is_in(document)
-            self._texts = [path for path in self._texts if not (path and sets_value_at(document, path))]
-            self._others = {path for path in self._others if not sets_value_at(document, path)}
-            if len(self._names) < _NAMES:
-                self._names |= dict.fromkeys(document)
+        document = found.document
+        self._texts.look_in(document)
+        self._others.look_in(document)
+        self._has_some = self._has_some or self._sought.is_in(document)
 
     def check_text(self, found: FileDocument, text: str) -> None:
         """Count a document whose text is empty."""
@@ -74,18 +68,14 @@ class NamedFields:
             self._sought.check()
         if self.without_text.count == self.count:
             raise DocumentError(f"{self.without_text.sentence} Name the fields that hold their texts by --field.")
-        if self._others:
-            names = ", ".join(sorted(self._others))
-            there = what_there_is(self._names, sorted(self._others))
-            raise DocumentError(f"None of {counted(self.count, 'document')} has the field {names}. {there}")
+        self._others.check()
 
     @property
     def warning(self) -> str:
         """What to say of a field that no document has, while others have their texts in another one; often nothing."""
-        if not (self._texts and self.count):
+        if not (self._texts.missing and self.count):
             return ""
-        there = what_there_is(self._names, self._texts)
-        return f"Warning: no document has the field {', '.join(self._texts)}. {there}"
+        return f"Warning: no document has the field {', '.join(self._texts.missing)}. {self._texts.there}"
 
 
 def read_texts(

@@ -18,6 +18,7 @@ from es_simhash.cli.show.output import Advance, Output
 
 if TYPE_CHECKING:
     from es_simhash.documents.files import FileDocument, RejectFile
+    from es_simhash.documents.files.formats import Shape
     from es_simhash.documents.rejected import OnReject, Rejected
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -114,13 +115,13 @@ def is_named_like_a_file(place: str) -> bool:
     return "://" not in place and (format_by_name(place) is not None or os.sep in place)
 
 
-def documents_in(path: str, output: Output) -> Iterator[FileDocument]:
-    """Yield the documents of a file whose format and encoding its content shows; warn of what cannot be read."""
+def documents_in(path: str, output: Output, shape: Shape | None = None) -> Iterator[FileDocument]:
+    """Yield the documents of a file of a shape, by default that which it shows; warn of what cannot be read."""
     from es_simhash.documents.files import read_documents
-    from es_simhash.documents.files.formats import encoding_by_content, format_by_content
+    from es_simhash.documents.files.formats import shape_of
 
     rejected: list[Rejected] = []
-    format, encoding = format_by_content(path), encoding_by_content(path)
+    format, encoding = shape or shape_of(path)
     yield from read_documents([path], format=format, encoding=encoding, on_reject=rejected.append)
     if rejected:
         first = rejected[0]

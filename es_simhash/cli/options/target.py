@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -84,8 +86,29 @@ class Target:
         """Open an index of the engine for the block; ``known`` are the keywords of `Index`."""
         from es_simhash.index import Index
 
-        with self.opened(output) as engine:
+        with _explaining_a_file(name), self.opened(output) as engine:
             yield Index(name, engine, **known)
+
+
+@contextmanager
+def _explaining_a_file(name: str) -> Iterator[None]:
+    """Say what is for files, if there is no index of this name, but a file."""
+    from es_simhash.errors import InputError, MissingError
+
+    try:
+        yield
+    except (InputError, MissingError) as error:
+        has_no_index = "cannot be named" in str(error) or (
+            isinstance(error, MissingError) and "no document" not in str(error)
+        )
+        if not has_no_index or not Path(name).is_file():
+            raise
+        file = shlex.quote(name)
+        raise InputError(
+            f"{name} is a file, and no index has this name. To find the near-duplicates in a file: es-simhash try "
+            f"{file}, or es-simhash dedup {file}. To compare two of its documents: es-simhash explain {file} ID ID. To "
+            f"search it, load it into an index first: es-simhash load INDEX {file}"
+        ) from error
 
 
 def target_of(options: Given, variables: Mapping[str, str]) -> Target:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from es_simhash._core.dates import timestamp
 from es_simhash._core.humanize import counted
-from es_simhash.cli.show.groups import natural_threshold
+from es_simhash.cli.show.groups import valley_sentence
 from es_simhash.groups.pairs.compare import Pairs
 
 # The most duplicates in a group of each bin but the last, and the most periods of time.
@@ -111,7 +111,7 @@ class PairCounts:
         if self._below:
             said.append(f"{self._below:,} below {edges[0]:g} are not drawn: only their fingerprints are similar.")
         if valley is not None:
-            said.append(natural_threshold(valley))
+            said.append(valley_sentence(valley))
         digits = max(len(f"{edge:g}") for edge in edges[:-1]) - 2
         names = [*(f"{edge:.{digits}f}" for edge in edges[:-1]), "1"]
         counts = zip(pairwise(names), self._counts.tolist(), strict=True)

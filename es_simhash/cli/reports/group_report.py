@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from es_simhash._core.json_codec import Json
 from es_simhash.cli.reports import chart_bins
 from es_simhash.cli.reports.chart_bins import Chart, PairCounts
+from es_simhash.cli.show.groups import natural_threshold
 from es_simhash.documents.sources import text_of
 from es_simhash.errors import DocumentError
 from es_simhash.groups.groups import Counts, Group, Member
@@ -124,7 +125,7 @@ def _charts(
     setup: Setup, counts: Counts, sizes: Counter[int], pairs: PairCounts, dates: Iterable[Any]
 ) -> Iterator[Chart]:
     yield from chart_bins.sizes(sizes)
-    natural = counts.valley if setup.options.similarity is None else None  # who named a threshold needs no other
+    natural = natural_threshold(counts, setup.options, setup.criteria)
     yield from pairs.similarities(near(setup.criteria, setup.scheme), natural)
     simhash = setup.scheme.simhash
     if simhash and setup.criteria.distance is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from es_simhash._core.humanize import counted
+from es_simhash._core.humanize import counted, score_text
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ def _buckets(output: Output, evaluation: Evaluation) -> None:
 
 
 def _row(scores: PairScores) -> list[Any]:
-    return [scores.right, scores.wrong, scores.missed, scores.precision.value, scores.recall.value, scores.f1.value]
+    estimates = (scores.precision, scores.recall, scores.f1)
+    return [scores.right, scores.wrong, scores.missed, *(score_text(each.value) for each in estimates)]
 
 
 def _thresholds(output: Output, evaluation: Evaluation) -> None:
@@ -55,8 +56,8 @@ def _best(name: str, curve: Curve) -> list[Any]:
     best = curve.best
     if best is None:
         return [name, None, None, None, None]
-    at = f"{best.threshold:.0f} bits" if curve.axis == "distance" else best.threshold
-    return [name, at, best.precision, best.recall, best.f1]
+    at = f"{best.threshold:.0f} bits" if curve.axis == "distance" else f"{best.threshold:g}"
+    return [name, at, *map(score_text, (best.precision, best.recall, best.f1))]
 
 
 def _errors(output: Output, title: str, evaluation: Evaluation, errors: Any) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from es_simhash._core.humanize import with_error
+from es_simhash._core.humanize import share, with_error
 from es_simhash.cli.show.output import Output, printed
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _comparisons(explanation: Explanation) -> Iterator[list[Piece]]:
     measured = ", ".join(f"{written} {how}" for how, _, written in similarities(evidence.similarity))
     yield [Piece(f"similarity: {measured}" + ("" if least is None else f"; the minimum is {least}"))]
     if numbers := evidence.numbers:
-        line = f"numbers: alike by {numbers.value:.3f}; the minimum is {numbers.least:g}"
+        line = f"numbers: alike by {share(numbers.value, numbers.least)}; the minimum is {numbers.least:g}"
         yield [Piece(line, _BAD if numbers.problem else "")]
     if simhash and evidence.bits and evidence.blocks:
         yield from _bits(evidence.bits, simhash.layout.starts)
@@ -81,13 +81,14 @@ def _comparisons(explanation: Explanation) -> Iterator[list[Piece]]:
 
 def similarities(similarity: Similarity) -> Iterator[tuple[str, float, str]]:
     """Yield how texts were compared, how similar they are by that, and the same as people read it."""
-    yield "exactly", similarity.exact, f"{similarity.exact:.3f}"
+    least = similarity.threshold
+    yield "exactly", similarity.exact, share(similarity.exact, least)
     if similarity.signed != similarity.exact:
-        yield "without weights", similarity.signed, f"{similarity.signed:.3f}"
+        yield "without weights", similarity.signed, share(similarity.signed, least)
     if similarity.estimate is not None:
-        yield "estimated", similarity.estimate, with_error(similarity.estimate, similarity.standard_error, 3)
+        yield "estimated", similarity.estimate, with_error(similarity.estimate, similarity.standard_error)
     if similarity.verified is not None:
-        yield "as the scheme compares texts", similarity.verified, f"{similarity.verified:.3f}"
+        yield "as the scheme compares texts", similarity.verified, share(similarity.verified, least)
 
 
 def _bits(bits: Bits, starts: Sequence[int]) -> Iterator[list[Piece]]:
@@ -135,8 +136,8 @@ def _show_passages(explanation: Explanation) -> None:
     found, (first, second) = explanation.passages, explanation.pair
     _line(
         Piece(
-            f"passages of {found.least} words or more: {found.of_first:.3f} of {first.name} stands in {second.name}, "
-            f"{found.of_second:.3f} the other way round"
+            f"passages of {found.least} words or more: {share(found.of_first)} of {first.name} stands in "
+            f"{second.name}, {share(found.of_second)} the other way round"
         )
     )
     if found.words >= found.least:

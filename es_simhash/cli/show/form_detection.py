@@ -18,9 +18,13 @@ def forms_sentences(forms: Sequence[str], criteria: Criteria) -> str:
     """
     if not forms:
         return ""
-    look = "1 group looks like a form: its" if len(forms) == 1 else f"{len(forms):,} groups look like forms: their"
-    examples = ", ".join(map(repr, forms[:_EXAMPLES]))
-    said = f"{look} documents differ in the same places. Check one before you delete duplicates: {examples}."
+    named = ", ".join(map(repr, forms[:_EXAMPLES]))
+    if len(forms) == 1:
+        look, check = f"The group of document {named} looks like a form: its", "Check it"
+    else:
+        such = "those" if len(forms) <= _EXAMPLES else "such as those"
+        look, check = f"{len(forms):,} groups look like forms, {such} of documents {named}: their", "Check one"
+    said = f"{look} documents differ in the same places. {check} before you delete duplicates."
     if criteria.verification and criteria.verification.numbers:
         return said
     return f"{said} With --numbers 0.5, documents with different numbers are not duplicates."

@@ -14,15 +14,31 @@ from es_simhash.cli.show.form_detection import forms_sentences
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from es_simhash.cli.jobs.groups_output import Link, MemberFields
     from es_simhash.documents.sources import WithoutText
     from es_simhash.groups.corpus import Corpus
     from es_simhash.groups.groups import Counts, Groups
     from es_simhash.groups.of_index.writing import GroupsWritten
+    from es_simhash.groups.options import GroupOptions
+    from es_simhash.scheme.query import Criteria
 
 _REASONS = 10
 _KEYS = 3
 _LARGEST = 20
+
+
+def how_to_resume(state: str | Path | None) -> str:
+    """Return what to say to people who interrupted a run."""
+    return "Run the same command again to resume." if state else "To resume interrupted runs, add --state DIRECTORY."
+
+
+def say_if_resumed(output: Output, groups: Groups[Corpus]) -> None:
+    """Say that a run went on from the stages of an earlier one, if it did."""
+    if groups.corpus.spools.stages.is_resumed:
+        state = groups.corpus.options.state
+        output.note(f"Resumed: {state} had the comparisons of an interrupted run, so they were not repeated.")
 
 
 def show_groups(
@@ -38,9 +54,8 @@ def show_groups(
     table = groups.rarity.id if groups.rarity else None
     for index, reason in corpus.unread.items():
         output.warn(f"Left out: the index {index!r} {reason}.")
-    if corpus.undated:
-        order = corpus.options.canonical.name
-        output.warn(f"Warning: {counted(corpus.undated, 'document')} without a date that {order} can read come last.")
+    if undated := corpus.undated_note:
+        output.warn(f"Warning: {undated}")
     if corpus.options.shard:
         output.note(f"{counted(counts.documents, 'document')} read. When all parts are read, group without --part.")
     else:
@@ -54,8 +69,7 @@ def show_groups(
     for key in hot[:_KEYS]:
         output.note(f"{key['documents']:,} documents share text with {key['id']!r}: often a footer, or a template.")
         output.detail(f"They share {key['key']}.")
-    if corpus.options.similarity is None:
-        show_valley(output, counts.valley)
+    show_valley(output, natural_threshold(counts, corpus.options, groups.criteria, is_asked=output.is_verbose))
     if said := forms_sentences(groups.forms, groups.criteria):
         output.note(said)
     if written:
@@ -112,10 +126,20 @@ def _hot_keys(groups: Groups[Corpus]) -> list[Json]:
 def show_valley(output: Output, valley: float | None) -> None:
     """Print a natural threshold, at a valley of the similarities, if the texts have one."""
     if valley is not None:
-        output.note(f"{natural_threshold(valley)} To use it: --similarity {valley:g}")
+        output.note(f"{valley_sentence(valley)} To use it: --similarity {valley:g}")
 
 
-def natural_threshold(valley: float) -> str:
+def natural_threshold(
+    counts: Counts, options: GroupOptions, criteria: Criteria, *, is_asked: bool = False
+) -> float | None:
+    """Return the natural threshold to suggest, if any: none to people who named one, and a lower one only if asked."""
+    if options.similarity is not None or counts.valley is None:
+        return None
+    is_above = criteria.similarity is not None and counts.valley > criteria.similarity
+    return counts.valley if is_above or is_asked else None
+
+
+def valley_sentence(valley: float) -> str:
     """Return what to say of a valley of the similarities."""
     return f"Few pairs are about {valley:g} similar, so {valley:g} is a natural threshold here."
 

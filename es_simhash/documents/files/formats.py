@@ -16,7 +16,7 @@ from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, getincrementaldecoder
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import PurePath
-from typing import IO, Any, Protocol, TypeAlias, cast
+from typing import IO, Any, NamedTuple, Protocol, TypeAlias, cast
 
 from es_simhash.errors import InputError, MissingExtraError
 
@@ -163,14 +163,25 @@ def format_of(path: str) -> str:
     return format
 
 
-def format_by_content(path: str) -> str | None:
-    """Return the format of a file, by its name or else its first line; None for a folder, or if neither shows it."""
+class Shape(NamedTuple):
+    """How a file is to be read: in which format, if that is known, and which text encoding."""
+
+    format: str | None = None
+    encoding: str = "utf-8"
+
+
+def shape_of(path: str) -> Shape:
+    """Return the shape of a file by its name and its beginning, which is read once; that of a folder is not known."""
     if not os.path.isfile(path):
-        return None
-    if known := format_by_name(path):
-        return known
+        return Shape()
     with open_stream(path, lambda _: None) as stream:
-        head = stream.peek(_HEAD)[:_HEAD].removeprefix(BOM_UTF8).lstrip()
+        head = stream.peek(_HEAD)[:_HEAD]
+    return Shape(format_by_name(path) or _format_of(head), _encoding_of(head))
+
+
+def _format_of(head: bytes) -> str | None:
+    """Return the format that the first line of a file shows, if it does."""
+    head = head.removeprefix(BOM_UTF8).lstrip()
     for start, format in ((b"PAR1", "parquet"), (b"[", "json"), (b"{", "jsonl")):
         if head.startswith(start):
             return format
@@ -178,12 +189,8 @@ def format_by_content(path: str) -> str | None:
     return "tsv" if b"\t" in line else "csv" if b"," in line or b";" in line or b"|" in line else None
 
 
-def encoding_by_content(path: str) -> str:
-    """Return the text encoding of a file by its beginning: UTF-8 unless another one is far likelier."""
-    if not os.path.isfile(path):
-        return "utf-8"
-    with open_stream(path, lambda _: None) as stream:
-        head = stream.peek(_HEAD)[:_HEAD]
+def _encoding_of(head: bytes) -> str:
+    """Return the encoding that the beginning of a file shows: UTF-8 unless another one is far likelier."""
     if head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         return "utf-16"
     return max(_ENCODINGS, key=lambda encoding: _likelihood(head, encoding))

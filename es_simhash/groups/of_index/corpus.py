@@ -359,8 +359,8 @@ class IndexCorpus(Corpus):
         canonical = self.options.canonical
         if canonical.fields and (unread := [each for each in positions if each not in self._ranks]):
             hits = self.hits(unread, canonical.fields)
-            ranks = (self.rank((hit or {}).get("_source") or {}) for hit in hits)
-            self._ranks.update(zip(unread, ranks, strict=True))
+            found = zip(unread, hits, strict=True)
+            self._ranks |= {each: self.rank((hit or {}).get("_source") or {}, each) for each, hit in found}
         keys = zip(positions, self.keys(positions), strict=True)
         return [(self._ranks.get(position, 0), id_, index) for position, (index, id_) in keys]
 

@@ -4,10 +4,11 @@ The files have no name in any folder (or, on Windows, are deleted when closed), 
 it ends. Kept spools are the stages of a job in a directory, so that a job that was killed goes on with the stage that
 it was in. It has a file for each, ``NAME.spool``, to which stages append rows of a fixed width, and ``stages.json``:
 
-    {"of": …, "sizes": {"pairs.spool": 4800, …}, "notes": {"keys": …, …}, "digest": "…"}
+    {"of": …, "made": 2, "sizes": {"pairs.spool": 4800, …}, "notes": {"keys": …, …}, "digest": "…"}
 
-``of`` says what the job is done with; ``sizes`` are those of the files, in bytes, when the last stage ended; ``notes``
-is what else stages leave; ``digest`` is the SHA-256 of all before it, so that nothing else is taken for a manifest.
+``of`` says what the job is done with; ``made``, how many of the directory and those around it did not exist before;
+``sizes`` are those of the files, in bytes, when the last stage ended; ``notes`` is what else stages leave; ``digest``
+is the SHA-256 of all before it, so that nothing else is taken for a manifest.
 
 - A stage ends with a new ``stages.json``, which takes the old one's place at once, when all that it counts is on disk.
 - What a file has beyond its size is of a stage that did not end, and is cut off when the file is opened.
@@ -142,7 +143,7 @@ _DIGEST = b', "digest": "'
 class Stages:
     """The stages of a job, none of them kept."""
 
-    is_kept = False
+    is_kept = is_resumed = False
 
     def note(self, stage: str) -> Any:
         """Return what a stage left, or None if it did not end."""
@@ -163,7 +164,10 @@ class Stages:
 
 
 class KeptStages(Stages):
-    """The stages of a job, kept in a directory that no other job may use until they are closed."""
+    """The stages of a job, kept in a directory that no other job may use until they are closed.
+
+    The job ``is_resumed`` if an earlier run left stages of it.
+    """
 
     is_kept = True
 
@@ -172,6 +176,7 @@ class KeptStages(Stages):
         self._files: dict[str, BinaryIO] = {}
         self._kept: Json = {}
         try:
+            self._made = max(1, sum(not each.exists() for each in (directory, *directory.parents)))
             directory.mkdir(parents=True, exist_ok=True)
             self._claim = Claim(directory)
         except OSError as error:
@@ -191,10 +196,12 @@ class KeptStages(Stages):
                     f"{self._directory} keeps the stages of a job with other documents or options. "
                     "Give the same ones to go on with it; else delete that directory, or name another one."
                 )
-            if not found or found["of"] != of:
+            self._made = max(self._made, found.get("made", 0))
+            if found.get("of") == of:
+                self._kept, self.is_resumed = found, bool(found["notes"])
+            else:
                 self._clear()
-                found = {"of": of, "sizes": {}, "notes": {}}
-            self._kept = found
+                self._keep({"of": of, "made": self._made, "sizes": {}, "notes": {}})
         except OSError as error:
             raise self._failed(error) from error
 
@@ -220,8 +227,7 @@ class KeptStages(Stages):
         """End a stage, or some part of one, with what it leaves in addition to its files."""
         notes = {**self._kept["notes"], stage: note}
         try:
-            self._kept = {**self._kept, "notes": notes, "sizes": {**self._kept["sizes"], **self._sizes()}}
-            durable_files.replace(self._manifest, _signed(json.dumps(self._kept).encode()))
+            self._keep({**self._kept, "notes": notes, "sizes": {**self._kept["sizes"], **self._sizes()}})
         except OSError as error:
             raise self._failed(error) from error
 
@@ -232,9 +238,13 @@ class KeptStages(Stages):
         self.close()
 
     def close(self) -> None:
-        """Let other jobs have the directory, which is deleted if nothing was kept."""
+        """Let other jobs have the directory; if nothing was kept, it is deleted, and so are those made around it."""
         with suppress(OSError):
-            self._directory.rmdir()
+            if self._made and self._kept and not self._kept["notes"]:
+                self._clear()
+            for each in (self._directory, *self._directory.parents)[: self._made]:
+                each.rmdir()
+        self._made = 0
         self._claim.give_up()
 
     def _found(self) -> Json:
@@ -247,6 +257,10 @@ class KeptStages(Stages):
             raise self._damaged(self._manifest)
         found: Json = parse_json(own)
         return found
+
+    def _keep(self, manifest: Json) -> None:
+        durable_files.replace(self._manifest, _signed(json.dumps(manifest).encode()))
+        self._kept = manifest
 
     def _clear(self) -> None:
         for path in (self._manifest, *self._directory.glob("*" + _SPOOL)):

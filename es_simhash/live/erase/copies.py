@@ -12,7 +12,7 @@ import numpy as np
 
 from es_simhash._core.arguments import check_types
 from es_simhash._core.environment import PATIENCE
-from es_simhash._core.humanize import counted
+from es_simhash._core.humanize import counted, share
 from es_simhash._core.json_codec import Json, parse_json
 from es_simhash._core.rows import Result, as_json, json_record
 from es_simhash.documents.documents import Documents, fingerprinted
@@ -447,7 +447,7 @@ class Erased(Result):
 
 
 def _line(copy: Copy) -> str:
-    shares = f"similarity {copy.similarity:.3f}, containment {copy.containment:.3f}"
+    shares = f"similarity {share(copy.similarity)}, containment {share(copy.containment)}"
     version = f"sequence number {copy.seq_no}, term {copy.primary_term}"
     return f"{copy.index} {copy.id!r}: {copy.kind}, {shares}, {version}, SHA-256 {copy.sha256}"
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 
-from es_simhash._core.humanize import counted, with_error
+from es_simhash._core.humanize import counted, share, with_error
 from es_simhash._core.json_codec import Json, values_at
 from es_simhash._core.rows import Result, Shown
 from es_simhash.documents.decisions import Decision
@@ -81,7 +81,7 @@ class Explanation(Result):
         """A sentence on the table of rarity before the one that decided; None if there was none."""
         if self.before is None:
             return None
-        similarity = f"the similarity was {self.before.similarity:.3f}"
+        similarity = f"the similarity was {share(self.before.similarity)}"
         verdict = "the same" if self.before.are_duplicates == self.verdict.are_duplicates else "another"
         return f"By table {self.before.table}, before the index last learnt, {similarity}, and the verdict {verdict}."
 
@@ -96,9 +96,9 @@ class Explanation(Result):
 
     def _measures(self) -> Iterator[str]:
         similarity, bits = self.evidence.similarity, self.evidence.bits
-        yield f"Similarity of the features of the scheme {similarity.exact:.3f}"
+        yield f"Similarity of the features of the scheme {share(similarity.exact)}"
         if similarity.verified is not None:
-            yield f"as the scheme compares texts {similarity.verified:.3f}"
+            yield f"as the scheme compares texts {share(similarity.verified)}"
         if bits is not None:
             yield f"distance {bits.distance} of {bits.size} bits"
 
@@ -539,7 +539,7 @@ def _by_bands(evidence: Evidence) -> Iterator[str]:
         numbers = evidence.numbers if evidence.clause == "numbers" else None
         yield f"{_by_text(evidence)}{f', but {numbers.problem}' if numbers else ''}; {agree}"
         return
-    estimated = with_error(similarity.estimate, similarity.standard_error, 2)
+    estimated = with_error(similarity.estimate, similarity.standard_error)
     found = f"similarity {estimated} (exactly {similarity.signed:.2f})"
     if similarity.verified is not None:
         found = f"similarity {estimated} by signatures, too low for the texts to be compared,"
@@ -552,12 +552,10 @@ def _by_text(evidence: Evidence) -> str:
     found, threshold = evidence.similarity.verified, evidence.similarity.threshold
     assert found is not None
     assert threshold is not None
-    # If they agree in two digits, more are shown.
-    digits = next(digits for digits in (2, 4, 17) if f"{found:.{digits}f}" != f"{threshold:.{digits}f}" or digits == 17)
     sign = "≥" if found >= threshold else "<"
     by = f" by table {evidence.table}" if evidence.table else ""
     differ = f": {evidence.changes.sentence}" if evidence.changes else ""
-    return f"{found:.{digits}f} {sign} {threshold:g}{by}{differ}"
+    return f"{share(found, threshold)} {sign} {threshold:g}{by}{differ}"
 
 
 def _by_blocks(evidence: Evidence) -> Iterator[str]:
@@ -590,7 +588,7 @@ def _notes(evidence: Evidence, pair: tuple[ExaminedDocument, ExaminedDocument]) 
     is_met = similarity.estimate >= similarity.threshold
     if is_met != (similarity.exact >= similarity.threshold):
         than = "is below" if is_met else "reaches"
-        yield f"The exact similarity, {similarity.exact:.3f}, {than} the threshold."
+        yield f"The exact similarity, {share(similarity.exact, similarity.threshold)}, {than} the threshold."
 
 
 Document: TypeAlias = Mapping[str, Any]

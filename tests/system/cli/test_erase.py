@@ -72,7 +72,7 @@ def test_an_edited_list_says_what_to_delete(folder: Path) -> None:
     assert "news: 1 document deleted, 1 kept at your request." in done.out
     assert left(folder) == 2
     report = (folder / "report.txt").read_text(encoding="utf-8")
-    assert "  deleted  news '1': original, similarity 1.000" in report
+    assert "  deleted  news '1': original, similarity 1.00" in report
     assert "  left     news '2': near" in report
     assert STORM[:20] not in report
 

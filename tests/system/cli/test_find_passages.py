@@ -46,7 +46,7 @@ def test_by_id_and_by_text_as_json_and_as_a_table(place: str, index: str, tmp_pa
     assert (found["candidates"], found["complete"]) == (1, True)
     table = find("--text", TEXTS["long"], "--contained", "--source", "body").out.splitlines()
     assert table[1:] == [
-        f"{index}\t{id_}\t1.000 contained\t{equal}\t{shortened(TEXTS[id_])}"
+        f"{index}\t{id_}\t1.00 contained\t{equal}\t{shortened(TEXTS[id_])}"
         for id_, equal in (("long", "equal"), ("part", ""))
     ]
     few = find("--text", "only a few words", "--containing")
@@ -57,7 +57,7 @@ def test_info_and_explain_show_passages(place: str, index: str, tmp_path: Path) 
     where: Any = {"cwd": tmp_path, "ES_SIMHASH_URL": place}
     assert "passages\tof 6 words or more; 21 in a row are always found" in run("info", index, "--verbose", **where).out
     shown = run("explain", index, "part", "long", "--report", "why.html", **where).out
-    assert "1.000 of part stands in long, 0.133 the other way round" in shown
+    assert "1.00 of part stands in long, 0.13 the other way round" in shown
     assert f"the longest has 40 words: “{TEXTS['part'][:300]}" in shown
     assert "The longest has 40 words." in (tmp_path / "why.html").read_text(encoding="utf-8")
     [found] = lines(run("explain", index, "part", "other", "--json", **where))

@@ -13,8 +13,8 @@ from tests.support.commands import lines, run
 from tests.support.filled_forms import filled
 
 SAID = (
-    "1 group looks like a form: its documents differ in the same places. "
-    "Check one before you delete duplicates: 'report 0'."
+    "The group of document 'report 0' looks like a form: its documents differ in the same places. "
+    "Check it before you delete duplicates."
 )
 NUMBERS = "With --numbers 0.5, documents with different numbers are not duplicates."
 
@@ -51,7 +51,7 @@ def test_a_group_that_looks_like_a_form_is_named(folder: Path, command: list[str
     assert summary["forms"] == ["report 0"]
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert page.count(" looks like a form<") == 1
-    assert "1 group looks like a form:" in page
+    assert "The group of document &#x27;report 0&#x27; looks like a form:" in page
 
 
 def test_nothing_is_said_where_numbers_keep_them_apart_or_no_texts_were_compared(

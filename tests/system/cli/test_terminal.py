@@ -145,7 +145,7 @@ def test_an_interrupted_dedup_leaves_no_files(terminals: Start, tmp_path: Path, 
     dedup.await_text(r"Reading")
     dedup.process.send_signal(number)
     assert dedup.ended() == 130, dedup.shown
-    assert "Interrupted. No output files were written." in dedup.shown
+    assert "Interrupted. No output files were written. To resume interrupted runs, add --state" in dedup.shown
     assert "Traceback" not in dedup.shown
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("groups", "of before")]
 

@@ -208,3 +208,14 @@ def test_an_index_that_is_not_there_is_named_with_the_way_to_a_server(tmp_path: 
     assert done.code != 0
     assert "news" in done.err
     assert "--url" in done.err
+
+
+@pytest.mark.parametrize("place", ["http://[x/news", "http://bob:pa/ss@host/news", "ftp://host/news"])
+def test_an_address_that_cannot_be_read_is_wrong_usage(tmp_path: Path, place: str) -> None:
+    assert "The address cannot be read." in run("try", place, cwd=tmp_path, code=2).err
+
+
+def test_an_address_without_an_index_is_answered_without_its_login(tmp_path: Path) -> None:
+    done = run("try", "http://bob:secret@host:9200/", cwd=tmp_path, code=2)
+    assert "Write http://host:9200/INDEX." in done.err
+    assert "secret" not in done.err

@@ -165,8 +165,11 @@ def test_an_index_is_looked_at_and_not_touched(folder: Path, place: str) -> None
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (["tune", "news.jsonl"], "by --labels or by --similarity"),
-        (["tune", "news.jsonl", "--similarity", "0.5", "--labels", "clusters.jsonl"], "by --labels or by --similarity"),
+        (["tune", "news.jsonl"], "--similarity, to name a threshold; or"),
+        (
+            ["tune", "news.jsonl", "--similarity", "0.5", "--labels", "clusters.jsonl"],
+            "--similarity, to name a threshold; or",
+        ),
         (["tune", "--similarity", "0.5"], "Name the files with the documents, or an index"),
         (["tune", "news.jsonl", "--similarity", "2"], "Choose one above 0"),
         (["tune", "--histogram", "news.jsonl", "--index", "news"], "one of both"),

@@ -217,7 +217,7 @@ def test_an_explanation_has_the_share_of_numbers_in_all_its_forms(shelf: Shelf) 
         ["17", "2019"],
         ["18", "2020"],
     )
-    assert "\nnumbers: alike by 0.000; the minimum is 1\n" in shelf.run(*asked, "--report", "why.html").out
+    assert "\nnumbers: alike by 0.00; the minimum is 1\n" in shelf.run(*asked, "--report", "why.html").out
     assert "numbers alike" in (shelf.folder / "why.html").read_text(encoding="utf-8")
 
 

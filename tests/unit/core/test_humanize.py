@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from es_simhash._core.humanize import counted, lasting, with_error, with_unit
+from es_simhash._core.humanize import counted, lasting, share, with_error, with_unit
 
 
 def test_one_thing_is_not_many() -> None:
@@ -13,11 +13,23 @@ def test_one_thing_is_not_many() -> None:
 
 
 def test_what_is_exact_has_no_error() -> None:
-    assert with_error(0.8125, None, 3) == "0.812"
+    assert with_error(0.8125, None) == "0.81"
+
+
+def test_only_what_is_all_of_it_is_shown_as_1() -> None:
+    assert [share(value) for value in (0, 0.004, 0.985, 0.997, 1 - 2**-53, 1, 12.5)] == [
+        *("0.00", "0.00", "0.98", "0.99", "0.99", "1.00", "12.50")
+    ]
+
+
+def test_a_similarity_has_more_digits_where_two_would_hide_that_it_is_not_the_threshold() -> None:
+    values = (0.598, 0.60004, 0.6, 0.6 - 2**-53, 0.59, 0.997)
+    assert [share(value, 0.6) for value in values[:5]] == ["0.5980", "0.60004000", "0.60", repr(0.6 - 2**-53), "0.59"]
+    assert share(0.997, 1) == "0.9970"
 
 
 def test_what_is_estimated_says_how_far_off_it_may_be() -> None:
-    assert with_error(0.8125, 0.031, 2) == "0.81 ± 0.03"
+    assert with_error(0.8125, 0.031) == "0.81 ± 0.03"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.documents.files import read_documents
-from es_simhash.documents.files.formats import encoding_by_content, format_by_content
+from es_simhash.documents.files.formats import shape_of
 from es_simhash.documents.guess import Guess, guess, language_of
 from es_simhash.errors import InputError
 
@@ -115,7 +115,7 @@ def test_the_right_fields_are_chosen_on_at_least_nine_in_ten_tables_of_public_re
 
 def _wrongly_guessed(table: dict[str, Any]) -> Guess | str | None:
     path = str(TABLES / table["file"])
-    how: dict[str, Any] = {"format": format_by_content(path), "encoding": encoding_by_content(path)}
+    how: dict[str, Any] = shape_of(path)._asdict()
     try:
         found = guess(dict(each.document) for each in read_documents([path], on_reject=lambda _: None, **how))
     except InputError as error:

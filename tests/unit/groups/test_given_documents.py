@@ -222,6 +222,43 @@ def test_a_misspelt_field_is_answered_with_those_that_there_are() -> None:
         dedup(ROWS, fields="txt")
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{"within": "produkt"}, {"across": "produkt"}, {"canonical": "oldest:produkt"}, {"canonical": "order:produkt=a"}],
+)
+def test_a_field_of_the_scope_or_the_order_that_no_document_has_is_an_error(
+    tmp_path: Path, options: dict[str, Any]
+) -> None:
+    rows = [{**row, "product": "a"} for row in ROWS]
+    meant = "None of 5 documents has the field produkt.*Did you mean 'product' instead of 'produkt'?"
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    for documents in (rows, str(tmp_path / "rows.jsonl")):
+        with pytest.raises(DocumentError, match=meant):
+            dedup(documents, fields="text", **options)
+    assert len(dedup([], **options)) == 0
+    del rows[1]["product"]
+    right = {name: value.replace("produkt", "product") for name, value in options.items()}
+    if "oldest" not in str(options):
+        assert len(dedup(rows, fields="text", **right).corpus) == 5
+
+
+def test_a_document_without_a_date_is_named_in_the_notes() -> None:
+    dates = ["last spring", {"year": 2021}, "2021-03-02", "2021-03-03", "2021-03-04"]
+    rows = [{**row, "date": date} for row, date in zip(ROWS, dates, strict=True)]
+    [note] = dedup(rows[1:], fields="text", canonical="oldest:date").shown().notes[1:]
+    said = "1 document has no date that oldest:date can read. The first is '11', with an object in date. It comes last."
+    assert note.startswith(said)
+    with dedup(rows, fields="text", canonical="newest:date") as found:
+        assert "2 documents have no date" in found.shown().notes[-1]
+        assert "The first is '10', with 'last spring' in date. They come last." in found.shown().notes[-1]
+    assert "2 documents have no date that newest:date can read. They come last." in found.shown().notes[-1]
+
+
+def test_the_position_of_a_member_is_that_of_its_row() -> None:
+    for group in dedup(ROWS, fields="text").groups:
+        assert [str(ROWS[member.position]["id"]) for member in group.members] == [each.id for each in group.members]
+
+
 def test_the_field_of_the_ids_may_be_named() -> None:
     rows = [{**row, "sku": f"s{row['id']}"} for row in ROWS]
     assert list(dedup(rows, fields="text", id_field="sku").ids()) == [["s10", "s12", "s13"]]

@@ -28,7 +28,7 @@ def shown(result: Any) -> str:
 
 def test_a_page_shows_its_hits_and_what_they_stand_for() -> None:
     assert shown(page(DistinctHit(HIT, (COPY,)))) == (
-        "1 hit without near-duplicates, of 100 read" + "indexidscoresimilarsource" + "news51.500+1: 7A storm"
+        "1 hit without near-duplicates, of 100 read" + "indexidscoresimilarsource" + "news51.50+1: 7A storm"
     )
     bare = {"_index": "news", "_id": "5", "_score": None}
     assert shown(page(DistinctHit(bare))).endswith("indexidnews5")
@@ -50,7 +50,7 @@ def test_a_page_notes_what_it_does_not_show(more: dict[str, Any], note: str) -> 
 def test_a_checked_document_shows_where_its_near_duplicates_are() -> None:
     assert shown(Checked(3, None, Matches(()), Matches(()))) == "Document 3 is new"
     found = shown(Checked(3, "a", Matches((COPY,)), Matches((COPY,))))
-    row = "news70.910"
+    row = "news70.91"
     assert found == "Document 3 (a) has 2 near-duplicates" + "in theindexidsimilarity" + f"index{row}list{row}"
     assert "in a field of the scope: tenant" in shown(Checked(3, "a", Matches((), missing=("tenant",)), Matches(())))
 
@@ -60,7 +60,7 @@ def test_an_explanation_shows_the_verdict_and_what_differs() -> None:
     found = shown(explanation)
     assert found.startswith(explanation.verdict.sentence)
     assert "oneother" in found
-    assert f"{explanation.evidence.similarity.exact:.3f}" in found
+    assert f"{explanation.evidence.similarity.exact:.2f}" in found
     assert "jumpsjumped" in found
     # Only what each document has stands below its name.
     assert "similarity" not in explanation._repr_html_().partition("<tbody>")[2].partition("</tbody>")[0].lower()

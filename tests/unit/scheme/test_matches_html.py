@@ -18,16 +18,16 @@ def shown(*matches: Match, **more: Any) -> str:
 
 
 def test_each_match_is_a_row_and_columns_without_anything_are_left_out() -> None:
-    assert shown(NEAR, candidates=4) == "1 near-duplicate" + "indexidsimilarity" + "news70.910"
+    assert shown(NEAR, candidates=4) == "1 near-duplicate" + "indexidsimilarity" + "news70.91"
     assert "text" in shown(replace(NEAR, same_text=True))
-    assert "0.800 contained" in shown(replace(NEAR, similarity=None, containment=0.8))
-    assert "0.910 ± 0.020" in shown(replace(NEAR, standard_error=0.02))
+    assert "0.80 contained" in shown(replace(NEAR, similarity=None, containment=0.8))
+    assert "0.91 ± 0.02" in shown(replace(NEAR, standard_error=0.02))
     assert "bits" not in shown(replace(NEAR, distance=None))
 
 
 def test_what_was_asked_for_of_the_documents_is_shown() -> None:
-    assert "sourcenews70.910A storm" in shown(replace(NEAR, source={"title": "A storm"}))
-    assert "titlennews70.910中1" in shown(replace(NEAR, source={"title": "中", "n": 1}))
+    assert "sourcenews70.91A storm" in shown(replace(NEAR, source={"title": "A storm"}))
+    assert "titlennews70.91中1" in shown(replace(NEAR, source={"title": "中", "n": 1}))
 
 
 def test_many_matches_are_cut_with_a_count() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from es_simhash._core.html import Html, element, table
-from es_simhash._core.humanize import counted, with_error
+from es_simhash._core.humanize import counted, score_text, share, with_error
 from es_simhash.cli.reports.group_report import near, numbers_phrase
 from es_simhash.cli.reports.html.page import bar, differences, header, legend, page, section
 from es_simhash.cli.show.evaluation import evaluation_notes
@@ -113,7 +113,7 @@ def _score(value: float | None) -> Html:
 
 def number(value: float | None) -> str:
     """Format a score."""
-    return "–" if value is None else f"{value:.3f}"
+    return score_text(value) or "–"
 
 
 def _near(curve: Curve, threshold: float) -> str:
@@ -174,8 +174,8 @@ def _known(error: PairError) -> Iterator[str]:
     """Describe how near the two texts are."""
     if error.similarity is not None:
         known = "" if error.standard_error is None else ", estimated"
-        yield f"similarity {with_error(error.similarity, error.standard_error, 3)}{known}"
-    yield f"exact Jaccard {error.jaccard:.3f}"
+        yield f"similarity {with_error(error.similarity, error.standard_error)}{known}"
+    yield f"exact Jaccard {share(error.jaccard)}"
     if error.distance is not None:
         yield counted(error.distance, "bit")
     if not error.keys_meet:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from es_simhash._core.html import Html, element, table
+from es_simhash._core.humanize import share
 from es_simhash.cli.reports.html.page import bar, page, section
 from es_simhash.cli.show.explanation import scope_table, similarities
 from es_simhash.plans.explain.explanation import Explanation
@@ -29,7 +30,8 @@ def _sections(explanation: Explanation) -> Iterator[Html]:
         yield section("Scope", table(*scope_table(explanation)))
     rarity = element("p", explanation.rarity, class_="faint") if explanation.rarity else ""
     numbers = evidence.numbers
-    alike = _gauge("numbers alike", numbers.value, numbers.least, f"{numbers.value:.3f}") if numbers else ""
+    written = share(numbers.value, numbers.least) if numbers else ""
+    alike = _gauge("numbers alike", numbers.value, numbers.least, written) if numbers else ""
     yield section("Similarity", _similarity(evidence.similarity), alike, rarity)
     simhash = explanation.scheme.simhash
     if simhash and evidence.bits and evidence.blocks:
@@ -126,8 +128,8 @@ def _passages(found: SharedPassages, names: Sequence[str]) -> list[Html]:
     text = f"Of their words, in passages of {found.least} or more:"
     shown = [
         element("p", text),
-        _gauge(f"{names[0]} in {names[1]}", found.of_first, None, f"{found.of_first:.3f}"),
-        _gauge(f"{names[1]} in {names[0]}", found.of_second, None, f"{found.of_second:.3f}"),
+        _gauge(f"{names[0]} in {names[1]}", found.of_first, None, share(found.of_first)),
+        _gauge(f"{names[1]} in {names[0]}", found.of_second, None, share(found.of_second)),
     ]
     if found.words < found.least:
         return shown

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 from es_simhash._core.html import Html, element, table
-from es_simhash._core.humanize import counted, with_error
+from es_simhash._core.humanize import counted, share, with_error
 from es_simhash.cli.reports.group_report import GroupReport, Key, LargeGroup, Setup, key_of, likeness, near
 from es_simhash.cli.reports.html.page import chart, differences, header, legend, page, pieces, section
 from es_simhash.cli.show.form_detection import forms_sentences
@@ -50,7 +50,7 @@ def _header(report: GroupReport) -> Html:
     if report.largest:
         sentences.append(f"The largest group has {counted(report.largest[0].size, 'document')}.")
     if report.counts.notes:
-        sentences.append("Not everything was compared: see what was left out.")
+        sentences.append("The end of this page lists what is in no group, or was not compared.")
     return header(_headline(report), " ".join(sentences), setup.name, setup.made_at)
 
 
@@ -133,7 +133,7 @@ def _canonical(canonical: Member, group: Group, report: GroupReport) -> Html:
 def _member(member: Member, canonical: Member, report: GroupReport) -> Html:
     similarity = member.similarity
     if similarity is not None:
-        alike = f"similarity {with_error(similarity, member.standard_error, 2)}"
+        alike = f"similarity {with_error(similarity, member.standard_error)}"
     else:
         alike = "" if member.distance is None else _bits_apart(member.distance)
     small = element("small", alike, class_="faint")
@@ -172,7 +172,7 @@ def _group_name(name: str, setup: Setup) -> Html:
 def _farthest(group: LargeGroup) -> str:
     """Say how far members are from the documents that stand for them."""
     if group.similarity is not None:
-        return f", similarity down to {group.similarity:.2f}"
+        return f", similarity down to {share(group.similarity)}"
     return "" if group.distance is None else f", up to {_bits_apart(group.distance)}"
 
 

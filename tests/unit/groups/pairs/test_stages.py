@@ -42,6 +42,33 @@ def test_rows_are_kept_up_to_the_end_of_the_last_stage(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_directories_made_for_a_job_are_removed_with_its_stages_by_whichever_run_ends(tmp_path: Path) -> None:
+    stages = begun(tmp_path / "new" / "state")
+    stages.end("one", {})
+    stages.close()
+    again = begun(tmp_path / "new" / "state")
+    assert (stages.is_resumed, again.is_resumed) == (False, True)
+    again.remove()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_job_that_stopped_before_the_end_of_its_first_stage_leaves_no_directories(tmp_path: Path) -> None:
+    KeptStages(tmp_path / "new" / "state").close()
+    with Spools(1, tmp_path, begun(tmp_path / "new" / "state")) as spools:
+        Records(spools, "u8", "rows").append(np.arange(3))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_job_that_was_killed_in_its_first_stage_is_not_resumed_and_leaves_no_directories(tmp_path: Path) -> None:
+    killed = begun(tmp_path / "new" / "state")
+    killed.file("rows").close()
+    killed._claim.give_up()
+    again = begun(tmp_path / "new" / "state")
+    assert not again.is_resumed
+    again.remove()
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_what_no_stage_has_ended_is_not_kept(tmp_path: Path) -> None:
     with Spools(1, stages=begun(tmp_path)) as spools:
         Records(spools, "u8", "rows").append(np.arange(3))
@@ -58,7 +85,7 @@ def test_stages_of_another_job_are_deleted(tmp_path: Path) -> None:
     kept_by_another_job(tmp_path / "state")
     stages = begun(tmp_path / "state")
     assert stages.note("one") is None
-    assert list((tmp_path / "state").iterdir()) == []
+    assert [path.name for path in (tmp_path / "state").iterdir()] == ["stages.json"]
     stages.close()
     assert not (tmp_path / "state").exists()
 
@@ -123,7 +150,7 @@ def test_a_file_with_less_than_its_stages_left_is_named(tmp_path: Path) -> None:
 def test_spools_without_a_name_are_not_kept(tmp_path: Path) -> None:
     with Spools(1, tmp_path, begun(tmp_path / "state")) as spools:
         Records(spools, "u8").append(np.arange(100))
-        assert list((tmp_path / "state").iterdir()) == []
+        assert [path.name for path in (tmp_path / "state").iterdir()] == ["stages.json"]
 
 
 def test_a_directory_that_cannot_hold_stages_is_named(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from es_simhash._core.humanize import share
 from es_simhash.errors import SchemeError, WeightError
 from es_simhash.plans.explain.explanation import (
     ComparedNumbers,
@@ -133,9 +134,10 @@ def test_a_note_says_when_the_exact_similarity_contradicts_the_estimate() -> Non
     assert similarity.estimate is not None
     low, high = sorted((similarity.estimate, similarity.exact))
     assert low < high
-    [note] = explained(A, ALIKE, similarity=(low + high) / 2).verdict.notes
+    threshold = (low + high) / 2
+    [note] = explained(A, ALIKE, similarity=threshold).verdict.notes
     expected = "is below" if similarity.exact < similarity.estimate else "reaches"
-    assert note.startswith(f"The exact similarity, {similarity.exact:.3f}, {expected} the threshold")
+    assert note.startswith(f"The exact similarity, {share(similarity.exact, threshold)}, {expected} the threshold")
 
 
 @pytest.mark.parametrize(

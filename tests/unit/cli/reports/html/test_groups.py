@@ -114,7 +114,7 @@ def test_omissions_are_listed() -> None:
         "1 comparison was left out",
     ):
         assert shown in text
-    assert "Not everything was compared" in text
+    assert "The end of this page lists what is in no group, or was not compared." in text
     text = read(report([])).text
     assert "Nothing." in text
     assert "Not everything" not in text

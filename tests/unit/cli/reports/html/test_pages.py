@@ -61,7 +61,7 @@ def test_the_page_says_all_that_is_known() -> None:
     found = explained()
     read = Reader(explanation_page(found))
     assert found.verdict.sentence in read.text
-    assert f"{found.evidence.similarity.exact:.3f}" in read.text
+    assert f"{found.evidence.similarity.exact:.2f}" in read.text
     assert sum(tag == "mark" for tag, _ in read.elements) == 2 * len(found.evidence.bits.differing)  # type: ignore[union-attr]
     assert [tag for tag, _ in read.elements if tag in ("del", "ins")].count("del") == 2
     for heading in ("Documents", "Similarity", "SimHash", "Bands of MinHash", "Passages", "Features", "Text"):
@@ -73,7 +73,7 @@ def test_the_page_has_the_longest_passage_as_it_stands_in_both_texts() -> None:
     read = Reader(explanation_page(found)).text
     assert "The longest has 6 words." in read
     assert "One two, THREE four five six" in read
-    assert f"{EVIL} in b0.857b in {EVIL}0.667" in read
+    assert f"{EVIL} in b0.86b in {EVIL}0.67" in read
     assert "The longest" not in Reader(explanation_page(explained("one two", "one three"))).text
 
 
