@@ -48,10 +48,10 @@ def numbers() -> Iterator[Number]:
     verbs = [app.get_command(click.Context(app), verb) for verb in COMMANDS]
     slots = [len(verb.params) for verb in verbs if verb]
     yield Number("verbs", len(slots), 24)
-    yield Number("option slots", sum(slots), 260)
+    yield Number("option slots", sum(slots), 261)
     yield Number("names at the root", len(es_simhash.__all__), 43)
     yield from _sizes()
-    yield Number("lines of the package", _lines(PACKAGE.rglob("*.py")), 60_500)
+    yield Number("lines of the package", _lines(PACKAGE.rglob("*.py")), 61_500)
     yield Number("lines that a find loads", _loaded_by_find(), 21_500)
     yield Number("lines of Rust", _lines(NATIVE.glob("[!t]*/**/*.rs")), 10_500)
     yield Number("functions that write JSON, CSV or HTML of a result", len(_writers()), 9)

@@ -18,6 +18,7 @@ from es_simhash.cli.jobs.groups_output import ShownMember
 from es_simhash.cli.show.presets import TradeOffs
 from es_simhash.documents.painless.stored_scripts import StoredScript
 from es_simhash.groups.groups import Counts, Group
+from es_simhash.groups.losses import Losses
 from es_simhash.groups.of_index.sync import Synced
 from es_simhash.groups.of_index.writing import GroupsWritten
 from es_simhash.live.backfill.run import Totals, Trial
@@ -57,6 +58,7 @@ _SUMMARY: list[Part] = [
         "forms": list[str],
         "hot_keys": list[dict[str, str | int]],
         "unread": dict[str, str],
+        "losses": Losses | None,
         "written": GroupsWritten | None,
     },
 ]

@@ -69,6 +69,18 @@ def only_text(documents: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
     raise InputError(f"None of the fields seems to hold texts: {names}. Name those that do: fields=[…].")
 
 
+def source_and_date(documents: Iterable[Mapping[str, Any]]) -> tuple[str | None, str | None]:
+    """Guess the fields of sources and dates, also if the first documents are all from one source.
+
+    >>> source_and_date([{"site": "a.example", "published": "2026-03-01", "text": "It rains."}] * 2)
+    ('site', 'published')
+    """
+    columns = _columns(islice(documents, SAMPLE))
+    named = (column.path for column in _best(columns, _SOURCE) if column.repeats and not column.is_number)
+    dated = (column.path for column in _best(columns, _DATE) if column.is_date)
+    return next(named, None) or _source(columns), next(dated, None)
+
+
 # ---- columns
 
 _DEPTH, _LONGEST, _SHARE = 4, 2_000, 0.5
@@ -159,8 +171,12 @@ class _Column:
     @cached_property
     def is_category(self) -> bool:
         """Whether few short values stand for all."""
-        count = len(set(self.values))
-        return 1 < count <= max(2, _SHARE * len(self.values)) and self.words < _SENTENCE
+        return self.repeats and len(set(self.values)) > 1
+
+    @cached_property
+    def repeats(self) -> bool:
+        """Whether few short values, or one, stand for all."""
+        return len(set(self.values)) <= max(2, _SHARE * len(self.values)) and self.words < _SENTENCE
 
     @cached_property
     def hosts(self) -> list[str]:

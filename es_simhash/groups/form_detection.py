@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from heapq import nlargest
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -61,17 +62,46 @@ def forms(
 
 def is_form(settings: Settings, texts: Sequence[str]) -> bool:
     """Return whether texts look like a form that was filled in; only the choice of the first one matters."""
+    found = slots_of(settings, texts)
+    return found is not None and found.is_form
+
+
+@dataclass(frozen=True)
+class Slots:
+    """The places of a text's ``words`` that other texts fill in with words of their own.
+
+    In ``wordy`` of them stand words, not only numbers. ``are_all`` says whether the texts differ in little else.
+    """
+
+    words: int
+    places: tuple[tuple[int, ...], ...]
+    wordy: int
+    are_all: bool
+
+    @property
+    def share(self) -> float:
+        """The share of the words that are filled in."""
+        return sum(map(len, self.places)) / max(self.words, 1)
+
+    @property
+    def is_form(self) -> bool:
+        """Whether they are those of a form."""
+        return len(self.places) >= PLACES and self.wordy >= WORDY and self.share >= SHARE and self.are_all
+
+
+def slots_of(settings: Settings, texts: Sequence[str]) -> Slots | None:
+    """Return where texts fill in the first one; None of too few texts."""
     if len(texts) < _LEAST_TEXTS:
-        return False
+        return None
     cut = (settings.normalisation(text[:_MOST_CHARACTERS]) for text in stripped(settings, texts))
     first, *others = (words(text)[:_MOST_WORDS] for text in cut)
     fillings = [_filling(first, other) for other in others]
     slots = [place for place in range(len(first)) if _is_slot([each.get(place) for each in fillings])]
     filled = sum(map(len, fillings))
     inside = sum(place in each for each in fillings for place in slots)
-    parted = _places(slots)
+    parted = tuple(map(tuple, _places(slots)))
     wordy = sum(any(not _is_number(first[place]) for place in each) for each in parted)
-    return len(parted) >= PLACES and wordy >= WORDY and len(slots) >= SHARE * len(first) and 2 * inside >= filled
+    return Slots(len(first), parted, wordy, 2 * inside >= filled)
 
 
 def _sample(distinct: Integers) -> list[int]:

@@ -371,6 +371,16 @@ class Groups(Rows, Generic[From_co]):
             )
         return type(self)(corpus, replace(self._linked, missed=None), criteria)
 
+    def to_canonicals(self, positions: Sequence[int]) -> Near:
+        """Return how near documents are to those that stand for them.
+
+        >>> groups.to_canonicals([0]).similarities
+        array([1.])
+        """
+        self._nearness.load(positions)
+        members = np.array(positions, dtype=np.int64)
+        return self._near(self.canonicals[members].astype(np.int64), members)
+
     # ---- what is written of them
 
     @property

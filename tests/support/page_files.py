@@ -12,6 +12,7 @@ from typing import Any
 
 from es_simhash.quality.corpus import CorpusDocument, make_corpus
 from tests import ROOT
+from tests.support.filled_forms import filled
 
 _SITES = ("coast.example", "hills.example", "harbour.example")
 
@@ -117,6 +118,13 @@ def _lines(rows: list[Any]) -> str:
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
+def _forms() -> str:
+    """Return articles, and the filled-in forms of one more site."""
+    reports = enumerate(filled("en", 1, 60))
+    forms = [{"id": f"report-{number}", "site": "reports.example", "body": text} for number, text in reports]
+    return _lines([*_articles(), *forms])
+
+
 def _table(rows: list[Any]) -> str:
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows(rows)
@@ -126,6 +134,7 @@ def _table(rows: list[Any]) -> str:
 _FILES = {
     "clusters.jsonl": _clusters,
     "first.json": _first,
+    "forms.jsonl": _forms,
     "index.sh": _index,
     "more.csv": _more,
     "new.jsonl": _new,

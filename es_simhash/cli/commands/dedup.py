@@ -17,18 +17,21 @@ from es_simhash.cli.options.group import (
     decisions_option,
     group_options,
     groups_file_options,
+    loss_options,
     state_option,
 )
 from es_simhash.cli.options.index import scheme_option, scheme_or_default, texts_option
 from es_simhash.cli.process import take_little_memory
 from es_simhash.cli.show.exits import after, saying_if_interrupted
 from es_simhash.cli.show.groups import how_to_resume, print_groups, say_if_resumed, show_groups
+from es_simhash.cli.show.losses import show_losses
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
     from es_simhash.cli.jobs.file_ids import FileIds
     from es_simhash.documents.files import FileDocument
     from es_simhash.groups.groups import Groups
+    from es_simhash.groups.losses import Losses
     from es_simhash.groups.of_texts import TextCorpus
     from es_simhash.scheme.scope import Scope
 
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
     "canonical_file",
     help="Write the documents without their duplicates to this file; as CSV or TSV if it is named so.",
 )
+@loss_options
 def command(
     files: Files,
     fields: tuple[str, ...],
@@ -59,6 +63,8 @@ def command(
     date_field: str | None,
     scope: Scope | None,
     shown: tuple[str, ...],
+    per: str | None,
+    max_loss: float | None,
     asked: dict[str, Any],
     **named_files: str | None,
 ) -> int:
@@ -73,6 +79,7 @@ def command(
     from es_simhash.cli.jobs.file_ids import FileIds
     from es_simhash.cli.jobs.file_texts import NamedFields, read_texts
     from es_simhash.cli.jobs.groups_output import delimiter_of
+    from es_simhash.cli.jobs.losses import NotedValues
     from es_simhash.cli.jobs.rarity_file import rarity_in
     from es_simhash.documents.files import whole_file
     from es_simhash.documents.sources import patterns
@@ -88,7 +95,9 @@ def command(
     options = GroupOptions(canonical=order, rarity=rarity, scope=scope, decisions=decisions_file or (), **asked)
     if rarity_file and not options.weighs_rarity(chosen):
         raise click.UsageError("These options compare texts without a rarity table. Leave --rarity out.")
-    wanted = NamedFields(fields, scope, order, date_field, shown)
+    wanted = NamedFields(fields, scope, order, date_field, (*shown, *([per] if per else [])))
+    asking = (named["--canonical-only"], named["--report"], per, max_loss is not None)
+    noted = NotedValues(per, date_field, is_wanted=any(asking))
     take_little_memory()
     printed = "" if named["--output"] else " The output above may be incomplete."
     said = f"No output files were written.{printed} {how_to_resume(options.state)}"
@@ -96,7 +105,7 @@ def command(
         # They are opened first, so that hours of work are not lost; and the input may be one of them.
         out = {option: stack.enter_context(whole_file(path)) for option, path in named.items() if path}
         with files.opened(output, "Reading") as (found, rejects, advance):
-            read = read_texts(found, fields, rejects, wanted, patterns(strip))
+            read = noted.noting(read_texts(found, fields, rejects, wanted, patterns(strip)))
             read = _noting(read, date_field, dates) if date_field else read
             read = _noting_names(read, files) if delimiter_of(named["--canonical-only"]) else read
             has_values = scope or order.fields
@@ -114,10 +123,12 @@ def command(
             groups = held.enter_context(group_texts(wanted.checked(documents), chosen, options, on_progress, on_read))
         held.enter_context(_without_stages_afterwards(groups))
         say_if_resumed(output, groups)
+        losses = noted.losses(groups)
+        show_losses(output, losses, max_loss, with_total=bool(named["--canonical-only"]))
         _write(output, groups, files, fields, shown, named, out, ids)
         if report_out := out.get("--report"):
-            report_out.write(_report(groups, files, fields, date_field, dates))
-        show_groups(output, groups, ids=ids.form, without_text=wanted.without_text)
+            report_out.write(_report(groups, files, fields, date_field, dates, losses))
+        show_groups(output, groups, ids=ids.form, losses=losses, without_text=wanted.without_text)
         if len(groups) and not (named["--canonical-only"] or output.as_json):
             suffix = ".csv" if delimiter_of(files.paths[0]) else ".jsonl"
             output.note(f"To keep one document of each group, add --canonical-only unique{suffix}.")
@@ -166,7 +177,12 @@ def _write(
 
 
 def _report(
-    groups: Groups[TextCorpus], files: Files, fields: tuple[str, ...], date_field: str | None, dates: Sequence[Any]
+    groups: Groups[TextCorpus],
+    files: Files,
+    fields: tuple[str, ...],
+    date_field: str | None,
+    dates: Sequence[Any],
+    losses: Losses | None,
 ) -> str:
     from es_simhash.cli.jobs.groups_report import documents_in_files, duplicates_of, report_on
 
@@ -178,6 +194,7 @@ def _report(
         dates=(dates[place] for place in duplicates_of(groups)) if dates else (),
         date_field=date_field,
         fetch=documents_in_files(_read_again(files, fields), len(groups.corpus)),
+        losses=losses,
     )
 
 

@@ -83,6 +83,8 @@ def command(
         if confirmed is not None:
             copies = copies.confirmed_by(text_in(confirmed).split("\n"))
         _show_copies(output, copies)
+        if copies:
+            output.note(_share_of(opened, len(copies)))
         if list_file is not None:
             with whole_file(list_file) as out:
                 out.writelines(copies.to_lines())
@@ -95,6 +97,15 @@ def command(
         erased = _erase(output, opened, copies, yes, report_file)
     _show_erased(output, erased, report_file)
     return FINE if erased.is_complete else SOME_FAILED
+
+
+def _share_of(index: Index, copies: int) -> str:
+    """Return how many documents of an index would go."""
+    from es_simhash.groups.losses import Loss, percent
+    from es_simhash.plans.operations import Count
+
+    every = max(index.engine.perform(Count(index.name, {"match_all": {}})), copies)
+    return f"{copies:,} of {counted(every, 'document')} ({percent(Loss('', every, copies).share)}) would go."
 
 
 def _is_confirmed(output: Output, copies: Copies) -> bool:

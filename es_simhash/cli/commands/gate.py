@@ -103,8 +103,10 @@ def command(
         if by_lines:
             from es_simhash.cli.jobs.gate_lines import answer_lines
 
-            count = answer_lines(gate, write, id_field)
-            output.note(f"{counted(count, 'document was', 'documents were')} answered.")
+            answered = answer_lines(gate, write, id_field)
+            output.note(answered.sentence)
+            for sentence in answered.worst:
+                output.warn(sentence)
         else:
             from es_simhash.gate.asgi import application
             from es_simhash.gate.server import serve

@@ -11,11 +11,12 @@ import click
 
 from es_simhash.cli.options.connection import JOB, EngineVerb
 from es_simhash.cli.options.files import output_file
-from es_simhash.cli.options.group import check_outputs, group_options, groups_file_options, state_option
+from es_simhash.cli.options.group import check_outputs, group_options, groups_file_options, loss_options, state_option
 from es_simhash.cli.options.index import accept_option, filter_option, index_argument, max_rate_option, part_option
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import after, saying_if_interrupted
 from es_simhash.cli.show.groups import how_to_resume, print_groups, say_if_resumed, show_groups, were_written
+from es_simhash.cli.show.losses import show_losses
 from es_simhash.cli.show.output import Output
 from es_simhash.cli.show.progress import show_findings
 from es_simhash.live.telemetry.metrics import counts_of
@@ -23,6 +24,7 @@ from es_simhash.live.telemetry.metrics import counts_of
 if TYPE_CHECKING:
     from es_simhash.cli.jobs.groups_output import Link
     from es_simhash.groups.groups import Groups
+    from es_simhash.groups.losses import Losses
     from es_simhash.groups.of_index.corpus import IndexCorpus
     from es_simhash.groups.of_index.writing import GroupsWritten
     from es_simhash.index import Index
@@ -49,6 +51,7 @@ _COPY = "With --write: store this field of the canonical document on its duplica
 @groups_file_options
 @click.option("--kibana-url", metavar="URL", help="Link groups to Kibana or OpenSearch Dashboards at this URL.")
 @output_file("--delete-script", help="Write a bulk request that deletes the duplicates.")
+@loss_options
 def command(
     index: str,
     prefix: str,
@@ -67,6 +70,8 @@ def command(
     date_field: str | None,
     kibana_url: str | None,
     shown: tuple[str, ...],
+    per: str | None,
+    max_loss: float | None,
     asked: dict[str, Any],
     target: Target,
     output: Output,
@@ -99,6 +104,11 @@ def command(
             "--delete-script and --report need all groups, and --incremental reads only those that new documents "
             "may change. Drop one of them."
         )
+    counts_losses = any((write, named["--delete-script"], named["--report"], per, max_loss is not None))
+    if (per or max_loss is not None) and (incremental or shard):
+        raise click.UsageError(
+            "--per and --max-loss need all groups, which --incremental and --part do not read. Drop one of them."
+        )
     check_outputs(named, date_field, scope)
     with target.index(output, index, prefix=prefix) as opened, ExitStack() as stack:
         asked |= {
@@ -126,10 +136,14 @@ def command(
 
             groups = stack.enter_context(opened.group(on_progress=on_read, **asked))
         say_if_resumed(output, groups)
+        losses = _losses(groups, prefix, per, date_field) if counts_losses and not incremental else None
+        show_losses(output, losses, max_loss, with_total=bool(named["--delete-script"]))
         how = {"singles": singles, "max_rate": max_rate, "patience": patience, "accept": accept}
         written = _write(output, opened, groups, how) if write else None
-        _write_files(output, groups, opened, shown, named, date_field, link)
-        show_groups(output, groups, ids="INDEX/ID" if groups.corpus.has_indices else "ID", written=written)
+        _write_files(output, groups, opened, shown, named, date_field, link, losses)
+        show_groups(
+            output, groups, ids="INDEX/ID" if groups.corpus.has_indices else "ID", losses=losses, written=written
+        )
         if written:
             output.next_step("dashboard", index)
         elif len(groups) and not output.as_json:
@@ -156,6 +170,12 @@ def _check(index: Index, accepted: Collection[str]) -> list[Finding]:
     mappings = index.engine.perform(GetMappings(index.name))
     found = entries(mappings, index.documents.prefix)
     return run(examine_writing([name for name, entry in found.items() if entry], accepted), index.engine)
+
+
+def _losses(groups: Groups[IndexCorpus], prefix: str, per: str | None, date_field: str | None) -> Losses:
+    from es_simhash.cli.jobs.losses import losses_in_index
+
+    return losses_in_index(groups, prefix, per, date_field)
 
 
 def _write(output: Output, index: Index, groups: Groups[IndexCorpus], how: dict[str, Any]) -> GroupsWritten:
@@ -202,6 +222,7 @@ def _write_files(
     named: Mapping[str, str | None],
     date_field: str | None,
     link: Link | None,
+    losses: Losses | None,
 ) -> None:
     from es_simhash.cli.jobs import groups_report
     from es_simhash.cli.jobs.groups_output import MemberFields, format_of, write_deletes, write_pairs
@@ -227,5 +248,6 @@ def _write_files(
                 date_field=date_field,
                 fetch=groups_report.sources_in_index(corpus),
                 link=link,
+                losses=losses,
             )
             report_out.write(page)

@@ -19,6 +19,7 @@ from es_simhash.documents.files import FileDocument
 from es_simhash.documents.sources import SourceFilter
 from es_simhash.groups.corpus import Corpus
 from es_simhash.groups.groups import Groups, Member
+from es_simhash.groups.losses import Losses
 from es_simhash.groups.pairs.stored_rows import Strings
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.scope import Scope
@@ -39,6 +40,7 @@ def report_on(
     date_field: str | None,
     fetch: Fetch,
     link: Link | None = None,
+    losses: Losses | None = None,
 ) -> str:
     """Return the page; ``dates`` are those of the duplicates, group by group, and ``link`` links the groups."""
     setup = Setup(
@@ -61,6 +63,7 @@ def report_on(
         fetch,
         shared_keys=_shared_keys(groups),
         forms=groups.forms,
+        warnings=[alarm.sentence for alarm in losses.alarms] if losses else (),
     )
     return report_page(report)
 

@@ -90,6 +90,31 @@ groups_file_options = all_of(
 )
 
 
+def _share(_context: click.Context, _parameter: click.Parameter, value: str | None) -> float | None:
+    """Read a share, such as 30% or 0.3."""
+    if value is None:
+        return None
+    try:
+        number = float(value.removesuffix("%")) / (100 if value.endswith("%") else 1)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number <= 1:
+        raise click.BadParameter(f"{value!r} is not a share. Write it as 30% or 0.3.")
+    return number
+
+
+# How much may go.
+loss_options = all_of(
+    click.option("--per", metavar="FIELD", help="Also count how many documents would go of each value of this field."),
+    click.option(
+        "--max-loss",
+        metavar="SHARE",
+        callback=_share,
+        help="Write nothing if more than this share would go, such as 30%; with --per of any value that 20 have.",
+    ),
+)
+
+
 def check_outputs(named: Mapping[str, str | None], date_field: str | None, scope: Scope | None) -> None:
     """Refuse a date that nothing asks for; ``named`` has the files by their options."""
     if date_field and not named["--report"] and not (scope and scope.date):

@@ -80,7 +80,7 @@ class LargeGroup:
 class GroupReport:
     """What a page says of groups; ``texts`` are those of the documents that it shows and that can be read.
 
-    ``forms`` are the first documents of groups that look like forms.
+    ``forms`` are the first documents of groups that look like forms; ``warnings`` name implausible losses.
     """
 
     setup: Setup
@@ -89,6 +89,7 @@ class GroupReport:
     largest: tuple[LargeGroup, ...]
     shared_keys: Sequence[SharedKey]
     forms: Sequence[str]
+    warnings: Sequence[str]
     texts: Mapping[Key, str]
 
 
@@ -102,6 +103,7 @@ def report_of(
     *,
     shared_keys: Sequence[SharedKey] = (),
     forms: Sequence[str] = (),
+    warnings: Sequence[str] = (),
 ) -> GroupReport:
     """Return the report on groups, which come with the largest first; ``dates`` are those of duplicates.
 
@@ -118,7 +120,7 @@ def report_of(
         measures.add(some)
     shown = [member for each in largest for member in each.shown.members] + [key.example for key in shared_keys]
     charts = tuple(_charts(setup, counts, sizes, measures, dates))
-    return GroupReport(setup, counts, charts, tuple(largest), shared_keys, forms, _texts(setup, shown, fetch))
+    return GroupReport(setup, counts, charts, tuple(largest), shared_keys, forms, warnings, _texts(setup, shown, fetch))
 
 
 def _charts(

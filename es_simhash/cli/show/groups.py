@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from es_simhash.documents.sources import WithoutText
     from es_simhash.groups.corpus import Corpus
     from es_simhash.groups.groups import Counts, Groups
+    from es_simhash.groups.losses import Losses
     from es_simhash.groups.of_index.writing import GroupsWritten
     from es_simhash.groups.options import GroupOptions
     from es_simhash.scheme.query import Criteria
@@ -46,6 +47,7 @@ def show_groups(
     groups: Groups[Corpus],
     *,
     ids: str,
+    losses: Losses | None = None,
     written: GroupsWritten | None = None,
     without_text: WithoutText | None = None,
 ) -> None:
@@ -75,7 +77,7 @@ def show_groups(
     if written:
         _show_written(output, written)
     numbers = {"decided_by": groups.criteria.decided_by, "table": table, "ids": ids, "forms": groups.forms}
-    known = {"hot_keys": hot, "unread": corpus.unread, "written": written}
+    known = {"hot_keys": hot, "unread": corpus.unread, "losses": losses, "written": written}
     output.result({"summary": {**as_json(counts), **numbers, **known}})
 
 

@@ -93,8 +93,8 @@ def _groups(report: GroupReport) -> Iterator[Html]:
         "Canonical documents of each group, and the duplicates least like them, with ",
         legend("what only the canonical one has", "what only the duplicate has"),
     )
-    if said := forms_sentences(report.forms, report.setup.criteria):
-        yield element("p", said)
+    forms = forms_sentences(report.forms, report.setup.criteria)
+    yield from (element("p", said) for said in (forms, *report.warnings) if said)
     for number, group in enumerate(report.largest):
         yield _group(group, report, is_open=not number)
     if more := report.counts.groups - len(report.largest):
