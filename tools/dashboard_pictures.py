@@ -109,7 +109,7 @@ def _framed(panel: Panel, ask: Ask, theme: str) -> str:
     width, height = panel.width * _COLUMN - _GAP, panel.height * _ROW - _GAP
     match panel.kind:
         case "input_control_vis":
-            inside = _controls(panel.parameters["controls"], colours)
+            inside = _controls(panel.parameters["controls"], colours, width - 24)
         case "markdown":
             inside = _text(panel.parameters["markdown"], colours)
         case _:
@@ -129,9 +129,9 @@ def _chart(panel: Panel, ask: Ask, theme: str, width: int, height: int) -> str:
     return re.sub(r' (aria-\w+|role|class)="[^"]*"', "", re.sub(r'(id="|url\(#)', rf"\g<1>{panel.part}-", svg))
 
 
-def _controls(shown: list[dict[str, Any]], colours: dict[str, str]) -> str:
+def _controls(shown: list[dict[str, Any]], colours: dict[str, str], within: int) -> str:
     """Draw the place of each control: these panels are drawn by the UI, and only outlined here."""
-    width = 180
+    width = min(180, within // len(shown) - 10)
     boxes = [
         f'<g transform="translate({number * (width + 10)} 18)"><text fill="{colours["label"]}" font-size="12">'
         f'{escape(each["label"])}</text><rect y="8" width="{width}" height="32" rx="4" fill="none" '

@@ -21,6 +21,7 @@ from es_simhash.scheme.notes import META
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import PRESETS
 from tools import ROOT
+from tools.alerts import alert_requests
 
 DIRECTORY = ROOT / "mappings"
 # What people replace by names of their own.
@@ -47,6 +48,11 @@ def dashboards() -> dict[str, str]:
         for name, measure in _MEASURES.items()
         for ui in TITLES
     }
+
+
+def alerts() -> dict[str, str]:
+    """Return the requests for alerts in ``mappings/dashboards/``, by file name: one for each UI."""
+    return {f"alert-{ui}.txt": text for ui, text in alert_requests(INDEX).items()}
 
 
 def _of_preset(preset: str) -> Iterator[tuple[str, str]]:
@@ -171,6 +177,7 @@ def _update_by_query() -> str:
 if __name__ == "__main__":
     for preset in PRESETS:
         shutil.rmtree(DIRECTORY / preset, ignore_errors=True)
-    for path, text in [*requests().items(), *((f"dashboards/{name}", text) for name, text in dashboards().items())]:
+    of_dashboards = {f"dashboards/{name}": text for name, text in {**dashboards(), **alerts()}.items()}
+    for path, text in {**requests(), **of_dashboards}.items():
         (DIRECTORY / path).parent.mkdir(parents=True, exist_ok=True)
         (DIRECTORY / path).write_text(text, encoding="utf-8")

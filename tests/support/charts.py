@@ -25,15 +25,18 @@ def request(subject: Subject, part: str) -> dict[str, Any]:
     return body
 
 
-def svg(chart: dict[str, Any], answer: dict[str, Any], theme: str = "light") -> str:
+def svg(
+    chart: dict[str, Any], answer: dict[str, Any], theme: str = "light", width: int = 600, height: int = 300
+) -> str:
     """Draw a chart of what a server answered."""
-    made: str = vl_convert.vega_to_svg(drawn(chart, lambda _: answer, theme, 600, 300))
+    made: str = vl_convert.vega_to_svg(drawn(chart, lambda _: answer, theme, width, height))
     return made
 
 
 def seen(made: str) -> list[str]:
-    """Return the texts of a picture."""
-    return re.findall("<text[^>]*(?<!/)>([^<]*)<", made)
+    """Return the texts of a picture that are not transparent, line by line."""
+    drawn = re.sub('<text[^>]* fill-opacity="0"[^>]*>[^<]*<', "", made)
+    return re.findall("<(?:text|tspan)(?: [^>]*(?<!/))?>([^<]+)<", drawn)
 
 
 def marks(made: str) -> list[dict[str, str]]:

@@ -6,14 +6,17 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import cycle
 from typing import Any
 
-from es_simhash.cli.reports.dashboards.subject import Subject
+from es_simhash.cli.reports.dashboards.subject import UI, Copied, Subject
 from es_simhash.engines.base import Engine
 from es_simhash.index import Index
-from es_simhash.plans.operations import Search
+from es_simhash.plans.operations import PutMapping, Search
 from tests.support.corpus import corpus, edited
+from tests.support.whole_indices import FIELDS, fill
 
+SITE = Copied("site", "site")
 SITES = ("a.example", "b.example", "c.example")
 MAPPINGS = {
     "properties": {
@@ -61,6 +64,25 @@ class Grouped:
     def groups(self) -> Counter[str]:
         """How many duplicates each group has."""
         return Counter(each["group"] for each in self.duplicates.values())
+
+
+def subject_of(index: str, ui: UI = "kibana") -> Subject:
+    """The subject with all charts."""
+    return Subject(index, date_field="published", by_field="site", text_fields=FIELDS, copied=SITE, has_lag=True, ui=ui)
+
+
+def copy_fields(grouped: Grouped) -> None:
+    """Give duplicates the site of their canonical documents, and any days since their dates."""
+    of: Any = {"properties": {"site": {"type": "keyword"}}}
+    own = {"properties": {"of": of, "lag_days": {"type": "float"}}}
+    grouped.engine.perform(PutMapping(grouped.subject.index, {"properties": {"dedup": own}}))
+    written = {}
+    for id_, days in zip(grouped.duplicates, cycle((-2.5, 0, 0.02, 0.2, 0.9, 1, 6.5, 20, 100, 400.25)), strict=False):
+        document = grouped.documents[id_]
+        canonical = grouped.documents[document["dedup"]["canonical"]]
+        copied = {"of": {"site": canonical["site"]}, "lag_days": days}
+        written[id_] = {**document, "dedup": {**document["dedup"], **copied}}
+    fill(grouped.engine, grouped.subject.index, written)
 
 
 def group(index: Index, **options: Any) -> None:

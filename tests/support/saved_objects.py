@@ -85,6 +85,7 @@ def _problems(one: Json, there: set[tuple[Any, Any]]) -> Iterator[str]:
     yield from _references(one, there)
     if "title" not in one["attributes"]:
         yield "no title"
+    yield from _unformatted(json.loads(one["attributes"].get("fieldFormatMap", "{}")))
     if type_ != "index-pattern":
         source = json.loads(one["attributes"]["kibanaSavedObjectMeta"]["searchSourceJSON"])
         if not {"query", "filter"} <= set(source) or set(source["query"]) != {"language", "query"}:
@@ -93,6 +94,22 @@ def _problems(one: Json, there: set[tuple[Any, Any]]) -> Iterator[str]:
         yield from _unseen(json.loads(one["attributes"]["visState"]))
     if type_ == "dashboard":
         yield from _misplaced(one)
+
+
+def _unformatted(formats: Json) -> Iterator[str]:
+    """What both UIs show as it is: links to other places of theirs, and colours by numbers from one to another."""
+    for name, each in formats.items():
+        params = each["params"]
+        match each["id"]:
+            case "url":
+                if not params["urlTemplate"].startswith("../app/") or "{{value}}" not in params["urlTemplate"]:
+                    yield f"the link of {name} leads to {params['urlTemplate']}"
+            case "color":
+                ranges = [re.fullmatch(r"[\d.]+:[\d.]+", colour["range"]) for colour in params["colors"]]
+                if params["fieldType"] != "number" or not all(ranges):
+                    yield f"the colours of {name} are {params}"
+            case other:
+                yield f"a format that is not known everywhere: {other}"
 
 
 def _unfit(value: Json, wanted: Json, path: str) -> Iterator[str]:

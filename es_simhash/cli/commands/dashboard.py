@@ -27,7 +27,11 @@ if TYPE_CHECKING:
 @click.option("--date", "date_field", metavar="FIELD", help="Field with a document's date, for charts over time.")
 @click.option("--breakdown", "by_field", metavar="FIELD", help="Keyword field, such as a site, to count duplicates by.")
 @click.option(
-    "--field", "fields", multiple=True, metavar="PATH", help="Field of documents to show.  [default: the text fields]"
+    "--field",
+    "fields",
+    multiple=True,
+    metavar="PATH",
+    help="Field of documents to show.  [default: the first text field]",
 )
 @click.option(
     "--ui",

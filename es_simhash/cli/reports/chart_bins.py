@@ -21,8 +21,8 @@ from es_simhash._core.humanize import counted
 from es_simhash.cli.show.groups import valley_sentence
 from es_simhash.groups.pairs.compare import Pairs
 
-# The most duplicates in a group of each bin but the last, and the most periods of time.
-SIZES = (1, 2, 3, 4, 5, 10, 20, 50, 100, 1000)
+# The most documents in a group of each bin but the last, and the most periods of time.
+SIZES = (2, 3, 4, 5, 10, 20, 50, 100, 1000)
 MOST_PERIODS = 60
 
 # The characters of an ISO 8601 date that name a period.
@@ -57,22 +57,22 @@ class Chart:
 
 def size_names() -> list[str]:
     """Return the names of the bins of sizes."""
-    return [*(_range(least + 1, most) for least, most in zip((0, *SIZES), SIZES, strict=False)), f"over {SIZES[-1]:,}"]
+    return [*(_range(least + 1, most) for least, most in zip((1, *SIZES), SIZES, strict=False)), f"over {SIZES[-1]:,}"]
 
 
 def sizes(groups: Mapping[int, int]) -> Iterator[Chart]:
-    """Yield the chart of the numbers of groups by their duplicates, up to the largest groups, if there are any."""
+    """Yield the chart of the numbers of groups by their documents, up to the largest groups, if there are any."""
     if not groups:
         return
-    found, duplicates = Counter[int](), Counter[int]()
+    found, documents = Counter[int](), Counter[int]()
     for size, count in groups.items():
         place = bisect_left(SIZES, size)
         found[place] += count
-        duplicates[place] += count * size
+        documents[place] += count * size
     names = size_names()[: max(found) + 1]
-    bars = tuple(Bar(name, found[place], (f"{duplicates[place]:,}",)) for place, name in enumerate(names))
-    heads = ("duplicates in a group", "groups", "duplicates")
-    yield Chart("Groups by size", "The number of groups by their duplicates.", heads, bars)
+    bars = tuple(Bar(name, found[place], (f"{documents[place]:,}",)) for place, name in enumerate(names))
+    heads = ("documents in a group", "groups", "documents")
+    yield Chart("Groups by size", "The number of groups by their documents.", heads, bars)
 
 
 class PairCounts:

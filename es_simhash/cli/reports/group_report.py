@@ -113,7 +113,7 @@ def report_of(
     sizes, measures = Counter[int](), PairCounts(setup.criteria.similarity)
     largest: list[LargeGroup] = []
     for group in groups:
-        sizes[sum(not member.is_canonical for member in group.members)] += 1
+        sizes[len(group.members)] += 1
         if len(largest) < _MOST_GROUPS:
             largest.append(_cut(group))
     for some in pairs:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,11 @@ import pytest
 import vl_convert
 
 from es_simhash.cli.reports.dashboards.saved_objects import FUNCTIONS
-from es_simhash.cli.reports.dashboards.subject import UI, Subject
+from es_simhash.cli.reports.dashboards.subject import UI
 from es_simhash.index import Index
 from tests.support.browser import Browser, started
 from tests.support.charts import charts
-from tests.support.grouped_index import MAPPINGS, Grouped, documents, group
+from tests.support.grouped_index import MAPPINGS, Grouped, copy_fields, documents, group, subject_of
 from tests.support.whole_indices import ENGINES, FIELDS, engine_of_kind, new_names
 from tools.dashboard_pictures import completed
 
@@ -35,6 +36,8 @@ const options = {mode: "vega", renderer: "canvas", hover: true, ast: true, actio
 options.expressionFunctions = functions;
 options.tooltip = false;
 window.shown = vegaEmbed("#chart", chart, options).then((made) => { window.view = made.view; });
+window.texts = (name) =>
+  view.scenegraph().root.items[0].items.find((each) => each.name === name).items.map((item) => item.text);
 window.places = (name) => {
   const box = view.container().querySelector("canvas").getBoundingClientRect();
   const [left, top] = [box.x + view.origin()[0], box.y + view.origin()[1]];
@@ -58,8 +61,14 @@ class Page:
         found: list[Json] = self.browser.value(f"places('{mark}')")
         return found
 
-    def mouse(self, kind: str, x: float, y: float) -> None:
-        self.browser.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=1, clickCount=1)
+    def texts(self, mark: str) -> list[str]:
+        """What the texts of a mark say."""
+        found: list[str] = self.browser.value(f"texts('{mark}')")
+        return found
+
+    def mouse(self, kind: str, x: float, y: float, button: str = "left") -> None:
+        held = {"button": button, "buttons": int(button == "left"), "clickCount": 1}
+        self.browser.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **held)
 
     def click(self, place: Json) -> list[Any]:
         """Click somewhere; return the name of the only function that was called, and its arguments."""
@@ -87,8 +96,8 @@ def grouped(request: pytest.FixtureRequest) -> Iterator[Grouped]:
         index.add(documents(), refresh=True)
         group(index)
         ui: UI = "opensearch" if request.param == "opensearch" else "kibana"
-        subject = Subject(index.name, date_field="published", by_field="site", text_fields=FIELDS, ui=ui)
-        yield Grouped(engine, subject)
+        copy_fields(Grouped(engine, subject_of(index.name)))
+        yield Grouped(engine, subject_of(index.name, ui))
 
 
 def shown(browser: Browser, tmp_path: Path, grouped: Grouped, part: str, ui: UI | None = None) -> Page:
@@ -113,7 +122,7 @@ def selected(grouped: Grouped, query: Json) -> set[str]:
 
 
 def of_a_size(own: Json, datum: Json) -> bool:
-    return bool(datum["least"] <= own.get("group_size", 0) - 1 <= (datum["most"] or 10**9))
+    return bool(datum["least"] <= own.get("group_size", 0) <= (datum["most"] or 10**9))
 
 
 def of_a_similarity(own: Json, datum: Json) -> bool:
@@ -126,6 +135,12 @@ COUNTED: dict[str, Callable[[Json, Json], bool]] = {
     "similarity": lambda document, datum: of_a_similarity(document["dedup"], datum),
     "distance": lambda document, datum: (
         document["dedup"].get("is_canonical") is False and document["dedup"]["distance"] == datum["key"]
+    ),
+    "copied": lambda document, datum: (
+        (document["site"], document["dedup"].get("of", {}).get("site")) == (datum["own"], datum["of"])
+    ),
+    "lag": lambda document, datum: (
+        datum.get("from", -(10**9)) <= document["dedup"].get("lag_days", 10**10) < datum.get("to", 10**9)
     ),
     "by-field": lambda document, datum: document["site"] == datum["key"],
     "totals": lambda document, datum: {
@@ -193,10 +208,59 @@ def test_a_stretch_drawn_with_the_mouse_becomes_the_time_range_once(
     page.mouse("mouseReleased", ends[1]["x"], 60)
     [[name, start, end]] = page.calls()
     assert start < end
-    for place, found in ((first, start), (last, end)):
-        assert place["datum"]["key"] < found < place["datum"]["end"]
-    assert published(grouped, [name, start, end]) > 0
+    assert (start, end) == (first["datum"]["key"], last["datum"]["end"] - 1)
+    whole = sum(each["datum"]["doc_count"] for each in places[1:-2])
+    assert published(grouped, [name, start, end]) == whole > 0
     page.mouse("mouseReleased", 5, 5)
+    assert page.calls() == []
+
+
+def test_while_a_stretch_is_drawn_it_says_what_it_is_rounded_to(
+    browser: Browser, tmp_path: Path, grouped: Grouped
+) -> None:
+    page = shown(browser, tmp_path, grouped, "over-time")
+    first, last = page.places()[2], page.places()[5]
+    page.mouse("mouseMoved", first["x"], 50)
+    page.mouse("mousePressed", first["x"], 50)
+    page.mouse("mouseMoved", last["x"], 60)
+    [said] = page.texts("stretch_said")
+    start, end = (
+        f"{datetime.fromtimestamp(each / 1000, timezone.utc):%Y-%m-%d %H:%M}"
+        for each in (first["datum"]["key"], last["datum"]["end"])
+    )
+    assert said == f"whole columns: {start} to {end} UTC"
+    page.mouse("mouseReleased", last["x"], 60)
+    assert page.texts("stretch_said") == [""]
+
+
+@pytest.mark.parametrize("x", [-500, 5000])
+def test_a_stretch_that_ends_outside_of_the_chart_ends_with_its_first_or_last_column(
+    browser: Browser, tmp_path: Path, grouped: Grouped, x: int
+) -> None:
+    page = shown(browser, tmp_path, grouped, "over-time")
+    places = page.places()
+    middle = places[len(places) // 2]
+    page.mouse("mouseMoved", middle["x"], 50)
+    page.mouse("mousePressed", middle["x"], 50)
+    page.mouse("mouseMoved", x, -900)
+    page.mouse("mouseReleased", x, -900)
+    [[_, start, end]] = page.calls()
+    first, last = (places[0], middle) if x < 0 else (middle, places[-1])
+    assert (start, end) == (first["datum"]["key"], last["datum"]["end"] - 1)
+
+
+def test_a_button_released_where_the_page_does_not_hear_of_it_ends_the_stretch(
+    browser: Browser, tmp_path: Path, grouped: Grouped
+) -> None:
+    page = shown(browser, tmp_path, grouped, "over-time")
+    first, last = page.places()[2], page.places()[5]
+    page.mouse("mouseMoved", first["x"], 50)
+    page.mouse("mousePressed", first["x"], 50)
+    page.mouse("mouseMoved", last["x"], 60)
+    page.mouse("mouseMoved", last["x"], 61, button="none")
+    [[_, start, end]] = page.calls()
+    assert (start, end) == (first["datum"]["key"], last["datum"]["end"] - 1)
+    page.mouse("mouseMoved", first["x"], 61, button="none")
     assert page.calls() == []
 
 

@@ -6,10 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
-from es_simhash.cli.reports.dashboards.subject import Inspection, Subject, inspect_index
+from es_simhash._core.json_codec import Json
+from es_simhash.cli.reports.dashboards.subject import Copied, Inspection, Subject, inspect_index
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import MappingError
 from es_simhash.index import Index
+from es_simhash.plans.operations import PutMapping
 from es_simhash.scheme.scheme import Scheme
 from tests.support.corpus import corpus
 from tests.support.whole_indices import FIELDS
@@ -57,7 +59,7 @@ def test_the_measure_and_the_texts_are_those_of_the_scheme(
     assert (before.grouped, before.subject.measure) == (0, measure)
     group(index)
     found = looked(index, "source.fetched", "source.site")
-    assert (found.grouped, found.subject.measure, found.subject.text_fields) == (2, measure, FIELDS)
+    assert (found.grouped, found.subject.measure, found.subject.text_fields) == (2, measure, FIELDS[:1])
     assert (found.subject.date_field, found.subject.by_field) == ("source.fetched", "source.site")
 
 
@@ -65,6 +67,30 @@ def test_fields_that_were_named_are_shown_instead_of_the_texts(made: Callable[[s
     index = made("default")
     subject = Subject(index.name, text_fields=("number",))
     assert run(inspect_index(subject), index.engine).subject.text_fields == ("number",)
+
+
+@pytest.mark.parametrize(
+    ("of", "by", "copied"),
+    [
+        ({}, "source.site", None),
+        ({"source": {"properties": {"site": {"type": "keyword"}}}}, None, Copied("source.site", "source.site")),
+        ({"number": {"type": "long"}, "body": {"type": "keyword"}}, "body.raw", Copied("body", "body.raw")),
+        ({"number": {"type": "long"}}, "source.site", Copied("number", "number")),
+        ({"body": {"properties": {"raw": {"type": "keyword"}}}}, None, Copied("body.raw", "body.raw")),
+        ({"source": {"properties": {"fetched": {"type": "date"}}}}, None, None),
+        ({"title": {"type": "keyword"}}, None, None),
+    ],
+)
+def test_the_field_of_canonical_documents_is_that_of_the_breakdown_or_else_the_first_that_can_be_counted(
+    made: Callable[[str], Index], of: Json, by: str | None, copied: Copied | None
+) -> None:
+    index = made("default")
+    group(index)
+    own = {"properties": {"of": {"properties": of}, "lag_days": {"type": "float"}}} if of else {}
+    index.engine.perform(PutMapping(index.name, {"properties": {"dedup": own}} if of else {}))
+    found = looked(index, by=by).subject
+    assert found.copied == copied
+    assert found.has_lag == bool(of)
 
 
 @pytest.mark.parametrize("by", ["source.site", "body.raw", "number", "_index"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -18,7 +18,7 @@ from es_simhash.scheme.scope import Policy
 from tests.support.charts import charts, marks, seen, svg
 from tests.support.charts import request as asked
 from tests.support.corpus import corpus
-from tests.support.grouped_index import MAPPINGS, Grouped, documents, group
+from tests.support.grouped_index import MAPPINGS, Grouped, copy_fields, documents, group, subject_of
 from tests.support.whole_indices import ENGINES, FIELDS, engine_of_kind, fill, new_names
 from tools.dashboard_pictures import dashboard_picture
 
@@ -44,7 +44,8 @@ def grouped(engine: Engine, request: pytest.FixtureRequest) -> Iterator[Grouped]
         if here:
             group(index)
         index.add(came, refresh=True)
-        yield Grouped(engine, Subject(index.name, date_field="published", by_field="site", text_fields=FIELDS))
+        copy_fields(Grouped(engine, subject_of(index.name)))
+        yield Grouped(engine, subject_of(index.name))
 
 
 def counts(answer: Any, *path: str) -> dict[str, int]:
@@ -76,19 +77,25 @@ def test_totals(grouped: Grouped) -> None:
     assert counted(answer) == grouped.groups
 
 
-def test_documents_and_duplicates_are_counted_by_the_periods_of_a_change(grouped: Grouped) -> None:
-    answer = grouped.ask(asked(grouped.subject, "totals"))
-    times = answer["aggregations"]["all"]["times"]["buckets"]
-    starts = [each["key_as_string"][:10] for each in times]
-
-    def by_period(dates: Iterable[str]) -> list[int]:
-        counted = Counter(bisect_right(starts, date) - 1 for date in dates)
-        return [counted[place] for place in range(len(starts))]
-
-    assert [each["doc_count"] for each in times] == by_period(each["published"] for each in grouped.documents.values())
-    assert [each["duplicates"]["doc_count"] for each in times] == by_period(
-        grouped.documents[id_]["published"] for id_ in grouped.duplicates
+def test_duplicates_are_counted_by_their_site_and_that_of_their_canonical_document(grouped: Grouped) -> None:
+    answer = grouped.ask(asked(grouped.subject, "copied"))
+    expected = Counter(
+        (each["site"], grouped.documents[each["dedup"]["canonical"]]["site"])
+        for each in (grouped.documents[id_] for id_ in grouped.duplicates)
     )
+    made = svg(charts(grouped.subject)["copied"], answer)
+    found = {(each["site"], each["of the canonical document"]): int(each["duplicates"]) for each in marks(made)}
+    assert found == expected
+    assert len(expected) > 5
+
+
+def test_duplicates_are_counted_by_the_time_after_their_canonical_documents(grouped: Grouped) -> None:
+    found = counts(grouped.ask(asked(grouped.subject, "lag")), "duplicates", "bins")
+    names = ("earlier", "< 1 hour", "< 6 hours", "< 1 day", "< 2 days", "< 7 days", "< 30 days", "< 365 days", "later")
+    edges = (0, 1 / 24, 0.25, 1, 2, 7, 30, 365)
+    expected = Counter(names[bisect_right(edges, each["lag_days"])] for each in grouped.duplicates.values())
+    assert found == expected
+    assert expected.keys() == set(names)
 
 
 def test_similarities_fall_into_the_range_that_is_named(grouped: Grouped) -> None:
@@ -174,9 +181,9 @@ def test_the_rest_of_very_many_groups_is_in_the_column_of_the_smallest(engine: E
     number = answer["aggregations"]["duplicates"]["number"]["value"]
     assert abs(number - len(copies)) < 0.005 * len(copies)
     made = svg(charts(subject)["sizes"], answer)
-    found = {each["duplicates in a group"]: int(each["groups"].replace(",", "")) for each in marks(made)}
+    found = {each["documents in a group"]: int(each["groups"].replace(",", "")) for each in marks(made)}
     others = number - 9_993
-    assert Counter(found) == Counter({"1–2": others, "3": 9_990, "21–50": 3})
+    assert Counter(found) == Counter({"2–3": others, "4": 9_990, "21–50": 3})
     assert {f"≈ {others}", "9,990", "3"} <= set(seen(made))
 
 
@@ -195,5 +202,12 @@ def test_a_pattern_may_have_indices_that_know_nothing_of_groups(grouped: Grouped
 
 def test_every_chart_is_drawn_from_what_a_server_answers(grouped: Grouped) -> None:
     drawn = dashboard_picture(grouped.subject, grouped.ask)
-    for text in ("In numbers", "Duplicates over time", "Groups by size", "a.example", ">10<"):
+    for text in (
+        "of the canonical document",
+        "In numbers",
+        "Duplicates over time",
+        "Groups by size",
+        "a.example",
+        ">10<",
+    ):
         assert text in drawn

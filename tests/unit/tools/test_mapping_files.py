@@ -23,7 +23,7 @@ WITHOUT_PIPELINE = {"passages", "chinese-keywords"}
 def test_the_files_are_what_the_code_makes() -> None:
     folder = mapping_files.DIRECTORY
     kept = {str(path.relative_to(folder)): path.read_text(encoding="utf-8") for path in folder.rglob("*.txt")}
-    assert kept == FILES
+    assert kept == FILES | {f"dashboards/{name}": text for name, text in mapping_files.alerts().items()}
 
 
 def test_the_folder_has_nothing_else_that_people_could_paste() -> None:

@@ -55,22 +55,36 @@ class Kibana:
         return f"{self._page('/app/dashboards')}#/view/{quote(id_, safe='')}"
 
     def group(self, subject: Subject, group: str) -> str:
-        """Return the page in Discover with a group's documents, in the subject's data view.
-
-        Each canonical document comes before its duplicates.
-
-        Newer versions of both products read this address, which is that of 7.10, and write it as their own.
-        """
-        state = {
-            "index": subject.data_view_id,
-            "query": {"language": "kuery", "query": f"{subject.field('group')}: {_quoted(group)}"},
-            "columns": [*map(subject.field, ("canonical", "is_canonical", subject.measure)), *subject.text_fields],
-            "sort": [[subject.field("canonical"), "asc"], [subject.field("is_canonical"), "desc"]],
-        }
-        return f"{self._page('/app/discover')}#/?_g={_rison({'time': ALL_TIMES})}&_a={_rison(state)}"
+        """Return the page in Discover with a group's documents."""
+        return self.path(f"/app{discover(subject, group, self._tenant())}")
 
     def _page(self, path: str) -> str:
-        return self.path(path) + (f"?security_tenant={quote(self.tenant, safe='')}" if self.tenant else "")
+        return self.path(path) + self._tenant()
+
+    def _tenant(self) -> str:
+        return f"?security_tenant={quote(self.tenant, safe='')}" if self.tenant else ""
+
+
+def discover(subject: Subject, group: str, tenant: str = "") -> str:
+    """Return the path of a group's documents in Discover, below that of the apps; in the subject's data view.
+
+    Each canonical document comes before its duplicates, with its id and title in whole, so that a reader can tick
+    documents and compare them.
+
+    Newer versions of both products read this address, which is that of 7.10, and write it as their own.
+    """
+    state = {
+        "index": subject.data_view_id,
+        "query": {"language": "kuery", "query": f"{subject.field('group')}: {_quoted(group)}"},
+        "columns": [
+            *("_id", *subject.text_fields[:1]),
+            *map(subject.field, ("is_canonical", subject.measure)),
+            *subject.text_fields[1:],
+        ],
+        "sort": [[subject.field("canonical"), "asc"], [subject.field("is_canonical"), "desc"]],
+        "rowHeight": -1,
+    }
+    return f"/discover{tenant}#/?_g={_rison({'time': ALL_TIMES})}&_a={_rison(state)}"
 
 
 def _quoted(text: str) -> str:

@@ -5,27 +5,33 @@ One form serves all versions: the attributes of Kibana 7.10, from which OpenSear
 ``migrationVersion`` that both know. One or the other refuses newer versions, and types such as ``lens``.
 
 Requests have no query: the page sets its own, with its filters and time range. So aggregations choose what a chart
-counts. Groups are counted by their duplicates: ``group_size`` is missing in groups that no run of `group` has seen, and
-too small where documents have joined since.
+counts. A group has as many documents as duplicates, and one: ``group_size`` is missing in groups that no run of `group`
+has seen, and too small where documents have joined since.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any
+from urllib.parse import quote
 
 from es_simhash._core.json_codec import Json
 from es_simhash.cli.reports.chart_bins import MOST_PERIODS, SIZES, size_names
+from es_simhash.cli.reports.dashboards.kibana import discover
 from es_simhash.cli.reports.dashboards.subject import ALL_TIMES, UI, Subject
+from es_simhash.scheme.mapping import DEFAULT_PREFIX
 
 _VERSIONS = {"index-pattern": "7.6.0", "search": "7.9.3", "visualization": "7.10.0", "dashboard": "7.9.3"}
 _PANEL_VERSION = "7.10.0"
 _WIDTH = 48
+# What both UIs fill in when they show a field as a link.
+_VALUE = "{{value}}"
 # What the functions begin with that a click calls; each UI refuses a chart that calls the other's:
 # https://www.elastic.co/docs/explore-analyze/visualize/custom-visualizations-with-vega
 FUNCTIONS: dict[UI, str] = {"kibana": "kibana", "opensearch": "opensearchDashboards"}
@@ -35,7 +41,8 @@ FUNCTIONS: dict[UI, str] = {"kibana": "kibana", "opensearch": "opensearchDashboa
 class Panel:
     """A part of the dashboard, ``width`` of 48 columns wide and ``height`` rows high, at a column and a row.
 
-    It is a ``kind`` of visualization with ``parameters``, those of Vega with their ``spec``, or else the search.
+    It is a ``kind`` of visualization with ``parameters``, those of Vega with their ``spec``, or else the search. The
+    dashboard has ``settings`` for it.
     """
 
     part: str
@@ -46,6 +53,7 @@ class Panel:
     y: int
     kind: str | None = None
     parameters: Json = field(default_factory=dict)
+    settings: Json = field(default_factory=dict)
 
     @property
     def chart(self) -> Json | None:
@@ -94,7 +102,7 @@ def _dashboard(subject: Subject, shown: Sequence[Panel]) -> Json:
             "version": _PANEL_VERSION,
             "gridData": {"x": panel.x, "y": panel.y, "w": panel.width, "h": panel.height, "i": panel.part},
             "panelIndex": panel.part,
-            "embeddableConfig": {"title": panel.title},
+            "embeddableConfig": {"title": panel.title, **panel.settings},
             "panelRefName": f"panel_{number}",
         }
         for number, panel in enumerate(shown)
@@ -131,24 +139,33 @@ def _template() -> Json:
 
 def _values(subject: Subject) -> Json:
     """Return what is filled in: names as they are, and in capitals as literals of Vega's expressions."""
-    by, title = subject.by_field, next(iter(subject.text_fields), "")
-    return {
-        **{name: getattr(subject, name) for name in ("index", "name", "prefix", "measure")},
-        "date": subject.date_field,
+    by, copied = subject.by_field, subject.copied
+    prefix = "" if subject.prefix == DEFAULT_PREFIX else f" --prefix {subject.prefix}"
+    names = {
         "by": by,
-        "BY": json.dumps(by),
+        "title_field": next(iter(subject.text_fields), ""),
+        "copied": copied.name.removesuffix(".keyword") if copied else "",
+        "own_field": copied.own if copied else "",
+        "of_field": subject.field(f"of.{copied.name}") if copied else "",
+        "command": f"es-simhash group {shlex.quote(subject.index)}{prefix} --write",
+    }
+    return {
+        **{name: getattr(subject, name) for name in ("index", "name", "prefix", "measure", "has_lag")},
+        **names,
+        **{name.upper(): json.dumps(value) for name, value in names.items()},
+        "date": subject.date_field,
         "by_name": (by or "").removesuffix(".keyword"),
         "other": subject.other_field,
-        "columns": [each for each in (subject.other_field, *subject.text_fields) if each],
-        "title_field": title,
-        "TITLE": json.dumps(title),
+        "columns": [each for each in (subject.other_field, *subject.text_fields[1:]) if each],
+        # Both UIs take it for a place below their own address, with its base path and space.
+        "group_page": f"../app{discover(subject, _VALUE)}".replace(quote(_VALUE), _VALUE),
         "is_similarity": subject.measure == "similarity",
         "ui": FUNCTIONS[subject.ui],
         **ALL_TIMES,
         "periods": MOST_PERIODS,
-        "size_rank": " + ".join(f"(datum.group.doc_count > {most})" for most in SIZES),
+        "size_rank": " + ".join(f"(datum.group.doc_count + 1 > {most})" for most in SIZES),
         "size_ranks": list(range(len(SIZES) + 1)),
-        "size_least": json.dumps([1, *(most + 1 for most in SIZES)]),
+        "size_least": json.dumps([2, *(most + 1 for most in SIZES)]),
         "size_most": json.dumps([*SIZES, None]),
         "size_names": json.dumps(size_names()),
     }
@@ -201,7 +218,7 @@ def _member(name: str, value: Any) -> Any:
             return "\n".join(value) + "\n"
         case "kibanaSavedObjectMeta":
             return _written(value)
-    return _json(value) if name == "visState" or name.endswith("JSON") else value
+    return _json(value) if name in ("visState", "fieldFormatMap") or name.endswith("JSON") else value
 
 
 def _json(value: Any) -> str:

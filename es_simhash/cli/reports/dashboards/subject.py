@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 from uuid import UUID, uuid5
@@ -11,7 +11,7 @@ from uuid import UUID, uuid5
 from es_simhash._core.json_codec import Json
 from es_simhash.errors import MappingError
 from es_simhash.plans.operations import Count, GetInfo, GetMappings, Plan
-from es_simhash.plans.text_fields import field_at
+from es_simhash.plans.text_fields import field_at, mapped_fields
 from es_simhash.scheme.mapping import DEFAULT_PREFIX, GROUP, check_prefix, entries
 
 # How near a duplicate is to its canonical document: see `es_simhash.scheme.mapping`.
@@ -30,12 +30,21 @@ _INDEX = "_index"
 
 
 @dataclass(frozen=True)
+class Copied:
+    """A field whose value in the canonical document is on duplicates, too; ``own`` counts that of the document."""
+
+    name: str
+    own: str
+
+
+@dataclass(frozen=True)
 class Subject:
     """An index, alias or pattern whose documents have groups.
 
     A ``date_field`` adds charts over time, and applies the time range of the page; a ``by_field``, which can be
-    aggregated, adds the share of duplicates by its values. ``text_fields`` are shown for documents. Saved objects
-    belong to one ``space`` of Kibana; None is the default one. Their charts work in one ``ui``.
+    aggregated, adds the share of duplicates by its values. ``text_fields`` are shown for documents. A field ``copied``
+    from canonical documents is compared with that of duplicates; ``has_lag``: so is their date. Saved objects belong to
+    one ``space`` of Kibana; None is the default one. Their charts work in one ``ui``.
     """
 
     index: str
@@ -44,6 +53,8 @@ class Subject:
     by_field: str | None = None
     text_fields: tuple[str, ...] = ()
     measure: Measure = "similarity"
+    copied: Copied | None = None
+    has_lag: bool = False
     space: str | None = None
     ui: UI = "kibana"
 
@@ -104,10 +115,31 @@ def inspect_index(subject: Subject) -> Plan[Inspection]:
             raise MappingError(_uncounted(subject, type_, mappings))
     # Documents say so as well, but not before the first duplicate.
     measure: Measure = "similarity" if any(each["scheme"].get("minhash") for each in found) else "distance"
-    texts = subject.text_fields or next((tuple(each["fields"]) for each in found if each.get("fields")), ())
+    texts = subject.text_fields or next((tuple(each["fields"][:1]) for each in found if each.get("fields")), ())
     grouped: int = yield Count(subject.index, {"exists": {"field": subject.field(GROUP)}})
     ui: UI = "opensearch" if (yield GetInfo()).distribution == "opensearch" else "kibana"
-    return Inspection(replace(subject, measure=measure, text_fields=texts, ui=ui), grouped)
+    copied = list(_copied(subject, mappings))
+    looked = replace(
+        subject,
+        measure=measure,
+        text_fields=texts,
+        # That of the other field, or else the first.
+        copied=next((each for each in copied if each.own == subject.by_field), next(iter(copied), None)),
+        has_lag=any(_at(each, subject.field("lag_days")) for each in mappings.values()),
+        ui=ui,
+    )
+    return Inspection(looked, grouped)
+
+
+def _copied(subject: Subject, mappings: Mapping[str, Json]) -> Iterator[Copied]:
+    """Yield the fields of canonical documents that duplicates have, and that can be counted by their values."""
+    for mapping in mappings.values():
+        for name, there in mapped_fields(field_at(mapping, subject.field("of"))):
+            if there.get("type", "object") in (*_DATES, *_UNSORTED):
+                continue
+            names = [name, *(f"{name}.{each}" for each in _at(mapping, name).get("fields") or {})]
+            counted = (each for each in names if _at(mapping, each).get("type", "object") not in _UNSORTED)
+            yield from (Copied(name, each) for each in counted)
 
 
 def _types(index: str, field: str | None, mappings: Mapping[str, Json]) -> list[str]:

@@ -26,8 +26,8 @@ def test_a_link_asks_for_its_group_of_all_times_in_the_data_view_of_the_dashboar
     assert unquote(asked) == (
         "_g=(time:(from:'1900-01-01T00:00:00.000Z',to:'now+1d'))"
         f"&_a=(index:'{subject.data_view_id}',query:(language:'kuery',query:'own.group: \"a \\\"b\\\" \\\\c\"'),"
-        "columns:!('own.canonical','own.is_canonical','own.distance','title','正文'),"
-        "sort:!(!('own.canonical','asc'),!('own.is_canonical','desc')))"
+        "columns:!('_id','title','own.is_canonical','own.distance','正文'),"
+        "sort:!(!('own.canonical','asc'),!('own.is_canonical','desc')),rowHeight:-1)"
     )
 
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from es_simhash.cli.reports.dashboards.kibana import Kibana
 from es_simhash.cli.reports.dashboards.saved_objects import ndjson, panels, saved_objects
-from es_simhash.cli.reports.dashboards.subject import Measure, Subject
+from es_simhash.cli.reports.dashboards.subject import Copied, Measure, Subject
 from tests.support.saved_objects import problems
 from tools import mapping_files
 
@@ -23,6 +24,8 @@ SUBJECTS = st.builds(
     by_field=st.none() | NAMES,
     text_fields=st.lists(NAMES, max_size=3).map(tuple),
     measure=st.sampled_from(["similarity", "distance"]),
+    copied=st.none() | st.builds(Copied, NAMES, NAMES),
+    has_lag=st.booleans(),
     space=st.none() | st.sampled_from(["team", "x"]),
 )
 EVERYTHING = Subject("articles", date_field="published", by_field="site", text_fields=("title", "body"))
@@ -52,7 +55,8 @@ def test_all_panels_stand_there_if_there_are_fields_for_them() -> None:
     shown = "totals controls terms over-time sizes similarity largest by-field documents"
     assert [panel.part for panel in panels(EVERYTHING)] == shown.split()
     assert [each["type"] for each in objects] == ["index-pattern", "search", *["visualization"] * 8, "dashboard"]
-    assert attributes(objects, "index-pattern") == [{"title": "articles", "timeFieldName": "published"}]
+    [view] = attributes(objects, "index-pattern")
+    assert (view["title"], view["timeFieldName"]) == ("articles", "published")
     [dashboard] = attributes(objects, "dashboard")
     assert (dashboard["title"], dashboard["timeRestore"]) == ("Near-duplicates in articles", True)
     assert (dashboard["timeFrom"], dashboard["timeTo"]) == ("1900-01-01T00:00:00.000Z", "now+1d")
@@ -60,7 +64,7 @@ def test_all_panels_stand_there_if_there_are_fields_for_them() -> None:
 
 def test_without_dates_nothing_is_about_time() -> None:
     objects = saved_objects(Subject("articles", measure="distance"))
-    assert attributes(objects, "index-pattern") == [{"title": "articles"}]
+    assert attributes(objects, "index-pattern")[0].keys() == {"title", "fieldFormatMap"}
     assert attributes(objects, "dashboard")[0]["timeRestore"] is False
     assert "%timefield%" not in ndjson(objects)
     shown = "totals controls terms sizes distance largest documents"
@@ -71,13 +75,61 @@ def test_the_search_shows_each_canonical_document_before_its_duplicates() -> Non
     [search] = attributes(saved_objects(EVERYTHING), "search")
     source = json.loads(search["kibanaSavedObjectMeta"]["searchSourceJSON"])
     assert source["query"] == {"language": "kuery", "query": "dedup.group: *"}
-    near = ["dedup.group", "dedup.group_size", "dedup.canonical", "dedup.is_canonical", "dedup.similarity"]
-    assert search["columns"] == [*near, "site", "title", "body"]
+    near = ["dedup.group", "dedup.group_size", "dedup.is_canonical", "dedup.similarity"]
+    assert search["columns"] == ["_id", "title", *near, "site", "body"]
     assert search["sort"] == [
         ["dedup.group_size", "desc"],
         *(["dedup.group", "asc"], ["dedup.canonical", "asc"]),
         ["dedup.is_canonical", "desc"],
     ]
+
+
+def test_rows_of_the_table_are_as_high_as_their_texts() -> None:
+    [dashboard] = attributes(saved_objects(EVERYTHING), "dashboard")
+    shown = {each["panelIndex"]: each["embeddableConfig"] for each in json.loads(dashboard["panelsJSON"])}
+    assert shown["documents"]["rowHeight"] == -1
+
+
+def formats(subject: Subject) -> dict[str, Any]:
+    [view] = attributes(saved_objects(subject), "index-pattern")
+    found = json.loads(view["fieldFormatMap"])
+    assert found.keys() == {subject.field("group"), subject.field("similarity")}
+    return dict(found)
+
+
+@pytest.mark.parametrize("subject", [EVERYTHING, Subject("a", "titles", text_fields=("it's",), space="team")])
+def test_the_name_of_a_group_is_a_link_to_its_documents_in_any_ui_and_space(subject: Subject) -> None:
+    """The UI puts the group into the template, and the address of its apps before it."""
+    made = formats(subject)[subject.field("group")]
+    assert (made["id"], made["params"]["labelTemplate"]) == ("url", "{{value}}")
+    path = made["params"]["urlTemplate"].replace("{{value}}", "aB-_9")
+    whole = Kibana.at("http://h/base/s/team").group(subject, "aB-_9")
+    assert path.startswith("../app/discover#/?")
+    assert whole == f"http://h/base/s/team{path.removeprefix('..')}"
+
+
+@pytest.mark.parametrize(
+    ("similarity", "background"),
+    [(0.31, "#f6d8cf"), (0.6999, "#f6d8cf"), (0.7, "#fbecc4"), (0.9, "#cfe9e1"), (1, "#cfe9e1")],
+)
+def test_similarities_are_coloured_by_ranges(similarity: float, background: str) -> None:
+    """Both UIs take the last range that has a number, with its ends."""
+    made = formats(EVERYTHING)["dedup.similarity"]
+    ranges = [(*map(float, each["range"].split(":")), each) for each in made["params"]["colors"]]
+    found = [each for least, most, each in ranges if least <= similarity <= most][-1]
+    assert found["background"] == background
+    assert (made["id"], made["params"]["fieldType"]) == ("color", "number")
+
+
+def test_charts_of_copied_fields_are_there_if_duplicates_have_them() -> None:
+    def shown(**own: Any) -> list[tuple[str, int]]:
+        return [(each.part, each.width) for each in panels(Subject("a", **own)) if each.part in ("copied", "lag")]
+
+    site = Copied("site", "site.keyword")
+    assert shown() == []
+    assert shown(copied=site) == [("copied", 48)]
+    assert shown(has_lag=True) == [("lag", 48)]
+    assert shown(copied=site, has_lag=True) == [("copied", 30), ("lag", 18)]
 
 
 def parameters(subject: Subject, kind: str) -> dict[str, Any]:
@@ -89,15 +141,18 @@ def parameters(subject: Subject, kind: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("by_field", "fields"),
     [
-        ("site.keyword", ["_index", "site.keyword", "dedup.group_size"]),
-        ("_index", ["_index", "dedup.group_size"]),
-        (None, ["_index", "dedup.group_size"]),
+        ("site.keyword", ["_index", "site.keyword", "dedup.group_size", "dedup.similarity"]),
+        ("_index", ["_index", "dedup.group_size", "dedup.similarity"]),
+        (None, ["_index", "dedup.group_size", "dedup.similarity"]),
     ],
 )
-def test_index_source_and_size_can_be_chosen(by_field: str | None, fields: list[str]) -> None:
+def test_index_source_size_and_similarity_can_be_chosen(by_field: str | None, fields: list[str]) -> None:
     subject = Subject("articles", by_field=by_field)
     controls = parameters(subject, "input_control_vis")["controls"]
     assert [each["fieldName"] for each in controls] == fields
+    by_distance = parameters(Subject("articles", measure="distance"), "input_control_vis")["controls"][-1]
+    assert (by_distance["fieldName"], by_distance["options"]["step"]) == ("dedup.distance", 1)
+    assert controls[-1]["options"] == {"decimalPlaces": 2, "step": 0.01}
     [made] = [each for each in saved_objects(subject) if each["id"] == subject.id_of("controls")]
     assert {each["id"] for each in made["references"]} == {subject.data_view_id}
 
@@ -107,14 +162,21 @@ def test_the_words_are_explained_that_the_panels_use(measure: Measure) -> None:
     said = parameters(Subject("articles", measure=measure), "markdown")["markdown"]
     for word in ("Group", "Canonical document", "Duplicates", measure.capitalize()):
         assert f"**{word}**" in said
-    assert "▲" not in said
-    assert "▲" in parameters(EVERYTHING, "markdown")["markdown"]
+    assert "drag over whole columns" not in said
+    assert "drag over whole columns" in parameters(EVERYTHING, "markdown")["markdown"]
 
 
 def test_another_prefix_is_shown_and_used_throughout() -> None:
     text = ndjson(saved_objects(Subject("articles", "titles", "published", "site")))
     assert "Near-duplicates in articles (titles)" in text
     assert "dedup." not in text
+
+
+def test_a_group_s_number_of_documents_has_one_name() -> None:
+    text = ndjson(saved_objects(EVERYTHING))
+    assert "documents in a group" in text
+    for other in ("duplicates in a group", "duplicates in the group", "members", "group size", "copies of"):
+        assert other not in text
 
 
 def test_the_files_are_what_the_code_makes() -> None:
