@@ -104,7 +104,7 @@ def grouped(count: int, memory: int, folder: Path, *, kept: bool) -> Figures:
         done = time.perf_counter()
         figures = {"written": written - start, "grouped": done - written, "peak": peak()}
         figures |= {"compared": comparison.compared, "left_out": links.left_out, "pairs": len(links.pairs)}
-    spools.stages.remove()
+        spools.stages.remove()
     firsts = groups.firsts
     expected = planted.firsts
     return figures | {

@@ -44,24 +44,24 @@ def numbers() -> Iterator[Number]:
     yield from _ways()
     yield from _shape()
     yield Number("words of the README", _words([ROOT / "README.md"]), 700)
-    yield Number("words of docs, but of generated pages and tables", _words(_written_pages()), 34_000)
+    yield Number("words of docs, but of generated pages and tables", _words(_written_pages()), 35_000)
     verbs = [app.get_command(click.Context(app), verb) for verb in COMMANDS]
     slots = [len(verb.params) for verb in verbs if verb]
     yield Number("verbs", len(slots), 24)
-    yield Number("option slots", sum(slots), 261)
-    yield Number("names at the root", len(es_simhash.__all__), 43)
+    yield Number("option slots", sum(slots), 273)
+    yield Number("names at the root", len(es_simhash.__all__), 44)
     yield from _sizes()
-    yield Number("lines of the package", _lines(PACKAGE.rglob("*.py")), 61_500)
-    yield Number("lines that a find loads", _loaded_by_find(), 21_500)
+    yield Number("lines of the package", _lines(PACKAGE.rglob("*.py")), 62_900)
+    yield Number("lines that a find loads", _loaded_by_find(), 22_100)
     yield Number("lines of Rust", _lines(NATIVE.glob("[!t]*/**/*.rs")), 10_500)
-    yield Number("functions that write JSON, CSV or HTML of a result", len(_writers()), 9)
+    yield Number("functions that write JSON, CSV or HTML of a result", len(_writers()), 10)
     yield Number("types named OnProgress", _definitions("OnProgress"), 1)
     yield Number("calques", len(list(calques())), 0)
 
 
 # The most doors of each way, and the most files that run in addition to those of the engine.
 _DOORS = {"fingerprint": 4, "add": 8, "find": 8, "explain": 8, "backfill": 10, "group": 10, "dedup": 10}
-_FILES = {"explain": 53, "group": 62}
+_FILES = {"explain": 53, "group": 65}
 
 
 def _ways() -> Iterator[Number]:

@@ -16,7 +16,7 @@ from es_simhash._core.rows import Shown, cell
 
 # Characters that HTML cannot hold, even escaped.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-_VOID = ("br", "hr", "meta")
+_VOID = ("br", "hr", "input", "link", "meta")
 
 
 class Html(str):

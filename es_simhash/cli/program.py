@@ -17,6 +17,7 @@ HEADINGS: dict[str, dict[str, str]] = {
     "Start here": {
         "try": "Show the near-duplicates of a file or an index; no setup.",
         "sync": "Bring an index up to date every night.",
+        "show": "Look at groups in a browser, and decide about them.",
     },
     "Index": {
         "init": "Add the fingerprint fields to an index, or create one.",

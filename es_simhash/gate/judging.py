@@ -53,7 +53,10 @@ class Accepted:
 
 
 class Pending:
-    """Accepted documents by their keys, the oldest first; those for the gate's own index are compared with others."""
+    """Accepted documents by their keys, the oldest first.
+
+    Those for the gate's own index are compared with others, unless people have decided that they are alone.
+    """
 
     def __init__(self, seen: SeenDocuments) -> None:
         self.seen = seen
@@ -71,11 +74,11 @@ class Pending:
         """Yield all documents, the oldest first."""
         yield from tuple(self._accepted.items())
 
-    def add(self, key: Key, accepted: Accepted, wanted: QueryDocument, made: Made) -> None:
+    def add(self, key: Key, accepted: Accepted, wanted: QueryDocument, made: Made, *, is_alone: bool = False) -> None:
         """Remember a document; it replaces one with the same key."""
         self.forget([key])
         self._accepted[key] = accepted
-        if key[0] == OWN:
+        if key[0] == OWN and not is_alone:
             self.seen.add(0, wanted, *made)
 
     def forget(self, keys: Iterable[Key]) -> None:
@@ -92,7 +95,10 @@ class Pending:
 
 @dataclass(frozen=True)
 class Judged:
-    """A document, what is like it (nearest first), and the fields of the scope in which it has no value."""
+    """A document, what is like it (nearest first), and the fields of the scope in which it has no value.
+
+    It may be decided that it ``is_alone``.
+    """
 
     position: int
     wanted: QueryDocument
@@ -100,6 +106,7 @@ class Judged:
     duplicates: tuple[Match, ...]
     complete: bool
     missing: tuple[str, ...]
+    is_alone: bool
 
     @property
     def kind(self) -> Kind:
@@ -158,7 +165,8 @@ def _each_judged(
         current = [match for match in there if match.id in in_both or pending.get((OWN, match.id)) is None]
         matches = sorted([*current, *accepted], key=nearest_first(criteria))
         size = result.search.terms.options.size
-        yield Judged(position, wanted, made, tuple(matches[:size]), there.complete, there.missing)
+        is_alone = result.decided is not None and result.decided.is_alone
+        yield Judged(position, wanted, made, tuple(matches[:size]), there.complete, there.missing, is_alone)
 
 
 class Event:
@@ -259,7 +267,7 @@ class Accepting:
         earlier = self.pending.get(key)
         values = self.pending.seen.terms.values_of(judged.wanted.document)
         accepted = Accepted(verdict, content, values, at, writes)
-        self.pending.add(key, accepted, judged.wanted, judged.made)
+        self.pending.add(key, accepted, judged.wanted, judged.made, is_alone=judged.is_alone)
         noted = action if writes else {**action, "_source": self._part.part_of(action["_source"])}
         event = Event.accepted(key, accepted, noted)
         again = earlier is not None and earlier.writes

@@ -108,7 +108,7 @@ class Corpus(ABC):
 
     def obey(self, decided: Decided) -> None:
         """Group as people have decided; all documents must have been read."""
-        self.decided = decided_pairs(decided, self.keys, len(self))
+        self.decided = decided_pairs(decided, self.keys, self.store.compared)
 
     @property
     def undated_note(self) -> str:

@@ -31,7 +31,7 @@ from es_simhash.groups.pairs.compare import (
     pair_type,
     values_of,
 )
-from es_simhash.groups.pairs.decided import SameOnes, parted
+from es_simhash.groups.pairs.decided import parted, same_ones
 from es_simhash.groups.pairs.document_links import HotKey
 from es_simhash.groups.union_find import Components, UnionFind
 from es_simhash.scheme.mapping import Membership
@@ -64,7 +64,8 @@ class Counts:
     key, once for each key. Left-out comparisons may have ``missed`` near-duplicates, as estimated. Texts part at the
     similarity ``valley``, unless that is not clear (see `es_simhash.groups.pairs.compare`). If groups were extended,
     only ``new`` documents were compared with the others. ``decisions`` of people were followed, except for
-    ``conflicts``, where documents stay apart; ``decisions_elsewhere`` are about documents that are not here.
+    ``conflicts``, where documents stay apart; ``decisions_elsewhere`` are about documents that are not here,
+    or have nothing to compare.
     """
 
     documents: int
@@ -117,7 +118,7 @@ class Counts:
             notes.append(f"{counted(self.decisions, 'decision')} of people followed.")
         if self.decisions_elsewhere:
             are = counted(self.decisions_elsewhere, "decision is", "decisions are")
-            notes.append(f"{are} about documents that are not here, and left out.")
+            notes.append(f"{are} about documents that are not here or have nothing to compare, and left out.")
         return [*notes, *(f"Decisions contradict each other: {each}" for each in self.conflicts)]
 
 
@@ -371,6 +372,15 @@ class Groups(Rows, Generic[From_co]):
             )
         return type(self)(corpus, replace(self._linked, missed=None), criteria)
 
+    def known_similarities(self) -> tuple[Integers, Similarities]:
+        """Return the positions of all duplicates, and how similar each is to its canonical document; NaN if unknown.
+
+        >>> groups.known_similarities()[0]
+        array([1])
+        """
+        unknown = np.full(len(self._duplicates), np.nan)
+        return self._duplicates, unknown if self._similarities is None else self._similarities
+
     def to_canonicals(self, positions: Sequence[int]) -> Near:
         """Return how near documents are to those that stand for them.
 
@@ -463,13 +473,14 @@ class Groups(Rows, Generic[From_co]):
     def _make(self, is_affected: npt.NDArray[np.bool_]) -> None:
         """Make the groups of linked documents, and choose canonical ones where ``is_affected``; others stay."""
         self.__dict__.pop("forms", None)
-        corpus, decided = self.corpus, self.corpus.decided
-        same = SameOnes(links, self._copies()) if (links := decided.links(self.left_out)) else None
+        corpus, components = self.corpus, self._union().groups()
+        links = corpus.decided.links(self.left_out)
+        same = same_ones(links, self._copies(), np.asarray(components.firsts)) if links else None
         self._nearness = Nearness(corpus.store, self.criteria, corpus.exact, same)
         # What only an earlier run has linked may not be near.
         are_linked = self._linked.joined is None or not len(self._linked.joined[0])
         pairs = self.pairs if are_linked else None
-        before, components = self.canonicals, self._union().groups()
+        before = self.canonicals
         self.canonicals = np.arange(len(self.corpus), dtype=components.firsts.dtype)
         members, sizes = [np.empty(0, dtype=self.canonicals.dtype)], list[int]()
         batches = groups_in_batches(self._staying(components))

@@ -67,8 +67,11 @@ def decisions_on_all(mappings: Mapping[str, Json], prefix: str) -> Plan[Decided]
         while (page := (yield ReadPage(reader, query, _AT_ONCE, True, after=after))).hits:
             found += (each for hit in page.hits for each in there.renamed(Decision.of_json(hit["_source"])))
             reader, after = page.reader, page.after
-    finally:
+    except Exception:
         yield CloseReader(reader)
+        raise
+    # Not in a `finally`: a plan that is given up, as by Ctrl-C, can yield no more.
+    yield CloseReader(reader)
     return _in_order(found)
 
 

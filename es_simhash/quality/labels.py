@@ -6,7 +6,8 @@ Files hold a record a line (JSON lines) or a row (CSV), in one of three forms:
 ``{"id": "a", "cluster": 7}``              a document with its cluster
 ``{"a": "x", "b": "y", "label": 1}``       a pair of duplicates (1, true) or of other documents (0, false)
 
-So a file of decisions (`es_simhash.documents.decisions`) is one of labels: those on one document are left out.
+So a file of decisions (`es_simhash.documents.decisions`) is one of labels: those on one document are left out, and of
+what one person says of a pair, the last word counts.
 """
 
 from __future__ import annotations
@@ -67,12 +68,14 @@ class Member:
 
 @dataclass(frozen=True)
 class LabelledPair:
-    """Two documents, and whether they are duplicates."""
+    """Two documents, and whether they are duplicates, as somebody has said, unless they have withdrawn it."""
 
     a: str
     b: str
     are_duplicates: bool
     origin: Origin = Origin()
+    who: str = ""
+    holds: bool = True
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -119,6 +122,7 @@ class Labels:
         if len({type(label) for label in found}) != 1:
             problem = "no labels" if not found else "labels of clusters and of pairs"
             raise InputError(f"There are {problem} in the frame. Give one with labels of one kind.")
+        found = _last_words(found)
         return cls(_kind(found), found)
 
 
@@ -133,12 +137,29 @@ def read_labels(path: str, on_reject: OnReject, format: str | None = None) -> La
             found += labels
         except _UnusableError as error:
             on_reject(Rejected(file=each.file, line=each.line, reason=str(error), excerpt=str(each.document)))
+    found = _last_words(found)
     if not found:
         raise InputError(
             f"The file {path!r} has no labels. Give lines such as "
             '{"cluster": 1, "ids": ["a", "b"]} or {"a": "x", "b": "y", "label": 1}, or a CSV with these columns.'
         )
     return Labels(_kind(found), found)
+
+
+def _last_words(labels: Iterable[Label]) -> list[Label]:
+    """Leave out what was withdrawn, and what the same person has said otherwise since."""
+    later, found = set[tuple[frozenset[str], str]](), list[Label]()
+    for each in reversed(list(labels)):
+        if isinstance(each, LabelledPair):
+            said = (frozenset(each.ids), each.who)
+            if said in later:
+                continue
+            if each.who or not each.holds:
+                later.add(said)
+            if not each.holds:
+                continue
+        found.append(each)
+    return found[::-1]
 
 
 def _kind(labels: Sequence[Label]) -> Kind:
@@ -150,8 +171,8 @@ class _UnusableError(Exception):
 
 
 def _labels_of(record: Json, origin: Origin) -> Iterator[Label]:
-    if "canonical" in record or "alone" in record or ("label" in record and record["label"] is None):
-        return  # decisions on one document, and withdrawn ones
+    if "canonical" in record or "alone" in record:
+        return  # decisions on one document
     if "ids" in record:
         # Each cluster without a name is another one.
         name = as_id(record.get("cluster")) or f"{origin.file}:{origin.line}"
@@ -161,7 +182,8 @@ def _labels_of(record: Json, origin: Origin) -> Iterator[Label]:
         yield from (Member(id_, name, origin) for id_ in ids)
     elif "a" in record or "b" in record:
         a, b = (_id(record.get(side), side) for side in "ab")
-        yield LabelledPair(a, b, _label(record.get("label")), origin)
+        label, who = record.get("label", ""), str(record.get("who") or "")
+        yield LabelledPair(a, b, label is not None and _label(label), origin, who, label is not None)
     elif "id" in record:
         yield Member(_id(record["id"], "id"), _id(record.get("cluster"), "cluster"), origin)
     else:

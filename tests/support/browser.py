@@ -38,7 +38,11 @@ class Browser:
         theirs, ours = os.pipe()
         self._answers, answering = os.pipe()
         options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
-        options += ["--host-resolver-rules=MAP * ~NOTFOUND", "--remote-debugging-pipe", f"--user-data-dir={folder}"]
+        options += [
+            "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+            "--remote-debugging-pipe",
+            f"--user-data-dir={folder}",
+        ]
         starter = [sys.executable, "-c", _STARTER, str(theirs), str(answering)]
         self._process = subprocess.Popen(
             [*starter, program, *options],
@@ -74,14 +78,24 @@ class Browser:
         assert "error" not in answer, answer
         return answer["result"]
 
-    def show(self, path: Path, *, width: int, colours: str) -> None:
+    def show(self, page: Path | str, *, width: int = 1000, colours: str = "light") -> None:
         """Load a page, at a width and in light or dark; ``events`` are those since then."""
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": colours}])
         self.call(
             "Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=width == PHONE
         )
         self.events.clear()
-        self.call("Page.navigate", url=path.as_uri())
+        self.call("Page.navigate", url=page if isinstance(page, str) else page.as_uri())
+        self._wait_for_page()
+
+    def press(self, key: str) -> None:
+        """Press a key, and wait for the page that it leads to."""
+        self.events.clear()
+        for kind in ("keyDown", "keyUp"):
+            self.call("Input.dispatchKeyEvent", type=kind, key=key)
+        self._wait_for_page()
+
+    def _wait_for_page(self) -> None:
         while not self.reported("Page.loadEventFired"):
             self.events.append(self._next())
 

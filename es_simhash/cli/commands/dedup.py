@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import combinations
 from pathlib import Path
@@ -115,11 +115,7 @@ def command(
                 output.run.count({"read": done, "rejected": rejects.count})
                 advance(done, rejects.count)
 
-            def on_read(corpus: TextCorpus) -> None:
-                output.warn(wanted.warning)
-                output.warn(ids.choose(corpus))
-                corpus.written = ids.written
-
+            on_read = _naming(output, ids, lambda: wanted.warning)
             groups = held.enter_context(group_texts(wanted.checked(documents), chosen, options, on_progress, on_read))
         held.enter_context(_without_stages_afterwards(groups))
         say_if_resumed(output, groups)
@@ -148,6 +144,17 @@ def _without_stages_afterwards(groups: Groups[TextCorpus]) -> Iterator[None]:
     """Keep the stages until all files are written."""
     yield
     groups.corpus.spools.stages.remove()
+
+
+def _naming(output: Output, ids: FileIds, warning: Callable[[], str]) -> Callable[[TextCorpus], None]:
+    """Return what chooses how documents are called as soon as all are read."""
+
+    def on_read(corpus: TextCorpus) -> None:
+        output.warn(warning())
+        output.warn(ids.choose(corpus))
+        corpus.written = ids.written
+
+    return on_read
 
 
 def _write(

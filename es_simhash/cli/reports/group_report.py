@@ -1,4 +1,4 @@
-"""What the page about groups says: charts, and the largest groups with the members that show the thresholds best."""
+"""What the page about groups says: charts, and the largest and most doubtful groups with all their members."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from heapq import nsmallest
+from heapq import heappush, heappushpop, nsmallest
+from itertools import islice
+from math import inf
 from typing import Any, TypeAlias
 
 from es_simhash._core.json_codec import Json
@@ -29,8 +31,11 @@ Key: TypeAlias = tuple[str, str]
 # Returns the sources of these documents, in order; None for a missing one.
 Fetch: TypeAlias = Callable[[Sequence[Member]], Sequence[Json | None]]
 
-# How many groups are shown, and how many duplicates of each.
-_MOST_GROUPS, _MOST_DUPLICATES = 20, 4
+# How many groups are shown because they are large, and because they are doubtful; how many duplicates of each have
+# their text shown, in the first groups and in all others; how many other members are named.
+_MOST_LARGE, _MOST_DOUBTFUL = 100, 100
+_MOST_DUPLICATES, _WITH_MANY, _MOST_OF_OTHERS = 4, 20, 1
+_MOST_NAMED = 500
 
 
 @dataclass(frozen=True)
@@ -64,23 +69,27 @@ class SharedKey:
 
 @dataclass(frozen=True)
 class LargeGroup:
-    """One of the largest groups: its size, how many of its documents are ``canonicals``, and the members to show.
+    """One of the groups on a page: its size, how many of its documents are ``canonicals``, and the members to show.
 
-    ``similarity`` and ``distance`` are those of the whole group.
+    ``similarity`` and ``distance`` are those of the whole group; ``doubt`` is how far its least similar member is from
+    the threshold. The ``named`` members are shown without texts.
     """
 
     size: int
     canonicals: int
     similarity: float | None
     distance: int | None
+    doubt: float
     shown: Group
+    named: tuple[Member, ...] = ()
 
 
 @dataclass(frozen=True)
 class GroupReport:
     """What a page says of groups; ``texts`` are those of the documents that it shows and that can be read.
 
-    ``forms`` are the first documents of groups that look like forms; ``warnings`` name implausible losses.
+    The ``largest`` groups are followed by the most doubtful of the others. ``forms`` are the first documents of groups
+    that look like forms; ``warnings`` name implausible losses.
     """
 
     setup: Setup
@@ -107,15 +116,21 @@ def report_of(
 ) -> GroupReport:
     """Return the report on groups, which come with the largest first; ``dates`` are those of duplicates.
 
-    It shows the largest groups with those duplicates that are least like the documents that stand for them, which best
-    show whether the thresholds are right. ``fetch`` is called once, for the documents to show.
+    It shows the largest and the most doubtful groups, with those duplicates that are least like the documents that
+    stand for them, which best show whether the threshold is right. ``fetch`` is called once, for the documents to show.
     """
     sizes, measures = Counter[int](), PairCounts(setup.criteria.similarity)
     largest: list[LargeGroup] = []
-    for group in groups:
+    doubtful: list[tuple[float, int, Group]] = []
+    for number, group in enumerate(groups):
         sizes[len(group.members)] += 1
-        if len(largest) < _MOST_GROUPS:
-            largest.append(_cut(group))
+        if number < _MOST_LARGE:
+            largest.append(_cut(group, setup.criteria, _MOST_DUPLICATES if number < _WITH_MANY else _MOST_OF_OTHERS))
+        else:
+            push = heappush if len(doubtful) < _MOST_DOUBTFUL else heappushpop
+            push(doubtful, (-_doubt(group, setup.criteria), -number, group))
+    for _, _, group in sorted(doubtful, key=lambda each: -each[1]):
+        largest.append(_cut(group, setup.criteria, _MOST_OF_OTHERS))
     for some in pairs:
         measures.add(some)
     shown = [member for each in largest for member in each.shown.members] + [key.example for key in shared_keys]
@@ -135,15 +150,24 @@ def _charts(
     yield from chart_bins.dates(dates, setup.date_field or "date")
 
 
-def _cut(group: Group) -> LargeGroup:
+def _doubt(group: Group, criteria: Criteria) -> float:
+    """Return how far the least similar member is from the threshold; infinite if one of both is unknown."""
+    if group.similarity is None or criteria.similarity is None:
+        return inf
+    return abs(group.similarity - criteria.similarity)
+
+
+def _cut(group: Group, criteria: Criteria, most: int) -> LargeGroup:
     """Cut a group to the members to show: the duplicates least like what stands for them, and that."""
     duplicates = [each for each in group.members if not each.is_canonical]
-    least = nsmallest(_MOST_DUPLICATES, duplicates, key=likeness)
+    least = nsmallest(most, duplicates, key=likeness)
     standing = {each.canonical for each in (group.canonical, *least)}
     shown = [each for each in group.members if each in least or (each.is_canonical and each.canonical in standing)]
     canonicals = len(group.members) - len(duplicates)
-    measures = group.similarity, group.distance
-    return LargeGroup(len(group.members), canonicals, *measures, Group(group.id, tuple(shown)))
+    measures = group.similarity, group.distance, _doubt(group, criteria)
+    are_shown = set(map(key_of, shown))
+    named = tuple(islice((each for each in group.members if key_of(each) not in are_shown), _MOST_NAMED))
+    return LargeGroup(len(group.members), canonicals, *measures, Group(group.id, tuple(shown)), named)
 
 
 def key_of(member: Member) -> Key:

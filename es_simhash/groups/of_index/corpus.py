@@ -85,7 +85,15 @@ class IndexCorpus(Corpus):
 
     is_of_engine = True
 
-    def __init__(self, engine: StoppableEngine, documents: Documents, options: GroupOptions, spools: Spools) -> None:
+    def __init__(
+        self,
+        engine: StoppableEngine,
+        documents: Documents,
+        options: GroupOptions,
+        spools: Spools,
+        *,
+        obeys: bool = True,
+    ) -> None:
         scheme, criteria = documents.scheme, options.criteria(documents.scheme)
         # Also keep what is only shown of members.
         settings = replace(needed(stored_fingerprints.known(scheme), criteria), simhash=scheme.simhash)
@@ -108,7 +116,7 @@ class IndexCorpus(Corpus):
         self._reader = DocumentReader(engine, options.patience)
         self._texts: DocumentTexts | None = None
         self._ranks: dict[int, Any] = {}
-        self._decided = Decided()
+        self._decided, self._obeys = Decided(), obeys
 
     @property
     def is_shard(self) -> bool:
@@ -133,10 +141,9 @@ class IndexCorpus(Corpus):
         """Read the fingerprints of the documents of all indices behind a name."""
         mappings = run(readable_mappings(index), self._engine)
         ours = entries(mappings, self._documents.prefix)
-        self.rarity, self._decided = (
-            self._table(mappings),
-            run(decisions_on_all(mappings, self._documents.prefix), self._engine),
-        )
+        self.rarity = self._table(mappings)
+        if self._obeys:
+            self._decided = run(decisions_on_all(mappings, self._documents.prefix), self._engine)
         self.unread = {name: f"has no fields under {self._documents.prefix!r}" for name in ours if not ours[name]}
         self.unread |= dict.fromkeys(run(closed_ones(index), self._engine), "is closed")
         remote = list(elsewhere(index))
@@ -444,10 +451,12 @@ def group(
     stop: Stop | None = None,
     *,
     may_be_nothing: bool = False,
+    obeys: bool = True,
 ) -> Groups[IndexCorpus]:
     """Find all groups of near-duplicates in an index, or in those behind a name.
 
-    Documents that all lack a fingerprint are an error, unless there ``may_be_nothing`` to group.
+    Documents that all lack a fingerprint are an error, unless there ``may_be_nothing`` to group. It ``obeys`` what
+    people have decided.
     ``on_progress`` is called with the number of documents read. Another thread can end the job by ``stop``.
     """
     options = options or GroupOptions()
@@ -458,7 +467,7 @@ def group(
         while True:
             spools = Spools.within(options.memory, options.directory)
             try:
-                corpus = IndexCorpus(stoppable, documents, options, spools)
+                corpus = IndexCorpus(stoppable, documents, options, spools, obeys=obeys)
                 with rarely_collected(), stage("read"):
                     corpus.read(index, on_progress or (lambda _: None))
                 if not may_be_nothing:

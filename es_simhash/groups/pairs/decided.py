@@ -13,7 +13,7 @@ each of its links counts for one copy about which nothing was decided, and for a
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import combinations, product
 from typing import Any, TypeAlias
@@ -73,7 +73,10 @@ class DecidedPairs:
 
 
 class SameOnes:
-    """Documents that people have decided to be the same: what is near one of them is near them all."""
+    """Documents that people have decided to be the same: what is near one of them is near them all.
+
+    Only ``links`` within one group count. ``copies`` has for each document the first of its group with an equal text.
+    """
 
     def __init__(self, links: Sequence[Pair], copies: Integers) -> None:
         # Copies of a text are one document, as in `parted`.
@@ -108,15 +111,30 @@ class SameOnes:
         return self._classes[int(numbers[place])] if numbers[place] >= 0 else [int(members[place])]
 
 
-def decided_pairs(decided: Decided, keys: Callable[[Sequence[int]], list[Key]], count: int) -> DecidedPairs:
-    """Find the documents that decisions mention among ``count`` ones, whose ``keys`` a function returns."""
+def same_ones(links: Sequence[Pair], copies: Integers, firsts: Integers) -> SameOnes | None:
+    """Return what people have linked in groups, given the first of the group of each document; None if nothing."""
+    if not (inside := [(a, b) for a, b in links if firsts[a] == firsts[b]]):
+        return None
+    _, first_ones, numbers = np.unique(pair_codes(firsts, copies), return_index=True, return_inverse=True)
+    return SameOnes(inside, first_ones[numbers])
+
+
+def decided_pairs(decided: Decided, keys: Callable[[Sequence[int]], list[Key]], compared: Flags) -> DecidedPairs:
+    """Find the documents that decisions mention among those that are ``compared``; a function returns their ``keys``.
+
+    Those that have nothing to compare are in no group, whatever was decided, as if they were not here.
+    """
+    here: dict[Key, int] = {}
+    for start in range(0, len(compared) if decided else 0, _NAMES_AT_ONCE):
+        some = (start + np.flatnonzero(compared[start : start + _NAMES_AT_ONCE])).tolist()
+        here |= {key: place for key, place in zip(keys(some), some, strict=True) if key in decided.mentioned}
+    return placed(decided, here)
+
+
+def placed(decided: Decided, here: Mapping[Key, int]) -> DecidedPairs:
+    """Return decisions by the positions of those documents that are ``here``."""
     if not decided:
         return DecidedPairs()
-    places: dict[Key, int] = {}
-    for start in range(0, count, _NAMES_AT_ONCE):
-        some = range(start, min(count, start + _NAMES_AT_ONCE))
-        places |= {key: place for key, place in zip(keys(some), some, strict=True) if key in decided.mentioned}
-    here = {key: place for key, place in places.items() if key in decided.mentioned}
 
     def pairs(named: Iterable[tuple[Key, ...]]) -> list[Pair]:
         found = ((here[a], here[b]) for a, b in named if a in here and b in here)

@@ -12,6 +12,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as sf
 
 from es_simhash._core.humanize import counted
+from es_simhash.documents.decisions import Decided
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import DocumentError, InputError
 from es_simhash.groups.groups import Counts
@@ -29,12 +30,14 @@ from es_simhash.integrations.spark.compare import (
 )
 from es_simhash.integrations.spark.components import components
 from es_simhash.integrations.spark.condensing import RANK, CondensedColumns
+from es_simhash.integrations.spark.decided import OBEYS, DecidedDocuments
 from es_simhash.integrations.spark.frames import few, materialized, number_of, observed, place_columns, without_text
 from es_simhash.integrations.spark.grouping import MEASURES, Gathering, Grouping
 from es_simhash.integrations.spark.scoping import SCOPE, are_in_scope
 from es_simhash.integrations.spark.texts import Texts, lowest_texts
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scope import Scope, combined
+from es_simhash.scheme.verdict import rule
 from es_simhash.scheme.verdict.rarity import Rarity
 from es_simhash.scheme.verdict.rule import lowest_estimate
 
@@ -47,6 +50,7 @@ class SparkDeduplicator:
 
     ``documents`` define how texts become fingerprints, and ``options`` what makes a group. The fields of a scope, and
     of an order of canonical documents, are columns, also inside structs. Only pairs in the scope of the index count.
+    The ``decisions`` of an index, which its documents must obey, are those that ``index.decisions()`` returns.
     """
 
     documents: Documents
@@ -74,7 +78,7 @@ class SparkDeduplicator:
             texts = Texts(frame, self.documents, cast("Rarity | None", self.options.rarity))
         condensed = condensing.of_texts(frame, self.documents, kept)
         lacking = without_text(frame, self.documents.fields)
-        return find(condensed, number_of(frame), kept, criteria, lacking, texts)
+        return find(condensed, number_of(frame), kept, criteria, lacking, self.options.decided, texts)
 
     def of_fields(self, frame: DataFrame) -> SparkDuplicates:
         """Find the near-duplicates among documents whose fields are in a column named by the prefix.
@@ -89,7 +93,7 @@ class SparkDeduplicator:
         )
         condensed = condensing.of_fields(frame, self.documents, kept)
         lacking = f"no fingerprint of the scheme in {self.documents.prefix!r}. Give their texts to of_texts."
-        return find(condensed, number_of(frame), kept, criteria, lacking)
+        return find(condensed, number_of(frame), kept, criteria, lacking, self.options.decided)
 
     @cached_property
     def _scope(self) -> Scope | None:
@@ -141,6 +145,7 @@ def find(
     kept: CondensedColumns,
     criteria: Criteria,
     lacking: str,
+    decided: Decided,
     texts: Texts | None = None,
 ) -> SparkDuplicates:
     """Find the near-duplicates among condensed documents; the rest of the total counts as empty.
@@ -185,24 +190,28 @@ def find(
         measured, tallied = observed(measured, refused=sf.count_if(are_refused))
         refused = tallied["refused"]
     near, seen = observed(near_duplicates(measured, kept, criteria), near=sf.count("*"))
-    edges = near.select("first", "second")
-    links = seen["near"]
-    if equal is not None:
-        edges, identical = edges.union(equal), equal.count()
-        links += identical
-    grouping = Grouping(documents, Gathering(kept, criteria, by), texts)
-    members = grouping.members(few(components(edges, links), 2 * links), edges)
+    count, same = seen["near"], equal
+    if equal is None:
+        same = documents.filter("previous is not null").withColumnsRenamed({"previous": "first", "position": "second"})
+    else:
+        identical = equal.count()
+        count += identical
+    pairs = identical_pairs(same, criteria).unionByName(near)
+    people = DecidedDocuments.among(documents, decided)
+    grouping = Grouping(people.stay, Gathering(kept, criteria, by, people.links), texts)
+    links = pairs if equal is not None else near
+    if people:
+        is_equal = sf.col("clause") == rule.CLAUSES[rule.EQUAL]
+        numbers = {"identical": sf.count_if(is_equal), "near": sf.count_if(~is_equal)}
+        pairs, seen = observed(people.linked(people.allowed(pairs), grouping, criteria), **numbers)
+    members = _members(grouping, people, links, count, pairs)
     kinds = {"groups": sf.count_if(sf.expr("position = first")), "standing": sf.count_if(sf.expr("position = head"))}
     members, sizes = observed(members, members=sf.count("*"), **kinds)
-    same = equal
-    if same is None:
-        same = documents.filter("previous is not null").withColumnsRenamed({"previous": "first", "position": "second"})
-    pairs = identical_pairs(same, criteria).unionByName(near)
     counts = Counts(
         documents=total,
         empty=total - nonempty["documents"],
         unscoped=nonempty["documents"] - known,
-        identical=identical,
+        identical=seen.get("identical", identical),
         near=seen["near"],
         groups=sizes["groups"],
         duplicates=sizes["members"] - sizes["standing"],
@@ -210,11 +219,29 @@ def find(
         verified=sums["verified"],
         left_out=sums["left_out"],
         refused=refused,
+        decisions=people.pairs.count,
+        decisions_elsewhere=people.pairs.elsewhere,
+        conflicts=people.conflicts(members),
     )
     rarity = by.weights if by and isinstance(by.weights, Rarity) else None
-    near_heads = partial(_with_nearness, grouping, members, sizes["standing"])
-    own = _groups(members, sizes["standing"]).drop("original")
-    return SparkDuplicates(own, _named(pairs, documents), counts, texts is None, rarity, near_heads)
+    return SparkDuplicates(
+        _groups(members, sizes["standing"]).drop("original"),
+        _named(pairs, documents),
+        counts,
+        texts is None,
+        rarity,
+        partial(_with_nearness, grouping, members, sizes["standing"], bool(decided)),
+    )
+
+
+def _members(grouping: Grouping, people: DecidedDocuments, links: DataFrame, count: int, pairs: DataFrame) -> DataFrame:
+    """Return the documents of all groups, given about ``count`` links of originals, and all pairs that are near."""
+    edges, near = links.select("first", "second"), links
+    if people:
+        edges, near = people.edges(links), pairs
+    count += len(people.links)
+    connected = people.parted(grouping.connected(few(components(edges, count), 2 * count)), links)
+    return grouping.members(connected, near.select("first", "second"))
 
 
 def _in_scope(found: DataFrame, documents: DataFrame, kept: CondensedColumns) -> DataFrame:
@@ -288,7 +315,7 @@ def _groups(members: DataFrame, standing: int, more: Sequence[str] = ()) -> Data
     return members.join(firsts, "first").join(heads, "head").select(*names, *own)
 
 
-def _with_nearness(grouping: Grouping, members: DataFrame, standing: int) -> DataFrame:
+def _with_nearness(grouping: Grouping, members: DataFrame, standing: int, obeys: bool) -> DataFrame:
     """Return the documents of all groups, each with how near it is to the canonical one."""
     size, more = sf.count("*").over(Window.partitionBy("first")).cast("int").alias("group_size"), ["group_size"]
     sized = members.select("*", size)
@@ -298,7 +325,8 @@ def _with_nearness(grouping: Grouping, members: DataFrame, standing: int) -> Dat
         sized = sized.join(newer, "position", "left")
     sized = _groups(sized, standing, more)
     found = sized.join(grouping.nearness(members), "original").drop("original")
-    return materialized(found.withColumns({name: sf.expr(f"if(is_canonical, null, {name})") for name in MEASURES}))
+    found = materialized(found.withColumns({name: sf.expr(f"if(is_canonical, null, {name})") for name in MEASURES}))
+    return found.withMetadata("id", {OBEYS: obeys})
 
 
 def _newer(members: DataFrame, documents: DataFrame) -> DataFrame:

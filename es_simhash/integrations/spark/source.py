@@ -26,6 +26,7 @@ from es_simhash.groups.of_index.copied_fields import CopiedFields
 from es_simhash.groups.of_index.stored_fingerprints import DocumentReader
 from es_simhash.groups.of_index.writing import Settling, add_to_mapping
 from es_simhash.index import Index
+from es_simhash.integrations.spark.decided import OBEYS
 from es_simhash.integrations.spark.fields import fields_type
 from es_simhash.live.sweep.reading import DocumentRef, Reading, make_visible
 from es_simhash.live.sweep.writing import write
@@ -77,7 +78,8 @@ class IndexSource(DataSource):
     struct of our fields. With a ``schema`` they are those that it names, also others of the documents.
 
     Rows of `SparkDuplicates.members` can be written: the fields of groups are added to their documents, unless their
-    texts have changed since. The name of a group is that of a new one, made of its canonical document.
+    texts have changed since. The name of a group is that of a new one, made of its canonical document. If people have
+    decided about documents, groups are written only if decisions were given, as ``index.decisions()`` has them.
     """
 
     @classmethod
@@ -102,6 +104,11 @@ class IndexSource(DataSource):
             raise InputError("Groups are added to documents, and nothing else is overwritten. Use mode('append').")
         target = Target.of(self.options)
         with target.opened() as index:
+            if index.decisions() and not ("id" in schema.names and schema["id"].metadata.get(OBEYS)):
+                raise InputError(
+                    f"People have decided about documents of {target.name!r}, and these groups do not obey them. Group "
+                    "with GroupOptions(decisions=index.decisions()), and write the members as they are."
+                )
             copy = tuple(filter(None, self.options.get("copy", "").split(",")))
             return GroupsWriter(target.opened, index.documents, schema.names, copy)
 

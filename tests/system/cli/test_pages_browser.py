@@ -1,4 +1,4 @@
-"""Pages in a real browser: they load nothing, run nothing, fit a phone, and show hostile texts as they are."""
+"""Pages in a real browser: they load nothing, run only their own script, fit a phone, and show hostile texts."""
 
 from __future__ import annotations
 
@@ -63,6 +63,7 @@ def many() -> GroupReport:
     return report((group_of(str(number), size) for number, size in enumerate(sizes)), dates=moments, name=EVIL)
 
 
+GROUPS = (("large", 0.7, "345"), ("middle", 0.9, "3"), ("small", 0.61, ""))
 ENGLISH, CHINESE = (corpus(3)[place] for place in (0, 1))
 PAGES: dict[str, Callable[[], str]] = {
     "explanation": lambda: explained(ENGLISH["body"] + EVIL, edited(ENGLISH, 5)["body"] + EVIL),
@@ -85,13 +86,15 @@ def path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
 @pytest.mark.parametrize("width", [1100, PHONE])
-def test_a_page_loads_and_runs_nothing_and_fits(browser: Browser, path: Path, width: int, colours: str) -> None:
+def test_a_page_loads_and_runs_nothing_from_outside_and_fits(
+    browser: Browser, path: Path, width: int, colours: str
+) -> None:
     browser.show(path, width=width, colours=colours)
     assert browser.requests == [path.as_uri()]
     assert browser.value("[...document.querySelectorAll('details')].every(each => each.open = true)")
     assert browser.value("document.documentElement.scrollWidth") <= width
     assert browser.complaints == []
-    assert browser.value("document.querySelectorAll('script, img, b[onclick]').length") == 0
+    assert browser.value("document.querySelectorAll('main script, img, b[onclick]').length") == 0
     background = browser.value("getComputedStyle(document.body).backgroundColor")
     assert background == {"light": "rgb(255, 255, 255)", "dark": "rgb(15, 19, 24)"}[colours]
     assert EVIL in browser.value("document.body.textContent")
@@ -110,6 +113,23 @@ def test_bars_lie_within_their_cells_and_are_wide_enough_to_compare(browser: Bro
         }).length
     """
     assert browser.value(outside) == 0
+
+
+def test_groups_are_searched_and_sorted_on_the_page(browser: Browser, tmp_path: Path) -> None:
+    groups = [group(f"{name}", member("1"), member("2", near), *map(member, more)) for name, near, more in GROUPS]
+    path = tmp_path / "page.html"
+    path.write_text(report_page(report(groups, criteria=Criteria(None, 0.6))), encoding="utf-8")
+    browser.show(path)
+    names = (
+        "[...document.querySelectorAll('#list > :not([hidden])')].map(each => each.querySelector('p bdi').textContent)"
+    )
+    assert browser.value(names) == ["large", "middle", "small"]
+    browser.value("order.value = 'doubt'; order.dispatchEvent(new Event('change'))")
+    assert browser.value(names) == ["small", "large", "middle"]
+    browser.value("search.value = 'SMALL'; search.dispatchEvent(new Event('input'))")
+    assert browser.value(names) == ["small"]
+    assert browser.value("found.textContent") == "1 of 3"
+    assert browser.complaints == []
 
 
 def test_these_checks_notice_a_page_that_does_none_of_it(browser: Browser, tmp_path: Path) -> None:

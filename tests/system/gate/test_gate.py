@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash import Index, Policy, Scope
+from es_simhash import Decision, Index, Policy, Scope
 from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import (
@@ -113,6 +113,28 @@ def test_only_what_was_accepted_counts(index: Index, tmp_path: Path) -> None:
         assert kinds(gate.check([first])) == ["new"]
         assert gate.check([far])[0].kind == "new"
         assert gate.check([between])[0].kind in ("new", "near-duplicate")
+
+
+def test_a_document_that_comes_again_is_judged_as_people_have_decided(index: Index, tmp_path: Path) -> None:
+    index.add([document("old", 0), document("other", 1), document("story", 2), document("series", 3)], refresh=True)
+    index.decide(
+        [
+            Decision.between("again", "old", same=False, who="Mia"),
+            Decision.about("lone", "alone"),
+            Decision.about("series", "alone"),
+            Decision.between("twin", "other", same=True),
+            Decision.between("left", "right", same=False),
+        ]
+    )
+    with gate_of(index, tmp_path / "state") as gate:
+        given = [document("again", 0), document("lone", 1, 2), document("new", 3), document("twin", 4)]
+        assert kinds(gate.check([*given, document("copy", 2)])) == [*["new"] * 3, "near-duplicate", "equal"]
+        # Decisions also hold between documents that the index does not show yet.
+        assert kinds(gate.check([document("left", 5), document("right", 5), document("middle", 5)])) == [
+            *["new", "new", "equal"]
+        ]
+        assert kinds(gate.check([document("lone", 6)])) == ["new"]
+        assert kinds(gate.check([document("copy of it", 6)])) == ["new"]
 
 
 def test_the_same_id_is_the_same_document(index: Index, tmp_path: Path) -> None:

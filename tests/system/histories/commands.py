@@ -24,6 +24,8 @@ _SMALLER: dict[str, Any] = {
     "es_simhash.live.sweep.reading._MOST": 4,
     "es_simhash.plans.bulk._MOST_LENGTH": 4_000,
     "es_simhash.index.index.WRITES": 8,
+    # However many are new, they are few.
+    "es_simhash.groups.of_index.reading_new.MOST_NEW": 9,
 }
 _RETRY = "es_simhash.plans.operation_retry"
 _MOST_RUNS = 40

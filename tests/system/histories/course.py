@@ -6,8 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
+from typing import TypeAlias
 
-from tests.system.histories.history import KILLS, KINDS, Blow, Event, Fault, Upset, Write
+from tests.system.histories.history import KILLS, KINDS, Blow, Event, Fault, Saying, Upset, Write
+
+# What others do, or happens to the index or its cluster.
+What: TypeAlias = Write | Saying | Upset | Blow
 
 
 class KilledError(BaseException):
@@ -24,7 +28,7 @@ class Course:
     """
 
     events: Sequence[Event] = ()
-    happen: Callable[[Write | Upset | Blow], None] = lambda what: None
+    happen: Callable[[What], None] = lambda what: None
     on_request: Callable[[str, str, bytes], None] = lambda method, path, body: None
     faults: int = 0
     unheard: int = 0
@@ -64,6 +68,6 @@ class Course:
         return True
 
 
-def _turned(what: Write | Upset | Blow, times: int) -> Write | Upset | Blow:
+def _turned(what: What, times: int) -> What:
     """What happens for another time: it is another document's turn."""
-    return replace(what, document=what.document + times) if isinstance(what, Write) else what
+    return replace(what, document=what.document + times) if isinstance(what, Write | Saying) else what

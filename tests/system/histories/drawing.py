@@ -6,7 +6,20 @@ from typing import TypeAlias, get_args
 
 from hypothesis import strategies as st
 
-from tests.system.histories.history import KINDS, Behind, Event, Fault, History, How, Shape, Start, Upset, Write
+from es_simhash.documents.decisions import VERDICTS
+from tests.system.histories.history import (
+    KINDS,
+    Behind,
+    Event,
+    Fault,
+    History,
+    How,
+    Saying,
+    Shape,
+    Start,
+    Upset,
+    Write,
+)
 
 Whats: TypeAlias = "st.SearchStrategy[Fault] | st.SearchStrategy[Upset]"
 
@@ -20,13 +33,18 @@ _UPSETS = [Upset.REFRESH, Upset.NEW_TERM]
 _RARELY = st.integers(0, 7).map(lambda number: number == 7)
 
 
-def histories(verb: str, requests: int, states: tuple[str, ...]) -> st.SearchStrategy[History]:
-    """Draw histories of a command with this many requests, on documents in some of the states."""
+def histories(verb: str, requests: int, states: tuple[str, ...], says: bool = False) -> st.SearchStrategy[History]:
+    """Draw histories of a command with this many requests, on documents in some of the states.
+
+    Others also decide about documents if one ``says`` so.
+    """
     return st.builds(
         History,
         st.just(verb),
         st.lists(_starts(states), min_size=4, max_size=_MOST_DOCUMENTS).map(tuple),
-        st.lists(_events(requests), min_size=3, max_size=12).map(tuple),
+        st.lists(_sayings(requests) | _events(requests) if says else _events(requests), min_size=3, max_size=12).map(
+            tuple
+        ),
         st.builds(Shape, st.sampled_from([1, 1, 2, 3]), _RARELY, st.booleans(), _RARELY),
     )
 
@@ -54,6 +72,19 @@ def _at(requests: int, what: Whats, times: tuple[int, ...]) -> st.SearchStrategy
             for kinds, most in places
         ]
     )
+
+
+def _sayings(requests: int) -> st.SearchStrategy[Event]:
+    saying = st.builds(
+        Saying,
+        # Texts are alike if their numbers are four apart.
+        st.sampled_from([*VERDICTS, "different", "different"]),
+        st.integers(0, _MOST_DOCUMENTS - 1),
+        st.sampled_from([4, 4, 8, 1]),
+        st.sampled_from(["Ben", "Ann"]),
+        st.sampled_from([True, True, True, False]),
+    )
+    return st.builds(Event, st.integers(1, requests), saying, st.sampled_from([1, 1, 3]))
 
 
 def _starts(states: tuple[str, ...]) -> st.SearchStrategy[Start]:

@@ -11,7 +11,9 @@ from http import HTTPStatus
 from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.painless.ingest_pipeline import name_of
+from es_simhash.engines.base import driven
 from es_simhash.errors import MissingError
+from es_simhash.plans.decided import forget
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, DeleteIndex
 from es_simhash.scheme import notes
 from es_simhash.scheme.scheme import Scheme
@@ -80,6 +82,9 @@ def index_of(history: History, target: Target) -> Iterator[Others]:
         target.settle(others.index)
         yield others
     finally:
+        if history.verb == "decide":
+            about = [(others.index, id_) for id_, _ in others.by_id()]
+            driven(forget(others.index, DOCUMENTS.prefix, about), target.perform)
         if others.generations:
             others.generations.end()
         else:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Literal, TypeAlias
+
+from es_simhash.documents.decisions import Decision, Verdict
 
 # What a document is like at the start: without our fields, with those of its text, with those of an older text, with a
 # text that is to be fingerprinted yet, with a text that cannot be read, with none, or with a field of theirs in the
@@ -31,6 +34,30 @@ class Write:
 
     how: How
     document: int
+
+
+@dataclass(frozen=True)
+class Saying:
+    """What one of several people decides of the document of a number, or of it and another ``apart`` from it.
+
+    Unless it ``holds``, they withdraw it.
+    """
+
+    verdict: Verdict
+    document: int
+    apart: int = 4
+    who: str = "Ben"
+    holds: bool = True
+
+    def decision(self, index: str, ids: Sequence[str]) -> Decision:
+        """Return the decision on documents of an index that has these ids."""
+        one, other = ((index, ids[number % len(ids)]) for number in (self.document, self.document + self.apart))
+        verdict = "alone" if one == other and self.verdict != "canonical" else self.verdict
+        if verdict in ("canonical", "alone"):
+            decision = Decision.about(one, verdict, self.who)
+        else:
+            decision = Decision.between(one, other, same=verdict == "same", who=self.who)
+        return decision if self.holds else decision.withdrawn()
 
 
 # What the name of an index is of: itself, a rolling alias, or a data stream; both have several generations.
@@ -100,7 +127,7 @@ class Event:
     """
 
     at: int
-    what: Write | Upset | Blow | Fault
+    what: Write | Saying | Upset | Blow | Fault
     times: int = 1
     kind: str = KINDS[0]
 

@@ -14,7 +14,7 @@ class Looks:
     A run goes on with one before it that has noted its beginning in the mapping. ``how`` is a part of what it asks. If
     it ``refreshes`` to look, only those looks count that come directly before a refresh, or after it; but not one for
     the note of a beginning, which counts fingerprints. If the changes have no numbers, a run looks once, by its
-    first refresh.
+    first refresh. The last run has ``begun`` after a serial.
     """
 
     others: Others
@@ -23,6 +23,7 @@ class Looks:
     first: int | None = None
     last: int = 0
     is_noted: bool = False
+    begun: int = 0
     _seen: int | None = None
     _before: int | None = None
     _was_refreshed: bool = False
@@ -51,6 +52,7 @@ class Looks:
 
     def begin(self) -> None:
         """Another run begins."""
+        self.begun = self.others.serial
         if not self.is_noted:
             self.first = None
 

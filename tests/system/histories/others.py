@@ -12,9 +12,12 @@ from typing import Any
 from urllib.parse import quote
 
 from es_simhash._core.json_codec import Json
+from es_simhash.documents.decisions import Decision
 from es_simhash.documents.documents import Documents
+from es_simhash.engines.base import driven
+from es_simhash.plans.decided import decide
 from tests.system.histories.generations import TIME, Generations
-from tests.system.histories.history import Behind, Blow, How, Start, Upset, Write
+from tests.system.histories.history import Behind, Blow, How, Saying, Start, Upset, Write
 from tests.system.histories.target import Target
 
 FIELDS = ("title", "body")
@@ -74,6 +77,8 @@ class Others:
     serial: int = 0
     new: dict[str, Json] = field(default_factory=dict)
     generations: Generations | None = None
+    said: list[Decision] = field(default_factory=list)
+    said_at: int = 0
 
     @property
     def behind(self) -> Behind:
@@ -136,13 +141,15 @@ class Others:
             version = hits[id_of(number)]["_version"] if id_of(number) in hits else known.version
             self.known[number] = replace(known, version=version, steps=0)
 
-    def happen(self, what: Write | Upset | Blow) -> None:
+    def happen(self, what: Write | Saying | Upset | Blow) -> None:
         """Do something to a document, or have something happen to the index or its cluster."""
         match what:
             case Blow():
                 self.target.undergo(what, self.index)
             case Write(how, number):
                 self._write(how, number % len(self.known))
+            case Saying():
+                self._say(what)
             case Upset.ROLLOVER:
                 assert self.generations
                 self.generations.roll_over()
@@ -167,6 +174,13 @@ class Others:
                 yield id_of(number), SECRET, now.secret
             if source.get("body"):
                 yield id_of(number), "body", source["body"].split()[-1]
+
+    def _say(self, saying: Saying) -> None:
+        self.serial += 1
+        self.said_at = self.serial
+        decision = saying.decision(self.index, [id_of(number) for number in self.known])
+        driven(decide(self.index, self.documents.prefix, [decision]), self.target.perform)
+        self.said.append(decision)
 
     def _write(self, how: How, number: int) -> None:
         self.serial += 1

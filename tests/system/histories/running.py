@@ -24,7 +24,8 @@ def problems_of(target: Target, history: History) -> list[str]:
         looks = Looks(others, verb.look, verb.refreshes)
         first = outcome_of(target, others, history, looks)
         found = list(problems(history, first))
-        if found or verb.runs_once or others.serial == looks.last:
+        has_seen_all = others.serial == looks.last and others.said_at <= looks.begun
+        if found or verb.runs_once or has_seen_all:
             return found
         others.take(first.after.hits)
         again = outcome_of(target, others, replace(history, events=()), looks)
@@ -45,6 +46,7 @@ def outcome_of(target: Target, others: Others, history: History, looks: Looks) -
             "rejects": "{rejects}",
             "patience": "{patience}",
             "behind": history.shape.behind,
+            "count": len(history.documents),
         }
         more = verb.of_streams if history.shape.behind == "stream" else ()
         arguments = [each.format(**places) for each in (*verb.arguments, *more, "--url", target.url)]

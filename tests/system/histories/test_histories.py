@@ -31,6 +31,7 @@ COUNTS = {
     "reindex": 3,
     "group": 2,
     "incremental": 2,
+    "decide": 3,
     "add": 3,
     "load": 4,
     "gate": 2,
@@ -132,7 +133,7 @@ def times(config: pytest.Config) -> int:
 def hold(target: Target, verb: str, count: int, is_soak: bool, drawn: st.SearchStrategy[History] | None = None) -> None:
     """Hold that nothing is wrong after each of many histories."""
     if drawn is None:
-        drawn = histories(verb, VERBS[verb].requests, VERBS[verb].states)
+        drawn = histories(verb, VERBS[verb].requests, VERBS[verb].states, VERBS[verb].says)
 
     @settings(
         max_examples=count,

@@ -13,9 +13,10 @@ from es_simhash.cli.show.exits import REFUSED
 from es_simhash.scheme import mapping, notes
 from es_simhash.scheme.own_fields import DEFERRED
 from tests.support.commands import run
-from tests.system.histories import adding, clients
+from tests.system.histories import adding, clients, deciding
 from tests.system.histories.answers import check_distinct, check_gate
 from tests.system.histories.commands import Program
+from tests.system.histories.deciding import broken_law
 from tests.system.histories.ground import DOCUMENTS
 from tests.system.histories.history import History, Write
 from tests.system.histories.history import State as DocumentState
@@ -46,6 +47,7 @@ class Verb:
     for ``refreshes``). Documents are in some ``states`` at the start. The ``program`` takes the arguments.
     ``afterwards`` has what the others do then. What came too late is seen by one more run, unless it ``runs_once``. Its
     arguments ``of_streams`` are further ones. One that ``forgets`` adds all its documents each time that it is begun.
+    If it ``says`` so, others decide about documents.
     """
 
     arguments: tuple[str, ...]
@@ -59,6 +61,7 @@ class Verb:
     runs_once: bool = False
     of_streams: tuple[str, ...] = ()
     forgets: bool = False
+    says: bool = False
 
 
 def problems(history: History, outcome: Outcome) -> Iterator[str]:
@@ -160,7 +163,7 @@ def _has_rolled(outcome: Outcome, said: str) -> bool:
 # --- group
 
 
-def _check_groups(outcome: Outcome) -> Iterator[str]:
+def _check_groups(further: Check, outcome: Outcome) -> Iterator[str]:
     """If nobody has written since they were read, groups have as many members as they say, and documents to keep."""
     yield from nothing_of_others_is_changed(outcome)
     if outcome.ended.code == REFUSED and "has a whole fingerprint" in outcome.ended.said:
@@ -174,6 +177,7 @@ def _check_groups(outcome: Outcome) -> Iterator[str]:
         yield f"the exit code is {outcome.ended.code} with {len(rejected)} rejected: {outcome.ended.said}"
     if not rejected and all(outcome.looks.is_before(known) for _, known in outcome.others.by_id()):
         yield from _wrong_groups(outcome)
+        yield from further(outcome)
 
 
 def _wrongly_refused(outcome: Outcome) -> Iterator[str]:
@@ -198,13 +202,18 @@ def _wrong_groups(outcome: Outcome) -> Iterator[str]:
             groups[group].append(own(hit))
             if own(hit)["is_canonical"]:
                 standing[group] |= {id_, f"{hit['_index']}/{id_}"}
-    if len(groups) != outcome.ended.summary["summary"]["groups"]:
+    # Of groups that are extended, only those are counted that may have changed.
+    is_whole = outcome.ended.summary["summary"]["new"] is None
+    if is_whole and len(groups) != outcome.ended.summary["summary"]["groups"]:
         yield f"there are the groups {sorted(groups)}, and {outcome.ended.summary['summary']} says otherwise"
     for name, members in groups.items():
         if {each["group_size"] for each in members} != {len(members)}:
             yield f"the group {name} has {len(members)} members, and some of them say otherwise"
         if unknown := {each["canonical"] for each in members} - standing[name]:
             yield f"in the group {name}, {sorted(unknown)} are to stand for others, and do not stand for themselves"
+
+
+def _parted_families(outcome: Outcome) -> Iterator[str]:
     families: dict[int, set[str | None]] = defaultdict(set)
     for _, _, hit in outcome.documents():
         if own(hit) and _fingerprint(hit) == fields_of(hit["_source"]):
@@ -212,6 +221,12 @@ def _wrong_groups(outcome: Outcome) -> Iterator[str]:
     for family, names in families.items():
         if len(names) > 1:
             yield f"the texts of family {family}, which are alike, are in {names}"
+
+
+def _wrong_decided(outcome: Outcome) -> Iterator[str]:
+    """The groups are as people have decided before the last run."""
+    if outcome.others.said_at <= outcome.looks.begun:
+        yield from broken_law(outcome)
 
 
 # --- load
@@ -319,14 +334,23 @@ _LIMITED = ("--patience", "{patience}", "--rejects", "{rejects}")
 _BACKFILL = ("backfill", "{index}", "--accept", "text-fields", *_LIMITED)
 _GROUP = ("group", "{index}", "--write", *_LIMITED[:2])
 _GROUPED = ("done", "done", "stale")
+_check_grouped = partial(_check_groups, _parted_families)
 VERBS = {
     "backfill": Verb(_BACKFILL, partial(_check_backfill, True), refreshes=True),
     "refresh-stale": Verb((*_BACKFILL, "--refresh-stale"), partial(_check_backfill, False), refreshes=True),
     "slices": Verb((*_BACKFILL, "--workers", "2", "--no-refresh"), partial(_check_backfill, True), refreshes=True),
     "remove": Verb(("remove", "{index}", "--yes", *_LIMITED), _check_removal, 25, look="_refresh"),
     "reindex": Verb(("reindex", "{index}", "{copy}", *_LIMITED), _check_copy),
-    "group": Verb(_GROUP, _check_groups, 25, states=_GROUPED),
-    "incremental": Verb((*_GROUP, "--incremental"), _check_groups, 25, states=_GROUPED),
+    "group": Verb(_GROUP, _check_grouped, 25, states=_GROUPED),
+    "incremental": Verb((*_GROUP, "--incremental"), _check_grouped, 25, states=_GROUPED),
+    "decide": Verb(
+        ("{index}", "{count}", "{patience}"),
+        partial(_check_groups, _wrong_decided),
+        30,
+        states=_GROUPED,
+        program=deciding.run,
+        says=True,
+    ),
     "add": Verb(
         ("{index}", "{file}", "{rejects}", "{patience}", "{behind}"),
         _check_added,

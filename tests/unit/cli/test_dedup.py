@@ -58,6 +58,63 @@ def test_a_file_of_rarity_that_is_damaged_is_named(tmp_path: Path, content: str)
     assert "rarity.json cannot be read" in dedup(tmp_path, "--rarity", "rarity.json", code=2)
 
 
+def decided(folder: Path, *decisions: dict[str, Any]) -> None:
+    (folder / "decisions.jsonl").write_text("".join(json.dumps(each) + "\n" for each in decisions), encoding="utf-8")
+
+
+def test_groups_obey_a_file_of_decisions(tmp_path: Path) -> None:
+    apart = {"a": "first", "b": "oldest", "label": 0, "who": "Mia"}
+    decided(tmp_path, apart, {"id": "longest", "canonical": True}, {"a": "other", "b": "first", "label": 1})
+    [group] = dedup(tmp_path, "--decisions", "decisions.jsonl")
+    assert "longest" in ids(group)
+    assert {"first", "oldest"} & {*ids(group)} != {"first", "oldest"}
+    decided(tmp_path, apart, {**apart, "label": None}, {"id": "longest", "alone": True})
+    [group] = dedup(tmp_path, "--decisions", "decisions.jsonl")
+    assert ids(group) == ["first", "oldest"]
+
+
+def test_decisions_on_unknown_documents_and_contradictions_are_said(tmp_path: Path) -> None:
+    same = {"a": "first", "b": "oldest", "label": 1, "who": "Ben"}
+    decided(tmp_path, {"a": "first", "b": "nobody", "label": 0}, same, {**same, "label": 0, "who": "Mia"})
+    (tmp_path / "news.jsonl").write_text("".join(json.dumps(each) + "\n" for each in DOCUMENTS), encoding="utf-8")
+    options = ("--id-field", "id", "--field", "body", "--decisions", "decisions.jsonl")
+    said = run("dedup", "news.jsonl", *options, "--output", "groups.jsonl", cwd=tmp_path)
+    shown = said.out + said.err
+    assert "1 decision is about documents that are not here or have nothing to compare" in " ".join(shown.split())
+    assert "'first' and 'oldest' are the same (Ben), and different (Mia)." in " ".join(shown.split())
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('{"a": "first", "b": "first", "label": 0}', "needs 2 different ids"),
+        ('{"a": "first", "label": 0}', "is not a decision"),
+        ('{"a": "first", "b": "oldest", "label": 2}', "The label 2 is none of"),
+        ("[]", "It is not an object"),
+        ("{", "is not a decision"),
+        ("[" * 100_000, "is not a decision"),
+        ("\0", "is not a decision"),
+    ],
+)
+def test_a_line_that_is_not_a_decision_is_named(tmp_path: Path, line: str, problem: str) -> None:
+    decided(tmp_path, {"id": "first", "alone": True})
+    with (tmp_path / "decisions.jsonl").open("a", encoding="utf-8") as file:
+        file.write(f"\n{line}\n")
+    said = " ".join(dedup(tmp_path, "--decisions", "decisions.jsonl", code=2).split())
+    assert "Line 3 of 'decisions.jsonl' is not a decision" in said
+    assert problem in said
+
+
+def test_decisions_name_documents_of_several_files_as_groups_do(tmp_path: Path) -> None:
+    for name in ("one.jsonl", "two.jsonl"):
+        (tmp_path / name).write_text("".join(json.dumps(each) + "\n" for each in DOCUMENTS[:2]), encoding="utf-8")
+    decided(tmp_path, {"a": "one.jsonl:first", "b": "two.jsonl:first", "label": 0}, {"id": "oldest", "alone": True})
+    options = ("--id-field", "id", "--field", "body", "--decisions", "decisions.jsonl")
+    [group] = lines(run("dedup", "one.jsonl", "two.jsonl", *options, cwd=tmp_path))
+    assert len(ids(group)) == 3
+    assert not {"one.jsonl:first", "two.jsonl:first"} <= {*ids(group)}
+
+
 def _ids() -> list[str]:
     return [each["id"] for each in DOCUMENTS]
 

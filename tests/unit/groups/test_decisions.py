@@ -42,10 +42,15 @@ def cases(draw: st.DrawFn) -> tuple[list[Row], list[Decision]]:
     return rows_of(texts), decisions
 
 
+def with_text(rows: Sequence[Row]) -> set[str]:
+    """The ids of the documents that have something to compare; the others are in no group."""
+    return {row["id"] for row in rows if row["text"].strip()}
+
+
 def linked_components(rows: Sequence[Row], decided: Decided) -> list[set[str]]:
     """What the texts and the decisions on the same documents connect, without what is alone."""
     stay = [row for row in rows if ("", row["id"]) not in decided.alone]
-    here = {row["id"] for row in stay}
+    here = with_text(stay)
     links: list[set[str]] = [{a, b} for (_, a), (_, b) in decided.same if {a, b} <= here]
     components: list[set[str]] = []
     for linked in [*map(set, grouped(stay, ())), *links]:
@@ -60,7 +65,7 @@ def test_groups_are_what_links_connect_parted_only_between_different_documents(
 ) -> None:
     rows, decisions = case
     decided, found = Decided(decisions), grouped(rows, decisions)
-    here = {row["id"] for row in rows}
+    here = with_text(rows)
     different = [{a, b} for (_, a), (_, b) in decided.different if {a, b} <= here]
     assert not any(pair <= group for pair in different for group in found)
     assert not any(("", id_) in decided.alone for group in found for id_ in group)
@@ -87,7 +92,7 @@ def test_groups_do_not_depend_on_the_order_of_documents(
 def test_of_documents_decided_to_be_the_same_one_at_most_is_kept(case: tuple[list[Row], list[Decision]]) -> None:
     rows, decisions = case
     decided = Decided(decisions)
-    here = {row["id"] for row in rows}
+    here = with_text(rows)
     with dedup(rows, decisions=decisions) as found:
         kept = {row["id"] for row in found.kept}
     if not decided.different and not decided.alone:
@@ -183,4 +188,21 @@ def test_decisions_on_documents_that_are_not_here_change_nothing() -> None:
     rows = rows_of([TEXT * 3] * 2)
     with dedup(rows, decisions=[Decision.between("0", "9", same=False)]) as found:
         assert len(found) == 1
-        assert found.counts.notes == ["1 decision is about documents that are not here, and left out."]
+        assert found.counts.notes == [
+            "1 decision is about documents that are not here or have nothing to compare, and left out."
+        ]
+
+
+def test_a_document_without_text_stays_in_no_group_whatever_was_decided() -> None:
+    rows = [*rows_of([TEXT * 3] * 2), {"id": "2", "text": " "}]
+    with dedup(rows, decisions=[Decision.between("0", "2", same=True), Decision.about("2", "canonical")]) as found:
+        assert list(found.ids()) == [["0", "1"]]
+        assert found.counts.decisions_elsewhere == 2
+
+
+def test_decisions_that_a_conflict_overrules_make_no_duplicates() -> None:
+    other, short = "Trains stood still for hours, since snow had covered the tracks.", TEXT * 3 + "Soon."
+    rows = rows_of([other, TEXT * 3, short])
+    same = [Decision.between("0", "1", same=True), Decision.between("1", "2", same=True)]
+    with dedup(rows, decisions=[*same, Decision.between("0", "1", same=False, who="Mia")]) as found:
+        assert list(found.ids()) == [["1", "2"]]

@@ -8,6 +8,8 @@ from typing import Any
 import polars
 import pytest
 
+from es_simhash.documents.decisions import Decision
+from es_simhash.documents.files.decision_file import DecisionFile
 from es_simhash.documents.rejected import Rejected
 from es_simhash.errors import InputError
 from es_simhash.quality.labels import LabelledPair, Labels, Member, read_labels
@@ -55,6 +57,30 @@ def test_a_row_may_be_a_pair_with_its_label(tmp_path: Path, name: str, text: str
     labels, rejected = read(tmp_path / name, text)
     assert (labels.kind, rejected) == ("pairs", [])
     assert pairs(labels) == [("x", "y", True), ("x", "z", False), ("y", "z", True), ("z", "w", False)]
+
+
+def test_of_a_file_of_decisions_the_last_word_of_each_person_on_a_pair_is_a_label(tmp_path: Path) -> None:
+    path = tmp_path / "decisions.jsonl"
+    taken_back = Decision.between("x", "v", same=False)
+    DecisionFile(path).add(
+        [
+            Decision.between("x", "y", same=False, who="Mia"),
+            Decision.between("x", "w", same=True, who="Ben"),
+            taken_back,
+            Decision.about("x", "canonical"),
+            Decision.between("y", "x", same=True, who="Mia"),
+            Decision.about("z", "alone", who="Mia"),
+            taken_back.withdrawn(),
+        ]
+    )
+    rejected: list[Rejected] = []
+    labels = read_labels(str(path), rejected.append)
+    assert (pairs(labels), rejected) == ([("w", "x", True), ("x", "y", True)], [])
+    DecisionFile(path).add([Decision.between("x", "w", same=True, who="Ann").withdrawn()])
+    assert len(pairs(read_labels(str(path), rejected.append))) == 2
+    DecisionFile(tmp_path / "none.jsonl").add([taken_back, taken_back.withdrawn()])
+    with pytest.raises(InputError, match="has no labels"):
+        read_labels(str(tmp_path / "none.jsonl"), rejected.append)
 
 
 def test_a_record_that_is_not_a_label_is_reported_with_its_line_and_the_rest_is_read(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def _sections(explanation: Explanation) -> Iterator[Html]:
         _group(f"Only in {names[0]}", features.only_a, "bad"),
         _group(f"Only in {names[1]}", features.only_b, "good"),
     )
-    yield section("Text", _text(explanation.parts, names))
+    yield section("Text", side_by_side(explanation.parts, names))
 
 
 def _verdict(explanation: Explanation) -> Html:
@@ -153,7 +153,8 @@ def _feature(feature: Feature, kind: str) -> Html:
     return element("li", element("code", feature.text), weight, class_=kind)
 
 
-def _text(parts: Sequence[TextPart], names: Sequence[str]) -> list[Html]:
+def side_by_side(parts: Sequence[TextPart], names: Sequence[str]) -> list[Html]:
+    """Show two texts next to each other, with their differences; of what is equal only what is near these."""
     heads = [element("h3", name) for name in names]
     made = [element("div", heads, class_="sides heads")]
     for row in rows(parts, _AROUND):

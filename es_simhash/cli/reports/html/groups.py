@@ -1,14 +1,17 @@
-"""The page about all groups: totals, charts, the largest groups, and what was left out."""
+"""The page about all groups: totals, charts, the largest and the most doubtful groups, and what was left out."""
 
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
 
 from es_simhash._core.html import Html, element, table
 from es_simhash._core.humanize import counted, share, with_error
 from es_simhash.cli.reports.group_report import GroupReport, Key, LargeGroup, Setup, key_of, likeness, near
-from es_simhash.cli.reports.html.page import chart, differences, header, legend, page, pieces, section
+from es_simhash.cli.reports.html.page import chart, contents, differences, header, legend, page, pieces, section
 from es_simhash.cli.show.form_detection import forms_sentences
 from es_simhash.groups.groups import Group, Member
 from es_simhash.plans.explain.text_differences import excerpt
@@ -17,24 +20,38 @@ from es_simhash.plans.explain.text_differences import excerpt
 _TITLE = 90
 _EXCERPT = 500
 _EXCERPT_OF_KEY = 160
+# Of groups; those that would make the page longer are counted only.
+_MOST_CHARACTERS = 4_000_000
+_GROUPS, _SHARED, _LEFT_OUT = "Groups", "Text that very many documents share", "Left out"
 _COMPARED = {"fingerprints": "fingerprints, without reading texts", "texts": "texts"}
 
 
 def report_page(report: GroupReport) -> str:
     """Return the page."""
-    return page(f"Near-duplicates in {report.setup.name}", *_sections(report))
+    script = _script() if report.largest else ""
+    return page(f"Near-duplicates in {report.setup.name}", *_sections(report), script=script)
+
+
+@cache
+def _script() -> str:
+    """Return what searches and sorts the groups of the page."""
+    return files(__package__).joinpath("groups.js").read_text(encoding="utf-8")
 
 
 def _sections(report: GroupReport) -> Iterator[Html]:
     yield _header(report)
+    titles = ["In numbers", *(each.title for each in report.charts)]
+    titles += [_GROUPS] if report.largest else []
+    titles += [_SHARED] if report.shared_keys else []
+    yield contents([*titles, _LEFT_OUT, "Settings"])
     yield section("In numbers", _totals(report))
     yield from map(chart, report.charts)
     if report.largest:
-        yield section("The largest groups", *_groups(report))
+        yield section(_GROUPS, *_groups(report))
     if report.shared_keys:
-        yield section("Text that very many documents share", *_shared_keys(report))
+        yield section(_SHARED, *_shared_keys(report))
     omissions = [element("li", each) for each in report.counts.notes]
-    yield section("Left out", element("ul", omissions) if omissions else element("p", "Nothing."))
+    yield section(_LEFT_OUT, element("ul", omissions) if omissions else element("p", "Nothing."))
     yield section("Settings", _settings(report.setup))
 
 
@@ -83,11 +100,11 @@ def _totals(report: GroupReport) -> Html:
     return element("div", made, class_="tiles")
 
 
-# ---- the largest groups
+# ---- the groups
 
 
 def _groups(report: GroupReport) -> Iterator[Html]:
-    """Show canonical documents of the largest groups, and the duplicates least like them."""
+    """Show canonical documents of groups, the duplicates least like them, and the names of all others."""
     yield element(
         "p",
         "Canonical documents of each group, and the duplicates least like them, with ",
@@ -95,14 +112,51 @@ def _groups(report: GroupReport) -> Iterator[Html]:
     )
     forms = forms_sentences(report.forms, report.setup.criteria)
     yield from (element("p", said) for said in (forms, *report.warnings) if said)
-    for number, group in enumerate(report.largest):
-        yield _group(group, report, is_open=not number)
-    if more := report.counts.groups - len(report.largest):
+    yield element("p", "To decide pair by pair: ", element("code", _desk(report.setup.name)))
+    yield _controls()
+    made = _made(report)
+    yield element("div", made, id="list")
+    if more := report.counts.groups - len(made):
         yield element("p", f"and {counted(more, 'group')} more", class_="faint")
 
 
-def _group(group: LargeGroup, report: GroupReport, *, is_open: bool) -> Html:
-    shown, unshown = group.shown, group.size - len(group.shown.members)
+def _desk(name: str) -> str:
+    """Return the command that opens the desk for review; of several files it shows one at a time."""
+    return f"es-simhash show {'FILE' if ', ' in name else shlex.quote(name)}"
+
+
+def _controls() -> Html:
+    """Show the search and the order; the script of the page unhides them."""
+    orders = {"size": "largest first", "doubt": "most doubtful first"}
+    options = [element("option", text, value=value) for value, text in orders.items()]
+    return element(
+        "p",
+        element("label", "Search ", element("input", type="search", id="search")),
+        " ",
+        element("label", "Order ", element("select", options, id="order")),
+        " ",
+        element("span", id="found", role="status", class_="faint"),
+        id="controls",
+        hidden=True,
+    )
+
+
+def _made(report: GroupReport) -> list[Html]:
+    """Return the groups, as many as the page has room for."""
+    by_doubt = sorted(range(len(report.largest)), key=lambda number: report.largest[number].doubt)
+    ranks = {number: rank for rank, number in enumerate(by_doubt)}
+    made, length = list[Html](), 0
+    for number, group in enumerate(report.largest):
+        shown = _group(group, report, is_open=not number, ranks=(number, ranks[number]))
+        length += len(shown)
+        if made and length > _MOST_CHARACTERS:
+            break
+        made.append(shown)
+    return made
+
+
+def _group(group: LargeGroup, report: GroupReport, *, is_open: bool, ranks: tuple[int, int]) -> Html:
+    shown, unshown = group.shown, group.size - len(group.shown.members) - len(group.named)
     is_form = shown.canonical.canonical in report.forms
     stand = f"A chain of small changes, with {group.canonicals:,} canonical documents."
     return element(
@@ -117,10 +171,22 @@ def _group(group: LargeGroup, report: GroupReport, *, is_open: bool) -> Html:
         element("p", "group ", _group_name(shown.id, report.setup), _farthest(group), class_="faint"),
         element("p", stand) if group.canonicals > 1 else "",
         [_canonical(each, shown, report) for each in shown.members if each.is_canonical],
+        _named(group, report) if group.named else "",
         element("p", f"and {counted(unshown, 'member')} more", class_="faint") if unshown else "",
         class_="boxed",
         open=is_open,
+        data_size=str(ranks[0]),
+        data_doubt=str(ranks[1]),
     )
+
+
+def _named(group: LargeGroup, report: GroupReport) -> Html:
+    """Show other members by name and similarity, folded."""
+    rows = [
+        element("li", _name(*key_of(each), report.setup), " ", element("small", _alike(each), class_="faint"))
+        for each in group.named
+    ]
+    return element("details", element("summary", counted(len(rows), "other member")), element("ul", rows))
 
 
 def _canonical(canonical: Member, group: Group, report: GroupReport) -> Html:
@@ -131,17 +197,20 @@ def _canonical(canonical: Member, group: Group, report: GroupReport) -> Html:
 
 
 def _member(member: Member, canonical: Member, report: GroupReport) -> Html:
-    similarity = member.similarity
-    if similarity is not None:
-        alike = f"similarity {with_error(similarity, member.standard_error)}"
-    else:
-        alike = "" if member.distance is None else _bits_apart(member.distance)
-    small = element("small", alike, class_="faint")
+    small = element("small", _alike(member), class_="faint")
     head = element("h3", _name(*key_of(member), report.setup), small)
     first, second = (report.texts.get(key_of(each)) for each in (canonical, member))
     if first is None or second is None:
         return element("div", head, pieces(None))
     return element("div", head, differences(report.setup.scheme, first, second))
+
+
+def _alike(member: Member) -> str:
+    if member.is_canonical:
+        return "canonical"
+    if member.similarity is not None:
+        return f"similarity {with_error(member.similarity, member.standard_error)}"
+    return "" if member.distance is None else _bits_apart(member.distance)
 
 
 def _excerpt(key: Key, report: GroupReport, most: int) -> Html:

@@ -1,14 +1,16 @@
 """The frame of a page, and what pages have in common: sections, bars, charts, and differences of texts.
 
-A page is one file that loads and runs nothing. A bar is an element with a width, next to its number in a table, so
-readers of screens, and paper, have the numbers.
+A page is one file that loads nothing, and runs nothing but the script that it names by its hash, if any. A bar is an
+element with a width, next to its number in a table, so readers of screens, and paper, have the numbers.
 """
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from functools import cache
+from hashlib import sha256
 from importlib.resources import files
 
 from es_simhash._core.html import Content, Html, element, table
@@ -18,12 +20,14 @@ from es_simhash.plans.explain.text_differences import Piece, marked_changes
 from es_simhash.scheme.settings import Settings
 
 
-def page(title: str, *sections: Html) -> str:
+def page(title: str, *sections: Html, script: str = "") -> str:
     """Make a whole page.
 
-    The page forbids the browser to load or run anything, so even unescaped text could do no harm.
+    The page forbids the browser to load or run anything but the ``script``, so even unescaped text could do no harm.
     """
     policy = "default-src 'none'; style-src 'unsafe-inline'"
+    if script:
+        policy += f"; script-src 'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
     head = [
         element("meta", charset="utf-8"),
         element("meta", http_equiv="Content-Security-Policy", content=policy),
@@ -32,7 +36,7 @@ def page(title: str, *sections: Html) -> str:
         element("title", title),
         Html(f"<style>{style()}</style>"),
     ]
-    body = element("body", element("main", sections))
+    body = element("body", element("main", sections), Html(f"<script>{script}</script>" if script else ""))
     return f"<!doctype html>\n{element('html', element('head', head), body, lang='en')}\n"
 
 
@@ -51,7 +55,18 @@ def header(headline: str, sentences: str, name: str, made_at: datetime | None) -
 
 def section(title: str, *content: Content) -> Html:
     """Make a section with a heading."""
-    return element("section", element("h2", title), *content)
+    return element("section", element("h2", title), *content, id=anchor(title))
+
+
+def anchor(title: str) -> str:
+    """Return the name by which links lead to a section."""
+    return title.lower().replace(" ", "-")
+
+
+def contents(titles: Sequence[str]) -> Html:
+    """Make the table of contents of a page."""
+    links = [element("li", element("a", title, href=f"#{anchor(title)}")) for title in titles]
+    return element("nav", element("ul", links), aria_label="contents", class_="contents")
 
 
 def chart(drawn: Chart) -> Html:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from es_simhash import (
     Canonical,
+    Decision,
     Documents,
     GroupOptions,
     Index,
@@ -35,6 +36,7 @@ from tests.system.integrations.spark.test_spark_scopes import COLUMNS, typed
 
 from pyspark.errors import PySparkException  # isort: skip - not before it is known to be there
 from pyspark.sql import DataFrame, SparkSession  # isort: skip
+from pyspark.sql import functions as sf  # isort: skip
 
 from es_simhash.integrations.spark import SparkDeduplicator, add_fields, grouping
 
@@ -52,10 +54,13 @@ CANONICALS = [
     Canonical.order("author", ["q", "s1"]),
     Canonical.by(lambda document: len(document["tenant"]), ["tenant"]),
 ]
+_ALIKE = 20
 MEASURES = ("similarity", "distance", "standard_error")
 TEXTS: dict[str, Any] = {
     "canonical": st.sampled_from(CANONICALS),
     "scope": st.sampled_from([None, None, *scoped.SCOPES]),
+    # Each number draws other decisions.
+    "decisions": st.sampled_from([None, 1, 2, 3]),
 }
 # All others are in one of these at most, as some exclude each other.
 WAYS = st.sampled_from(
@@ -81,6 +86,26 @@ FEW = settings(
 def documents(seed: int) -> list[Document]:
     found = [each for part in range(3) for each in scoped.documents(100 * part + seed)]
     return [(f"{place:03}", text, typed(own)) for place, (_, text, own) in enumerate(found)]
+
+
+def decisions(number: int | None, known: Sequence[Document]) -> list[Decision]:
+    """Decisions of two people, most of them on documents whose texts are alike, some on one that is not there."""
+    if number is None:
+        return []
+    chosen, ids = random.Random(number), [id_ for id_, _, _ in known]
+    alike: dict[str, list[str]] = {}
+    for id_, text, _ in known:
+        alike.setdefault(text[:_ALIKE], []).append(id_)
+    families = [each for each in alike.values() if len(each) > 1] or [ids]
+    found = []
+    for _ in range(24):
+        some = chosen.choice([*families, *families, [*ids, "not there"]])
+        one, other = chosen.sample(some, 2)
+        who = chosen.choice(["Mia", "Mia", "Ben"])
+        of_one = [Decision.about(one, "canonical", who), Decision.about(one, "alone", who)]
+        same, different = (Decision.between(one, other, same=same, who=who) for same in (True, False))
+        found.append(chosen.choice([same, *of_one, different, different, different]))
+    return [*found, chosen.choice(found).withdrawn()]
 
 
 def frame_of(spark: SparkSession, found: list[Document]) -> DataFrame:
@@ -110,7 +135,8 @@ def members_on(found: Any) -> Groups:
 def check_texts(spark: SparkSession, seed: int, scheme: Scheme, options: dict[str, Any], way: dict[str, Any]) -> None:
     """Compare the groups of texts, all that is shown of them, and the counts."""
     known = documents(seed)
-    canonical = options["canonical"]
+    canonical, decided = options["canonical"], decisions(options["decisions"], known)
+    options = {**options, "decisions": decided}
     found = SparkDeduplicator(Documents(scheme, "body"), GroupOptions(**options, **way)).of_texts(
         frame_of(spark, known)
     )
@@ -118,7 +144,13 @@ def check_texts(spark: SparkSession, seed: int, scheme: Scheme, options: dict[st
     given = known if scope else [(id_, text) for id_, text, _ in known]
     by_position = [canonical.rank({"body": text, **values}) for _, text, values in known]
     with dedup(
-        ranked(given, by_position.__getitem__), scheme=scheme, threads=1, scope=scope, canonical=BY_RANK, **way
+        ranked(given, by_position.__getitem__),
+        scheme=scheme,
+        threads=1,
+        scope=scope,
+        canonical=BY_RANK,
+        decisions=decided,
+        **way,
     ) as here:
         assert members_on(found) == members_of(pa.table(here).to_pylist())
         _, pairs, counts = local.read_here(here)
@@ -145,10 +177,12 @@ def test_groups_of_an_index_are_those_of_group(
         added = index.add([{"_id": id_, "body": text, **values} for id_, text, values in known], refresh=True)
         rejected = {each.id for each in added.rejected}  # those whose date is none
         known = [each for each in known if each[0] not in rejected]
+        index.decide(decisions(options.pop("decisions"), known))
+        decided = index.decisions()
         with index.group(estimate=estimate, **options) as grouped:
             here = members_of(pa.table(grouped).to_pylist())
-        frame = frame_of(spark, known)
-        of = SparkDeduplicator(index.documents, GroupOptions(**options))
+        frame = frame_of(spark, known).withColumn("index", sf.lit(index.name))
+        of = SparkDeduplicator(index.documents, GroupOptions(**options, decisions=decided))
         if estimate:
             fields = add_fields(frame, index.documents)
             found = members_on(of.of_fields(fields))

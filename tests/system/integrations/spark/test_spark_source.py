@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from es_simhash import Canonical, GroupOptions, Index, Scheme, connect
+from es_simhash import Canonical, Decision, GroupOptions, Index, Scheme, connect
 from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import run
 from es_simhash.live.sweep.reading import Reading
@@ -127,6 +127,30 @@ def test_a_document_whose_text_has_changed_in_the_meantime_gets_no_group(
     written = groups_in(index)
     assert not written[changed["id"]]
     assert sum(map(bool, written.values())) == members.count() - 1
+
+
+def test_groups_are_written_only_if_they_obey_what_people_have_decided(
+    spark: SparkSession, index: Index, options: dict[str, str]
+) -> None:
+    spark.dataSource.register(IndexSource)
+    documents = spark.read.format("es_simhash").options(**options).load().persist()
+    of = SparkDeduplicator(replace(index.documents, fields=("text",)))
+    plain = of.of_texts(documents).members
+    first, second, *_ = [row["id"] for row in plain.sort("group", "id").collect()]
+    index.decide([Decision.between(first, second, same=False), Decision.about(second, "alone", who="Mia")])
+    with pytest.raises(PySparkException, match="these groups do not obey them"):
+        plain.write.format("es_simhash").options(**options).mode("append").save()
+    assert not any(groups_in(index).values())
+    how = GroupOptions(decisions=index.decisions())
+    found = replace(of, options=how).of_texts(documents)
+    found.members.write.format("es_simhash").options(**options).mode("append").save()
+    with index.group() as grouped:
+        expected = {grouped.corpus.keys([position])[0][1]: own for position, own in grouped.fields()}
+        assert found.counts.decisions == grouped.counts.decisions == 2
+    for own in expected.values():
+        del own["distance"]
+    assert {id_: own for id_, own in groups_in(index).items() if own} == expected
+    assert second not in expected
 
 
 def test_columns_are_those_of_the_schema(spark: SparkSession, index: Index, options: dict[str, str]) -> None:

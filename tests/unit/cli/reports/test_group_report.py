@@ -14,9 +14,16 @@ from tests.support.reports import SCHEME, group, group_of, member, pairs, report
 TEXT = "A storm hit the coast last night. Trains stood still."
 
 
-def test_the_largest_groups_are_shown() -> None:
-    made = report([group_of(str(number), 30 - number) for number in range(25)])
-    assert [each.shown.id for each in made.largest] == [str(number) for number in range(20)]
+def test_the_largest_groups_are_shown_and_the_most_doubtful_of_the_others() -> None:
+    large = [group_of(str(number), 300 - number) for number in range(100)]
+    small = [
+        group(f"small {number}", member("a"), member("b", 0.65 + number / 1000))
+        for number in (*range(150, 300), *range(150))
+    ]
+    made = report([*large, *small], criteria=Criteria(None, 0.6))
+    found = [each.shown.id for each in made.largest]
+    assert found == [*(str(number) for number in range(100)), *(f"small {number}" for number in range(100))]
+    assert [len(each.shown.members) for each in made.largest] == [5] * 20 + [2] * 180
 
 
 def shown(made: GroupReport) -> list[str]:
@@ -29,6 +36,7 @@ def test_the_members_least_like_the_canonical_one_are_shown() -> None:
     made = report([group("a", *members)])
     assert set(shown(made)) == {"kept", "far", "0", "1", "2"}
     assert (made.largest[0].size, made.largest[0].canonicals) == (32, 1)
+    assert [each.id for each in made.largest[0].named] == [str(number) for number in range(3, 30)]
 
 
 def test_in_a_chain_the_duplicates_are_shown_with_the_documents_that_stand_for_them() -> None:

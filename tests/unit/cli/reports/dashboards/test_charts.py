@@ -47,7 +47,7 @@ def answered(**aggregations: Any) -> dict[str, Any]:
     return {**EMPTY, "aggregations": {**EMPTY["aggregations"], **found}}
 
 
-@pytest.mark.parametrize("part", CHARTS.keys() - {"totals"})
+@pytest.mark.parametrize("part", sorted(CHARTS.keys() - {"totals"}))
 def test_a_chart_without_anything_to_draw_says_what_to_do_and_shows_no_axes(part: str) -> None:
     made = svg(CHARTS[part], EMPTY)
     assert seen(made) == [
