@@ -111,7 +111,6 @@ def group_page(desk: Desk, number: int) -> str:
 def queue_page(desk: Desk, place: int) -> str:
     """Return the page that asks about one pair of the queue."""
     answers = desk.answers()
-    judged = len(answers.are_right)
     pair = desk.pair_at(place)
     head = f"Pair {place + 1:,} of {len(desk.queue):,}: is the second a duplicate of the first?"
     moves = [
@@ -123,7 +122,7 @@ def queue_page(desk: Desk, place: int) -> str:
     return _page(
         head,
         element("h1", head),
-        element("p", f"{judged:,} judged. {answers.sentence}", role="status"),
+        element("p", answers.sentence, role="status"),
         _ask(pair, place),
         element("nav", [part for link in moves for part in (link, " ")], undo, aria_label="queue"),
         *_shown(desk, pair),

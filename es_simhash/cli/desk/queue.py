@@ -91,8 +91,9 @@ class Answers:
     def _precision(self) -> str:
         drawn = self._drawn
         if len(drawn) < _LEAST_DRAWN:
-            right = 1 - len(self.wrong) / len(self.are_right)
-            return f"at least {right:.2f} of all are right, since doubtful pairs come first"
+            return (
+                f"what that says of all pairs is known when {_LEAST_DRAWN} random ones are judged ({len(drawn)} so far)"
+            )
         low, high = wilson(sum(drawn), len(drawn))
         return f"precision {sum(drawn) / len(drawn):.2f} ({low:.2f}–{high:.2f}), by {len(drawn)} drawn at random"
 

@@ -90,7 +90,7 @@ def test_people_judge_pairs_by_keys_and_every_answer_is_kept_at_once(browser: Br
         browser.press("x")
         assert "Pair 4 of 8" in browser.value("document.title")
         browser.press("ArrowLeft")
-        assert "2 judged. Of 2 judged pairs, 1 was wrong" in browser.value("document.body.innerText")
+        assert "Of 2 judged pairs, 1 was wrong" in browser.value("document.body.innerText")
         assert browser.complaints == []
 
 
@@ -253,7 +253,7 @@ def test_decisions_on_an_index_are_made_in_a_browser_and_obeyed_by_groups(
         browser.show(server.address)
         browser.press("r")
         browser.press("d")
-        assert "1 judged" in browser.value("document.body.innerText")
+        assert "Of 1 judged pair" in browser.value("document.body.innerText")
         [decision] = index.decisions()
     a, b = (id_ for _, id_ in decision.documents)
     with index.group() as groups:

@@ -42,10 +42,11 @@ def test_the_next_pair_is_one_that_nobody_has_judged() -> None:
     assert queue.next_after(0, {0, 1, 2}) is None
 
 
-def test_few_answers_say_only_what_is_true_of_doubtful_pairs() -> None:
+def test_nothing_is_said_of_all_pairs_from_few_or_doubtful_ones() -> None:
     answers = Answers(made([0.7] * 50), dict.fromkeys(range(5, 9), True))
     assert answers.sentence == (
-        "Of 4 judged pairs, 0 were wrong: at least 1.00 of all are right, since doubtful pairs come first."
+        "Of 4 judged pairs, 0 were wrong: "
+        "what that says of all pairs is known when 20 random ones are judged (0 so far)."
     )
     assert Answers(made([0.7]), {}).sentence == "Nothing judged yet."
 
