@@ -24,7 +24,7 @@ from es_simhash.documents.decisions import (
     decisions_there,
     index_of_decisions,
 )
-from es_simhash.errors import IndexStateError, InputError, MissingError
+from es_simhash.errors import AccessError, IndexStateError, InputError, MissingError
 from es_simhash.plans.init import make_index
 from es_simhash.plans.open_index import note, noted
 from es_simhash.plans.operations import (
@@ -161,9 +161,15 @@ def _with_index(decision: Decision, indices: list[str], name: str) -> Decision:
 def _make_store(prefix: str) -> Plan[str]:
     store = index_of_decisions(prefix)
     try:
-        yield GetMappings(store)
-    except MissingError:
-        yield from make_index(store, {"mappings": _MAPPING})
+        try:
+            yield GetMappings(store)
+        except MissingError:
+            yield from make_index(store, {"mappings": _MAPPING})
+    except AccessError as error:
+        raise AccessError(
+            f"Decisions are kept in the index {store!r}, and the login may not read or create it. Give it the "
+            "privileges create_index, read, write and view_index_metadata there."
+        ) from error
     return store
 
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
 
-from es_simhash import Decision, GroupOptions, Index
+from es_simhash import Decision, GroupOptions, Index, connect
 from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import Engine
-from es_simhash.errors import IndexStateError, InputError
-from es_simhash.plans.operations import CreateIndex, DeleteIndex, GetMappings
+from es_simhash.errors import AccessError, IndexStateError, InputError
+from es_simhash.plans.operations import CreateIndex, DeleteIndex, GetMappings, Operation, index_of
 from tests.support.corpus import corpus, edited
+from tests.support.meddling import Meddler
 
 KEYWORD: Json = {"type": "keyword"}
 MAPPING: Json = {"properties": {"body": {"type": "text"}, "source": KEYWORD}}
@@ -197,6 +200,22 @@ def test_lost_decisions_stop_a_grouping_and_are_missed_by_a_search(engine: Engin
     found = index.find(id="a")
     assert [match.id for match in found] == ["b"]
     assert f"Let the login read the index '{store}'." in str(found.shown().notes)
+
+
+@pytest.mark.parametrize("refused", [GetMappings, CreateIndex])
+def test_an_error_names_the_privileges_that_decisions_need(tmp_path: Path, refused: type[Operation[Any]]) -> None:
+    meddler = Meddler(connect(tmp_path))
+    index = Index("news", meddler, fields=["body"])
+    index.init()
+    index.add([{"_id": id_, "body": POOL[0]} for id_ in "ab"])
+
+    def refuse(operation: Operation[Any]) -> None:
+        if isinstance(operation, refused) and index_of(operation) == "dedup-decisions":
+            raise AccessError("403")
+
+    meddler.before = refuse
+    with pytest.raises(AccessError, match=r"kept in the index 'dedup-decisions'.*create_index, read, write"):
+        index.decide([Decision.between("a", "b", same=False)])
 
 
 def test_what_people_said_of_an_erased_document_is_erased(index: Index) -> None:
