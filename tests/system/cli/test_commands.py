@@ -411,8 +411,8 @@ def test_what_every_command_prints_as_json_is_what_the_schema_says(loaded: Path,
         "info, without INDEX": ["info"],
     }
     (loaded / "labels.jsonl").write_text('{"ids": ["4", "copy"]}\n{"ids": ["0", "3"]}\n', encoding="utf-8")
-    # Agents read what mcp prints, and clients what a gate answers.
-    assert {re.split("[ ,]", name)[0] for name in (*runs, "gate", "mcp")} == set(COMMANDS)
+    # Agents read what mcp prints, clients what a gate answers, and browsers what show serves.
+    assert {re.split("[ ,]", name)[0] for name in (*runs, "gate", "mcp", "show")} == set(COMMANDS)
     assert {*runs, *ON_SERVERS} == {command for command, _ in LINES}
     printed = {name: lines(run(*given, "--json", cwd=loaded)) for name, given in runs.items()}
     check_output(printed)

@@ -17,7 +17,9 @@ from typing import Any, TypeVar
 import pytest
 
 from es_simhash._core.json_codec import Json
+from es_simhash.cli.jobs.review import desk_on_index
 from es_simhash.cli.program import COMMANDS
+from es_simhash.cli.show.output import Output
 from es_simhash.engines.connect import connect
 from es_simhash.errors import MissingError
 from es_simhash.index import Index
@@ -229,6 +231,13 @@ def mcp(team: Team, name: str) -> Iterator[set[str]]:
             yield {each["a"], each["b"]}
 
 
+def show(team: Team, name: str) -> Iterator[set[str]]:
+    """The groups of the desk, in this process."""
+    with Index(name, team.place) as index, desk_on_index(index, [], None, "", Output(quiet=True)) as desk:
+        for number in range(desk.total):
+            yield {member for _, member, *_ in desk.members(number)}
+
+
 READS_PAIRS: dict[str, Callable[[Team, str], Iterator[set[str]]]] = {
     "find": find,
     "find --text": find_text,
@@ -251,6 +260,7 @@ READS_PAIRS: dict[str, Callable[[Team, str], Iterator[set[str]]]] = {
     "sync": sync,
     "reindex": reindex,
     "mcp": mcp,
+    "show": show,
 }
 REFUSES = ("scripts", "scripts --install")
 # These compare no documents of an index with each other.
