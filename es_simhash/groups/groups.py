@@ -475,7 +475,7 @@ class Groups(Rows, Generic[From_co]):
         self.__dict__.pop("forms", None)
         corpus, components = self.corpus, self._union().groups()
         links = corpus.decided.links(self.left_out)
-        same = same_ones(links, self._copies(), np.asarray(components.firsts)) if links else None
+        same = same_ones(links, self._copies, np.asarray(components.firsts)) if links else None
         self._nearness = Nearness(corpus.store, self.criteria, corpus.exact, same)
         # What only an earlier run has linked may not be near.
         are_linked = self._linked.joined is None or not len(self._linked.joined[0])
@@ -527,7 +527,7 @@ class Groups(Rows, Generic[From_co]):
         decided = self.corpus.decided
         if not self.left_out and not self._are_fewer and not decided:
             return self._linked.links.union
-        copies = self._copies()
+        copies = self._copies
         union, instead = UnionFind(len(self.corpus)), self._copies_instead(copies)
         for pairs in self._links():
             first, second = (instead[pairs[side]] for side in ("first", "second"))
@@ -562,6 +562,7 @@ class Groups(Rows, Generic[From_co]):
         stays[list(self.left_out | self.corpus.decided.alone)] = False
         return stays
 
+    @cached_property
     def _copies(self) -> Integers:
         """Return for each document the first with an equal text.
 

@@ -151,8 +151,7 @@ def _naming(output: Output, ids: FileIds, warning: Callable[[], str]) -> Callabl
 
     def on_read(corpus: TextCorpus) -> None:
         output.warn(warning())
-        output.warn(ids.choose(corpus))
-        corpus.written = ids.written
+        output.warn(ids.give(corpus))
 
     return on_read
 

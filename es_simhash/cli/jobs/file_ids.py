@@ -57,6 +57,12 @@ class FileIds:
         each.id = self.written(each.key)
         return each
 
+    def give(self, corpus: TextCorpus) -> str:
+        """Let documents have these ids, in the form that is chosen; return what is to be said of it."""
+        said = self.choose(corpus)
+        corpus.written = self.written
+        return said
+
     def choose(self, corpus: TextCorpus) -> str:
         """Choose the shortest form in which ids are distinct; return what is to be said of it, which may be nothing."""
         clash = repeated(lambda: (key.split(":", 2)[2] for key in corpus.ids()))

@@ -45,8 +45,7 @@ def desk_on_file(
 
     def on_read(corpus: TextCorpus) -> None:
         output.warn(wanted.warning)
-        output.warn(ids.choose(corpus))
-        corpus.written = ids.written
+        output.warn(ids.give(corpus))
 
     def reject(rejected: object) -> None:
         output.warn(str(getattr(rejected, "reason", rejected)))
