@@ -57,8 +57,8 @@ class GateOptions:
     """How a gate works.
 
     - ``mode``: what becomes of a duplicate that is to be written. ``refuse`` leaves it out; ``advise`` writes it all
-      the same; ``tag`` writes it with the id of its original (``duplicate_of``) and in its group; ``divert`` writes it
-      to the index ``divert_to``.
+      the same; ``tag`` writes it with the id of the one that was there before (``duplicate_of``), and in its group;
+      ``divert`` writes it to the index ``divert_to``.
     - ``remember``: seconds for which a document is remembered that was accepted, and that the index does not show.
     - ``most_pending``: how many of these there may be; then nothing is accepted until the index shows some.
     - ``syncs``: each yes is safe from the end of the machine, too, not only from that of the process.

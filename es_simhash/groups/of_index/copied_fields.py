@@ -1,4 +1,4 @@
-"""Fields of canonical documents that duplicates carry, so that one query says which site copies which.
+"""Fields of canonical documents that duplicates carry. By dates, one query then says which site copies which.
 
 The field ``site`` of the canonical document is stored as ``dedup.of.site`` on its duplicates, mapped as ``site`` is.
 Of the first date among the fields, ``dedup.lag_days`` says how many days later the duplicate is dated.

@@ -11,12 +11,13 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 from pyspark.sql.pandas.types import to_arrow_type
-from pyspark.sql.types import ArrayType, StringType, StructField, StructType
+from pyspark.sql.types import ArrayType, IntegerType, StringType, StructField, StructType
 
 from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import DocumentError, InputError
-from es_simhash.integrations.spark.frames import TEXT, refused, text_column, texts_of, without_text
+from es_simhash.integrations.spark.frames import TEXT, place_columns, refused, text_column, texts_of, without_text
+from es_simhash.scheme.mapping import GROUP, SIZE
 from es_simhash.scheme.passages import FIELD
 
 
@@ -58,3 +59,18 @@ def fields_type(documents: Documents) -> StructType:
     lists = {*(("blocks", "bands") if keys == "keyword" else ()), *((FIELD,) if keys != "text" else ())}
     kinds = {name: ArrayType(StringType()) if name in lists else StringType() for name in documents.names}
     return StructType([StructField(name, kind) for name, kind in kinds.items()])
+
+
+def stored_type(documents: Documents) -> StructType:
+    """Return the type of the struct of our fields in an index, where documents may be in groups."""
+    return fields_type(documents).add(GROUP, StringType()).add(SIZE, IntegerType())
+
+
+def in_groups(frame: DataFrame, prefix: str) -> DataFrame | None:
+    """Return the documents in groups of several, as their fields say; None if these are not there."""
+    own = frame.schema[prefix].dataType if prefix in frame.columns else None
+    if not (isinstance(own, StructType) and {"content", GROUP, SIZE} <= set(own.names)):
+        return None
+    # A provisional group has no size.
+    several = sf.col(f"{prefix}.{GROUP}").isNotNull() & (sf.coalesce(f"{prefix}.{SIZE}", sf.lit(2)) > 1)
+    return frame.filter(several).select(*place_columns(frame), f"{prefix}.content")

@@ -31,6 +31,7 @@ from es_simhash.integrations.spark.compare import (
 from es_simhash.integrations.spark.components import components
 from es_simhash.integrations.spark.condensing import RANK, CondensedColumns
 from es_simhash.integrations.spark.decided import OBEYS, DecidedDocuments
+from es_simhash.integrations.spark.fields import in_groups
 from es_simhash.integrations.spark.frames import few, materialized, number_of, observed, place_columns, without_text
 from es_simhash.integrations.spark.grouping import MEASURES, Gathering, Grouping
 from es_simhash.integrations.spark.scoping import SCOPE, are_in_scope
@@ -78,7 +79,8 @@ class SparkDeduplicator:
             texts = Texts(frame, self.documents, cast("Rarity | None", self.options.rarity))
         condensed = condensing.of_texts(frame, self.documents, kept)
         lacking = without_text(frame, self.documents.fields)
-        return find(condensed, number_of(frame), kept, criteria, lacking, self.options.decided, texts)
+        found = find(condensed, number_of(frame), kept, criteria, lacking, self.options.decided, texts)
+        return replace(found, _before=in_groups(frame, self.documents.prefix))
 
     def of_fields(self, frame: DataFrame) -> SparkDuplicates:
         """Find the near-duplicates among documents whose fields are in a column named by the prefix.
@@ -93,7 +95,8 @@ class SparkDeduplicator:
         )
         condensed = condensing.of_fields(frame, self.documents, kept)
         lacking = f"no fingerprint of the scheme in {self.documents.prefix!r}. Give their texts to of_texts."
-        return find(condensed, number_of(frame), kept, criteria, lacking, self.options.decided)
+        found = find(condensed, number_of(frame), kept, criteria, lacking, self.options.decided)
+        return replace(found, _before=in_groups(frame, self.documents.prefix))
 
     @cached_property
     def _scope(self) -> Scope | None:
@@ -127,6 +130,7 @@ class SparkDuplicates:
     estimate: bool
     rarity: Rarity | None
     _members: Callable[[], DataFrame]
+    _before: DataFrame | None = None
 
     @cached_property
     def members(self) -> DataFrame:
@@ -134,9 +138,13 @@ class SparkDuplicates:
 
         They are those of `Duplicates.to_arrow`, and computed once they are asked for. ``content`` is a hash of the
         text, as our fields have it. If the newest documents are canonical, older ones are ``superseded_by`` the next
-        newer one.
+        newer one. Documents that have left their group since fields were read come last, and have no ``group``.
         """
-        return self._members()
+        found = self._members()
+        if self._before is None:
+            return found
+        left = self._before.join(found, place_columns(found), "left_anti")
+        return found.unionByName(left, allowMissingColumns=True).withMetadata("id", found.schema["id"].metadata)
 
 
 def find(

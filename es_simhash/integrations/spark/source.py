@@ -27,10 +27,11 @@ from es_simhash.groups.of_index.stored_fingerprints import DocumentReader
 from es_simhash.groups.of_index.writing import Settling, add_to_mapping
 from es_simhash.index import Index
 from es_simhash.integrations.spark.decided import OBEYS
-from es_simhash.integrations.spark.fields import fields_type
+from es_simhash.integrations.spark.fields import stored_type
 from es_simhash.live.sweep.reading import DocumentRef, Reading, make_visible
 from es_simhash.live.sweep.writing import write
 from es_simhash.plans.bulk import RequestSize
+from es_simhash.plans.open_index import grouping_noted
 from es_simhash.plans.operation_retry import retry
 from es_simhash.plans.operations import Action, GetMappings, Refresh, Slice
 from es_simhash.scheme.mapping import SUPERSEDED, SUPERSEDED_PROPERTIES, Membership, entries, new_name
@@ -78,8 +79,9 @@ class IndexSource(DataSource):
     struct of our fields. With a ``schema`` they are those that it names, also others of the documents.
 
     Rows of `SparkDuplicates.members` can be written: the fields of groups are added to their documents, unless their
-    texts have changed since. The name of a group is that of a new one, made of its canonical document. If people have
-    decided about documents, groups are written only if decisions were given, as ``index.decisions()`` has them.
+    texts have changed since. The name of a group is that of a new one, made of its canonical document. Those that have
+    left their group lose its fields. If people have decided about documents, groups are written only if decisions were
+    given, as ``index.decisions()`` has them.
     """
 
     @classmethod
@@ -92,7 +94,7 @@ class IndexSource(DataSource):
         with Target.of(self.options).opened() as index:
             own = index.documents
         named = [StructField(name, StringType()) for name in ("id", "index", "text")]
-        return StructType([*named, StructField(own.prefix, fields_type(own))])
+        return StructType([*named, StructField(own.prefix, stored_type(own))])
 
     def reader(self, schema: StructType) -> IndexReader:
         """Return the reader of these columns."""
@@ -210,6 +212,7 @@ class GroupsWriter(DataSourceWriter):
     columns: Sequence[str]
     copy: Sequence[str] = ()
     _are_several: bool = field(init=False)
+    _singles: bool = field(init=False)
     _copied: CopiedFields = field(init=False)
 
     def __post_init__(self) -> None:
@@ -221,6 +224,9 @@ class GroupsWriter(DataSourceWriter):
             copied = CopiedFields.of({name: mappings[name] for name in ours}, self.copy)
             versions = SUPERSEDED_PROPERTIES if SUPERSEDED in self.columns else {}
             add_to_mapping(index.engine, index.name, self.documents, {**(copied.properties or {}), **versions})
+        last = [grouping_noted(mappings[name], self.documents) or {} for name in ours]
+        singles = self.documents.policy.groups == "online" or any(each.get("singles") for each in last)
+        object.__setattr__(self, "_singles", singles)
         object.__setattr__(self, "_are_several", len(ours) > 1)
         object.__setattr__(self, "_copied", copied)
 
@@ -253,8 +259,8 @@ class GroupsWriter(DataSourceWriter):
         """Write the groups of some documents; return why others were not written."""
         own = list(map(self._fields, rows))
         if self._copied.paths:
-            both = zip(rows, own, strict=True)
-            duplicates = {_key(row): (each, _key(row, "canonical")) for row, each in both if not row["is_canonical"]}
+            both = [pair for pair in zip(rows, own, strict=True) if pair[0]["is_canonical"] is False]
+            duplicates = {_key(row): (each, _key(row, "canonical")) for row, each in both}
             reader = DocumentReader(index.engine, PATIENCE)
             self._copied.add(duplicates, lambda keys, paths: reader.read([_ref(key) for key in keys], paths))
         places = {_key(row): place for place, row in enumerate(rows)}
@@ -263,12 +269,14 @@ class GroupsWriter(DataSourceWriter):
         unread = [(_ref(_key(row)), Action("update", row["id"], {}, row["index"])) for row in rows]
         prepared = run(settling.settle(unread, PATIENCE), index.engine)
         outcome = run(write(settling, prepared, RequestSize(), PATIENCE), index.engine)
-        changed = [
-            f"Document {rows[place]['id']!r} has another text now, or is gone." for place in sorted(settling.lost)
-        ]
+        lost = [rows[place] for place in sorted(settling.lost) if rows[place]["group"] is not None]
+        changed = [f"Document {row['id']!r} has another text now, or is gone." for row in lost]
         return [*changed, *(each.reason for each in outcome.rejected)]
 
     def _fields(self, row: Any) -> Json:
+        if row["group"] is None:
+            key = "/".join(_key(row)) if self._are_several else row["id"]
+            return Membership(new_name(*_key(row)), 1, key, True).fields() if self._singles else {}
         name = new_name(row["group_index"], row["group"])
         newer = self._named(row, SUPERSEDED) if SUPERSEDED in self.columns and row[SUPERSEDED] is not None else None
         own = Membership(name, row["group_size"], self._named(row, "canonical"), row["is_canonical"], newer)

@@ -59,6 +59,12 @@ KEPT = {
     "groups are written while a node is cut off, and another joins": History(
         "group", (Start("done"),) * 12, (Event(2, Blow.JOIN), Event(1, Blow.ISOLATE, kind="/_bulk")), _SHAPE
     ),
+    "people decide while the node with a primary is killed, and another time when it is cut off": History(
+        "decide",
+        (Start("done"),) * 12,
+        (Event(3, Fault.FAILOVER, kind="/_bulk"), Event(2, Blow.ISOLATE, kind="/_search")),
+        _SHAPE,
+    ),
     "distinct hits are read while a node joins, and the one with a primary is killed": History(
         "distinct", (Start("done"),) * 12, (Event(1, Blow.JOIN), Event(4, Blow.KILL, kind="/_search")), _SHAPE
     ),

@@ -153,6 +153,56 @@ def test_groups_are_written_only_if_they_obey_what_people_have_decided(
     assert second not in expected
 
 
+@pytest.mark.parametrize("singles", [False, True])
+def test_documents_that_have_left_their_group_are_written_as_group_would_write_them(
+    spark: SparkSession, index: Index, options: dict[str, str], singles: bool
+) -> None:
+    spark.dataSource.register(IndexSource)
+    with index.group(copy=["number"]) as grouped:
+        index.write_groups(grouped, singles=singles)
+        pairs = sorted(([key.rsplit("/", 1)[-1] for key in ids] for ids in grouped.ids()), key=len)
+    (changed, left), (alone, other, *_) = pairs[0], pairs[-1]
+    before = groups_in(index)
+    assert all(before[id_]["group_size"] > 1 for id_ in (changed, left, alone, other))
+    index.add([{"_id": changed, "title": "Another text", "body": "that is like no other"}], refresh=True)
+    index.decide([Decision.about(alone, "alone")])
+
+    documents = spark.read.format("es_simhash").options(**options).load().persist()
+    how = GroupOptions(decisions=index.decisions())
+    found = SparkDeduplicator(replace(index.documents, fields=("text",)), how).of_texts(documents)
+    assert {row["id"] for row in found.members.filter("group is null").collect()} == {left, alone}
+    assert found.groups.count() == found.members.filter("group is not null").count()
+    found.members.write.format("es_simhash").options(**options).mode("append").save()
+    written = groups_in(index)
+    assert all(written[id_].get("group_size") == (1 if singles else None) for id_ in (left, alone))
+    assert not written[changed]  # it came without a group
+    with index.group() as grouped:
+        expected = {grouped.corpus.keys([position])[0][1]: own for position, own in grouped.fields(singles=singles)}
+    expected.pop(changed, None)
+    # `group` keeps the names that it gave before.
+    names = {own["group"]: expected[id_]["group"] for id_, own in written.items() if own}
+    assert len(set(names.values())) == len(names)
+    for own in expected.values():
+        own.pop("distance", None)
+    assert {id_: {**own, "group": names[own["group"]]} for id_, own in written.items() if own} == expected
+
+
+def test_groups_of_documents_that_were_not_read_stay(
+    spark: SparkSession, index: Index, options: dict[str, str]
+) -> None:
+    spark.dataSource.register(IndexSource)
+    with index.group() as grouped:
+        index.write_groups(grouped)
+    before = groups_in(index)
+    documents = spark.read.format("es_simhash").options(**options).load().filter("id < '040'").persist()
+    found = SparkDeduplicator(replace(index.documents, fields=("text",))).of_texts(documents)
+    found.members.write.format("es_simhash").options(**options).mode("append").save()
+    after = groups_in(index)
+    assert {id_: own for id_, own in after.items() if id_ >= "040"} == {
+        id_: own for id_, own in before.items() if id_ >= "040"
+    }
+
+
 def test_columns_are_those_of_the_schema(spark: SparkSession, index: Index, options: dict[str, str]) -> None:
     spark.dataSource.register(IndexSource)
     reader = spark.read.format("es_simhash").options(**options)
