@@ -93,7 +93,8 @@ def main() -> None:
     with start_node("opensearch") as node, Index("demo", node.url, fields=("title", "body")) as index:
         index.init()
         index.add(map(json.loads, documents.splitlines()), refresh=True)
-        with index.group(canonical=canonical_named("oldest:published", ())) as grouped:
+        oldest = canonical_named("oldest:published", ())
+        with index.group(canonical=oldest, copy=("site", "published")) as grouped:
             index.write_groups(grouped)
         index.refresh()
         named = Subject("demo", date_field="published", by_field="site.keyword")

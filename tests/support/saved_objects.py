@@ -154,10 +154,10 @@ def _undrawn(spec: Json) -> Iterator[str]:
     if not spec["$schema"].startswith("https://vega.github.io/schema/vega/v5"):
         yield f"schema {spec['$schema']}"
     [url] = [each["url"] for each in spec["data"] if "url" in each]
-    if not set(url) <= {"%context%", "%timefield%", "index", "body"} or url["%context%"] is not True:
+    if not set(url) <= {"%context%", "%timefield%", "index", "body"} or url.get("%context%", True) is not True:
         yield f"data {sorted(url)}"
-    if "query" in url["body"]:
-        yield "a query of its own, which %context% forbids"
+    if ("query" in url["body"]) is ("%context%" in url):
+        yield "a query of its own, which %context% forbids, or none at all"
 
 
 def _uncontrolled(params: Json) -> Iterator[str]:

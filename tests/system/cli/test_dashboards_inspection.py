@@ -8,9 +8,11 @@ import pytest
 
 from es_simhash._core.json_codec import Json
 from es_simhash.cli.reports.dashboards.subject import Copied, Inspection, Subject, inspect_index
+from es_simhash.documents.decisions import Decision
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import MappingError
 from es_simhash.index import Index
+from es_simhash.plans.decided import forget
 from es_simhash.plans.operations import PutMapping
 from es_simhash.scheme.scheme import Scheme
 from tests.support.corpus import corpus
@@ -91,6 +93,16 @@ def test_the_field_of_canonical_documents_is_that_of_the_breakdown_or_else_the_f
     found = looked(index, by=by).subject
     assert found.copied == copied
     assert found.has_lag == bool(of)
+
+
+def test_the_decisions_of_people_are_looked_up_by_the_name_that_they_have_for_the_index(
+    made: Callable[[str], Index],
+) -> None:
+    index = made("default")
+    assert looked(index).subject.decided == ()
+    index.decide([Decision.about("2", "alone")])
+    assert looked(index).subject.decided == (index.name,)
+    run(forget(index.name, "dedup", [(index.name, "2")]), index.engine)
 
 
 @pytest.mark.parametrize("by", ["source.site", "body.raw", "number", "_index"])

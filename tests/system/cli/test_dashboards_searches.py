@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
-from es_simhash.cli.reports.dashboards.subject import Subject
-from es_simhash.engines.base import Engine
+from es_simhash.cli.reports.dashboards.subject import Subject, inspect_index
+from es_simhash.documents.decisions import Decision
+from es_simhash.engines.base import Engine, run
 from es_simhash.index import Index
+from es_simhash.plans.decided import forget
 from es_simhash.plans.operations import CreateIndex, Search
 from es_simhash.scheme.mapping import PROPERTIES
 from es_simhash.scheme.scope import Policy
@@ -151,6 +153,27 @@ def test_values_of_the_other_field_are_counted_with_their_duplicates(grouped: Gr
     assert {each["key"]: each["duplicates"]["doc_count"] for each in answer} == copies
     shown = [each["duplicates"]["doc_count"] for each in answer]
     assert shown == sorted(shown, reverse=True)
+
+
+def test_decisions_that_hold_are_counted_by_who_made_them(engine: Engine) -> None:
+    with new_names(engine) as name:
+        index = Index(name(), engine, fields=FIELDS)
+        index.init()
+        index.decide(
+            [
+                Decision.between("1", "2", same=False, who="Mia"),
+                Decision.between("1", "3", same=False, who="Ben"),
+                Decision.about("2", "alone"),
+                Decision.about("3", "canonical", "Mia"),
+            ]
+        )
+        index.decide([Decision.about("3", "canonical", "Mia").withdrawn()])
+        chart = charts(run(inspect_index(Subject(index.name)), engine).subject)["decisions"]
+        url = chart["data"][0]["url"]
+        shown = seen(svg(chart, engine.perform(Search(url["index"], url["body"]))))
+        assert {"same: 0", "different: 2", "canonical: 0", "alone: 1", "Mia", "Ben", "without a name"} <= set(shown)
+        run(forget(index.name, "dedup", [(index.name, id_) for id_ in "123"]), engine)
+        assert "No decision holds." in seen(svg(chart, engine.perform(Search(url["index"], url["body"]))))
 
 
 def test_groups_of_one_document_are_not_groups(engine: Engine) -> None:

@@ -5,8 +5,9 @@ One form serves all versions: the attributes of Kibana 7.10, from which OpenSear
 ``migrationVersion`` that both know. One or the other refuses newer versions, and types such as ``lens``.
 
 Requests have no query: the page sets its own, with its filters and time range. So aggregations choose what a chart
-counts. A group has as many documents as duplicates, and one: ``group_size`` is missing in groups that no run of `group`
-has seen, and too small where documents have joined since.
+counts. Only decisions, which are in an index of their own, are all counted, whatever the page shows. A group has as
+many documents as duplicates, and one: ``group_size`` is missing in groups that no run of `group` has seen, and too
+small where documents have joined since.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from es_simhash._core.json_codec import Json
 from es_simhash.cli.reports.chart_bins import MOST_PERIODS, SIZES, size_names
 from es_simhash.cli.reports.dashboards.kibana import discover
 from es_simhash.cli.reports.dashboards.subject import ALL_TIMES, UI, Subject
+from es_simhash.documents.decisions import index_of_decisions
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
 
 _VERSIONS = {"index-pattern": "7.6.0", "search": "7.9.3", "visualization": "7.10.0", "dashboard": "7.9.3"}
@@ -140,20 +142,23 @@ def _template() -> Json:
 def _values(subject: Subject) -> Json:
     """Return what is filled in: names as they are, and in capitals as literals of Vega's expressions."""
     by, copied = subject.by_field, subject.copied
-    prefix = "" if subject.prefix == DEFAULT_PREFIX else f" --prefix {subject.prefix}"
+    of = shlex.quote(subject.index) + ("" if subject.prefix == DEFAULT_PREFIX else f" --prefix {subject.prefix}")
     names = {
         "by": by,
         "title_field": next(iter(subject.text_fields), ""),
         "copied": copied.name.removesuffix(".keyword") if copied else "",
         "own_field": copied.own if copied else "",
         "of_field": subject.field(f"of.{copied.name}") if copied else "",
-        "command": f"es-simhash group {shlex.quote(subject.index)}{prefix} --write",
+        "command": f"es-simhash group {of} --write",
+        "desk": f"es-simhash show {of}",
     }
     return {
         **{name: getattr(subject, name) for name in ("index", "name", "prefix", "measure", "has_lag")},
         **names,
         **{name.upper(): json.dumps(value) for name, value in names.items()},
         "date": subject.date_field,
+        "decided": list(subject.decided),
+        "decisions": index_of_decisions(subject.prefix),
         "by_name": (by or "").removesuffix(".keyword"),
         "other": subject.other_field,
         "columns": [each for each in (subject.other_field, *subject.text_fields[1:]) if each],

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 from uuid import UUID, uuid5
 
 from es_simhash._core.json_codec import Json
+from es_simhash.documents.decisions import decisions_there
 from es_simhash.errors import MappingError
 from es_simhash.plans.operations import Count, GetInfo, GetMappings, Plan
 from es_simhash.plans.text_fields import field_at, mapped_fields
@@ -43,8 +44,9 @@ class Subject:
 
     A ``date_field`` adds charts over time, and applies the time range of the page; a ``by_field``, which can be
     aggregated, adds the share of duplicates by its values. ``text_fields`` are shown for documents. A field ``copied``
-    from canonical documents is compared with that of duplicates; ``has_lag``: so is their date. Saved objects belong to
-    one ``space`` of Kibana; None is the default one. Their charts work in one ``ui``.
+    from canonical documents is compared with that of duplicates; ``has_lag``: so is their date. If people have
+    ``decided``, it has the names of indices in decisions. Saved objects belong to one ``space`` of Kibana; None is the
+    default one. Their charts work in one ``ui``.
     """
 
     index: str
@@ -55,6 +57,7 @@ class Subject:
     measure: Measure = "similarity"
     copied: Copied | None = None
     has_lag: bool = False
+    decided: tuple[str, ...] = ()
     space: str | None = None
     ui: UI = "kibana"
 
@@ -119,6 +122,7 @@ def inspect_index(subject: Subject) -> Plan[Inspection]:
     grouped: int = yield Count(subject.index, {"exists": {"field": subject.field(GROUP)}})
     ui: UI = "opensearch" if (yield GetInfo()).distribution == "opensearch" else "kibana"
     copied = list(_copied(subject, mappings))
+    decided = decisions_there(mappings, subject.prefix)
     looked = replace(
         subject,
         measure=measure,
@@ -126,6 +130,7 @@ def inspect_index(subject: Subject) -> Plan[Inspection]:
         # That of the other field, or else the first.
         copied=next((each for each in copied if each.own == subject.by_field), next(iter(copied), None)),
         has_lag=any(_at(each, subject.field("lag_days")) for each in mappings.values()),
+        decided=tuple(sorted(set(decided.names.values()))) if decided else (),
         ui=ui,
     )
     return Inspection(looked, grouped)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from es_simhash.cli.reports.dashboards.saved_objects import panels
 from es_simhash.cli.reports.dashboards.subject import Copied, Subject
 from tests.support.charts import charts, marks, seen, svg
 from tools.dashboard_pictures import THEMES
@@ -197,6 +198,49 @@ def test_duplicates_are_counted_by_their_value_and_that_of_the_canonical_documen
     assert "site of the canonical document, 10 at most" in seen(made)
 
 
+DECISIONS = charts(Subject("articles", "titles", decided=("articles",)))["decisions"]
+
+
+def decided(**said: dict[str, int]) -> list[str]:
+    """The texts of the panel of decisions, by what people have decided how often."""
+    buckets = [
+        {
+            "key": verdict,
+            "doc_count": sum(by.values()),
+            "who": {"buckets": [{"key": who, "doc_count": count} for who, count in by.items()]},
+        }
+        for verdict, by in said.items()
+    ]
+    return seen(svg(DECISIONS, {"aggregations": {"verdicts": {"buckets": buckets}}}))
+
+
+def test_decisions_are_counted_by_what_they_are_and_who_made_them() -> None:
+    shown = decided(different={"Mia": 1200, "Ben": 3}, alone={"without a name": 7})
+    assert {"same: 0", "different: 1,203", "canonical: 0", "alone: 7"} <= set(shown)
+    assert [each for each in shown if each in ("Mia", "Ben", "without a name")] == ["Mia", "without a name", "Ben"]
+    assert {"1,200", "3", "7"} <= set(shown)
+    people = [f"person {number}" for number in range(7)]
+    shown = decided(same={who: 9 - place for place, who in enumerate(people)})
+    assert [each for each in shown if each in people] == people[:5]
+    assert "same: 42" in shown
+
+
+def test_a_panel_of_decisions_says_if_none_holds() -> None:
+    assert decided() == ["No decision holds.", "To decide, run: es-simhash show articles --prefix titles"]
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 10])
+def test_the_name_of_each_canonical_value_begins_above_its_bars(count: int) -> None:
+    """So that those of the last one are not cut off."""
+    cells = [{"key": f"site-{number}.example", "doc_count": 5} for number in range(count)]
+    own = [{"key": "x", "doc_count": 9, "canonical": {"buckets": cells}}]
+    made = svg(CHARTS["copied"], answered(duplicates={"own": {"buckets": own}}))
+    names = re.findall(r'transform="translate\(([\d.]+),[\d.-]+\) rotate\(-20', made)
+    bars = re.findall(r'aria-roledescription="bar" d="M([\d.]+),', made)
+    assert len(names) == count
+    assert [abs(float(name) - float(bar)) < 1 for name, bar in zip(names, bars, strict=True)] == [True] * count
+
+
 def test_no_more_than_ten_values_of_canonical_documents_are_shown() -> None:
     own = [
         {
@@ -253,6 +297,15 @@ def test_texts_and_bars_have_the_contrast_that_wcag_asks_for(part: str, theme: s
     assert bars or part == "totals"
     assert [each for each in texts if contrast(each, ground) < 4.5] == []
     assert [each for each in bars if each != "transparent" and contrast(each, ground) < 3] == []
+
+
+def test_no_panel_says_which_document_is_a_copy() -> None:
+    """Only dates show that, and the canonical document may be any of a group."""
+    shown = panels(SUBJECT)
+    said = [each for panel in shown for each in (panel.title, *panel.parameters.get("markdown", []))]
+    said += [each for chart in CHARTS.values() for each in seen(svg(chart, ANSWER))]
+    assert "Duplicates by site and by site of the canonical document" in said
+    assert [each for each in said if re.search("original|cop(y|ie)", each, re.IGNORECASE)] == []
 
 
 def test_totals_are_plain_numbers_without_a_change() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -26,6 +27,7 @@ SUBJECTS = st.builds(
     measure=st.sampled_from(["similarity", "distance"]),
     copied=st.none() | st.builds(Copied, NAMES, NAMES),
     has_lag=st.booleans(),
+    decided=st.lists(NAMES, max_size=2).map(tuple),
     space=st.none() | st.sampled_from(["team", "x"]),
 )
 EVERYTHING = Subject("articles", date_field="published", by_field="site", text_fields=("title", "body"))
@@ -130,6 +132,20 @@ def test_charts_of_copied_fields_are_there_if_duplicates_have_them() -> None:
     assert shown(copied=site) == [("copied", 48)]
     assert shown(has_lag=True) == [("lag", 48)]
     assert shown(copied=site, has_lag=True) == [("copied", 30), ("lag", 18)]
+
+
+def test_all_decisions_are_counted_whatever_the_page_shows_if_people_have_decided() -> None:
+    own = replace(EVERYTHING, prefix="Titles", decided=("articles-1", "articles-2"))
+    assert "decisions" not in [panel.part for panel in panels(EVERYTHING)]
+    [panel] = [each for each in panels(own) if each.part == "decisions"]
+    assert panel.chart
+    [url] = [each["url"] for each in panel.chart["data"] if "url" in each]
+    assert url.keys() == {"index", "body"}
+    assert url["index"] == "titles-decisions"
+    assert url["body"]["query"]["bool"]["filter"] == [
+        {"terms": {"of": ["articles-1", "articles-2"]}},
+        {"term": {"holds": True}},
+    ]
 
 
 def parameters(subject: Subject, kind: str) -> dict[str, Any]:
