@@ -28,6 +28,9 @@ Show: TypeAlias = Callable[[str, int, str], AbstractContextManager[OnProgress[in
 
 _watch: ContextVar[Watch | None] = ContextVar("watch", default=None)
 _show: ContextVar[Show | None] = ContextVar("show", default=None)
+# Says that a job goes on with what an interrupted one kept there.
+SayResumed: TypeAlias = Callable[[object], object]
+_say_resumed: ContextVar[SayResumed | None] = ContextVar("say_resumed", default=None)
 
 
 def stage(name: Stage) -> AbstractContextManager[object]:
@@ -67,13 +70,20 @@ def counted_each(doing: str, items: Iterable[Item], total: int, unit: str = "doc
             yield item
 
 
+def resumed(state: object) -> None:
+    """Let those who watch a job know that it goes on with what an interrupted one kept in ``state``."""
+    if say := _say_resumed.get():
+        say(state)
+
+
 @contextmanager
-def counts_shown(show: Show) -> Iterator[None]:
-    """Let ``show`` show the counts of all jobs within the block."""
-    token = _show.set(show)
+def counts_shown(show: Show, say_resumed: SayResumed | None = None) -> Iterator[None]:
+    """Let ``show`` show the counts of all jobs within the block, and ``say_resumed`` say which go on with others."""
+    token, other = _show.set(show), _say_resumed.set(say_resumed)
     try:
         yield
     finally:
+        _say_resumed.reset(other)
         _show.reset(token)
 
 

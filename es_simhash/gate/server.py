@@ -45,12 +45,12 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def listening(host: str, port: int, has_token: bool) -> socket.socket:
+def bound(host: str, port: int, has_token: bool) -> socket.socket:
     """Return a socket that is bound to an address; other machines may reach it only with a token."""
     if not has_token and not is_loopback(host):
         raise InputError(
             f"Other machines reach {host}, so the gate needs a token there. Name a file that holds one by "
-            "--token-file, or set ES_SIMHASH_GATE_TOKEN; or leave --host out."
+            "--token-file, or set ES_SIMHASH_GATE_TOKEN; or leave the address out."
         )
     try:
         [(family, kind, _, _, address), *_] = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -63,9 +63,7 @@ def listening(host: str, port: int, has_token: bool) -> socket.socket:
             found.close()
             raise
     except OSError as error:
-        raise InputError(
-            f"The gate cannot listen at {host}:{port}: {error.strerror}. Name another --host or --port."
-        ) from None
+        raise InputError(f"The gate cannot listen at {host}:{port}: {error.strerror}. Name another --port.") from None
     return found
 
 

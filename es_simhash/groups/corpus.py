@@ -15,6 +15,7 @@ import numpy.typing as npt
 from es_simhash._core.arrays import Integers
 from es_simhash._core.humanize import counted, shortened
 from es_simhash._core.json_codec import Json, values_at
+from es_simhash._core.stages import resumed
 from es_simhash.documents.decisions import Decided
 from es_simhash.errors import DocumentError, InputError
 from es_simhash.groups.options import GroupOptions
@@ -22,7 +23,7 @@ from es_simhash.groups.pairs.compare import CompareTexts, Comparison, Missed, mi
 from es_simhash.groups.pairs.decided import DecidedPairs, decided_pairs
 from es_simhash.groups.pairs.document_links import Links, link
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
-from es_simhash.groups.pairs.spool import Spools
+from es_simhash.groups.pairs.spool import KeptStages, Spools
 from es_simhash.scheme.mapping import new_name
 from es_simhash.scheme.settings import Settings
 from es_simhash.scheme.verdict.rarity import Rarity
@@ -120,6 +121,16 @@ class Corpus(ABC):
         first = "" if self.spools.is_closed else f" The first is {self.named([position])[0]!r}, with {held}."
         said = f"{counted(self.undated, 'document')} {have} no date that {self.options.canonical.name} can read."
         return f"{said}{first} {come} last. {_DATES}"
+
+    def keep(self, stages: KeptStages) -> None:
+        """Keep the stages of the job, and say if they are those of an interrupted one."""
+        self.spools.stages = stages
+        if stages.is_resumed:
+            resumed(self.options.state)
+
+    def remove_kept(self) -> None:
+        """Delete all that is kept for another run, as nothing is left to do."""
+        self.spools.stages.remove()
 
     def check(self) -> None:  # noqa: B027 - most jobs end when they are done
         """Raise if the job is to end."""

@@ -455,18 +455,22 @@ class Groups(Rows, Generic[From_co]):
         return self.corpus.spools.is_closed
 
     def close(self) -> None:
-        """Delete the temporary files.
+        """Delete the temporary files, and all that is kept for another run.
+
+        A block that ends by an error keeps the latter.
 
         >>> groups.close()
         """
-        self.corpus.spools.close()
+        self.__exit__(None)
 
     def __enter__(self) -> Self:
         """Return the groups, to be closed at the end of the block."""
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        if error is None:
+            self.corpus.remove_kept()
+        self.corpus.spools.close()
 
     # ---- making groups
 

@@ -103,7 +103,7 @@ def dedup(
     wanted = given(documents, fields, id_field, on_reject)
     how = options_of(options, documents.fields if isinstance(documents, Frame) else fields)
     found = group_texts(wanted, scheme_of(scheme), how, on_progress)
-    found.corpus.spools.stages.remove()
+    found.corpus.remove_kept()
     return found
 
 
@@ -114,7 +114,7 @@ def group_texts(
     on_progress: OnProgress[int] | None = None,
     on_read: Callable[[TextCorpus], object] = lambda _: None,
 ) -> Deduplicated[Any]:
-    """Find the groups of near-duplicates among documents, given as to `dedup`; the caller removes kept stages.
+    """Find the groups of near-duplicates among documents, given as to `dedup`; stages are kept until its block ends.
 
     ``on_read`` may choose how the documents are called, before decisions are looked up by these names.
     """
@@ -132,7 +132,7 @@ def group_texts(
         with stage("compare"):
             if kept:
                 kept.begin(corpus.known_by(), restart=False)
-                spools.stages = kept
+                corpus.keep(kept)
             return Deduplicated[Any](corpus, linked(corpus))
     except BaseException:
         spools.close()

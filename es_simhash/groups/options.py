@@ -46,7 +46,8 @@ class GroupOptions:
     The job takes about ``memory`` bytes, without the program itself and some 20 bytes a document, in a scope 40. Beyond
     that it uses temporary files of ``directory``, by default the system's, which vanish however the program ends.
     ``threads`` make fingerprints and compare them: by default one per core. The directory ``state`` keeps each stage
-    until all are over, so that a job that was stopped goes on when it is run again with the same documents and options.
+    until all are over, for an index until the result is closed, or its block ends without an error: a job that was
+    stopped goes on when it is run again with the same documents and options.
     The groups depend on none of these. ``decisions`` are those of people, which grouping obeys (see `Decision`), or the
     path of a file of them; an index keeps its own.
 

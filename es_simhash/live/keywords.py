@@ -29,11 +29,9 @@ class BackfillKeywords(UpdateKeywords, total=False):
     """The fields of `BackfillOptions`."""
 
     filter: Json | None
-    since: tuple[str, str] | None
     refresh_stale: bool
     shard: tuple[int, int]
     without_refresh: bool
-    without_replicas: bool
 
 
 class ReindexKeywords(RunKeywords, total=False):
@@ -41,7 +39,6 @@ class ReindexKeywords(RunKeywords, total=False):
 
     aliases: Sequence[str]
     fast: bool
-    into_existing: bool
     sample: int
 
 

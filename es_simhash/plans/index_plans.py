@@ -203,7 +203,7 @@ class IndexPlans:
         if scope := (yield from self.documents()).policy.scope:
             raise InputError(
                 f"Scripts and search templates cannot follow the scope of the index {self.name!r} ({scope}). Search by "
-                "find, check or search --distinct. For searches that filter by it themselves, take the scripts of an "
+                "find, check or search. For searches that filter by it themselves, take the scripts of an "
                 "index that has the same scheme and no scope."
             )
         return (yield from self._all_scripts(name))

@@ -172,7 +172,7 @@ def no_fields(index: str, prefix: str, there: Json | None = None) -> MappingErro
     named = f"name its text fields ({', '.join(texts)})" if texts else "name its text fields"
     return MappingError(
         f"The index {index!r} has no fields for fingerprints under {prefix!r}. Add them with init, and {named}, or "
-        "search without them: find --preview (candidates='more_like_this')."
+        "search without them: find --field PATH (candidates='more_like_this')."
     )
 
 

@@ -43,8 +43,9 @@ class GateProcess:
         cwd: Path,
         variables: Mapping[str, str] = MappingProxyType({}),
         program: Sequence[str] = OUR_PROGRAM,
+        port: str = "0",
     ) -> None:
-        self._command = [*program, "gate", *arguments, "--port", "0", "--json", "--quiet"]
+        self._command = [*program, "gate", *arguments, "--port", port, "--json", "--quiet"]
         self._cwd = cwd
         self._variables = variables
         self._changed = Condition()

@@ -75,9 +75,9 @@ VERBS = {
     "erase": Verb("erase INDEX --id 7 --yes --report report.json"),
     "find": Verb("find INDEX --id 7"),
     "check": Verb("check INDEX news.jsonl"),
-    "evaluate": Verb("evaluate --index INDEX --labels labels.jsonl --report page.html"),
-    "tune": Verb("tune --index INDEX --similarity 0.8 --output scheme.json"),
-    "tune --histogram": Verb("tune --histogram --index INDEX"),
+    "evaluate": Verb("evaluate INDEX --labels labels.jsonl --report page.html"),
+    "tune": Verb("tune INDEX --similarity 0.8 --output scheme.json"),
+    "tune --histogram": Verb("tune --histogram INDEX"),
 }
 # `make test` has time for these; a server refuses fewer.
 QUICK = ("backfill in slices", "reindex", "load", "group --write", "find")

@@ -227,8 +227,8 @@ def test_commands_refuse_a_field_that_no_document_can_have_or_has(place: str, tm
         fill(engine, name, {"1": {"title": "a text that is long enough"}})
     lines = tmp_path / "more.jsonl"
     lines.write_text('{"title": "another text"}\n', encoding="utf-8")
-    verbs = [["load", name, str(lines)], ["backfill", name], ["init", name], ["find", name, "--preview", "--text", "a"]]
-    for verb in (*verbs, ["tune", "--histogram", "--index", name]):
+    verbs = [["load", name, str(lines)], ["backfill", name], ["init", name], ["find", name, "--text", "a"]]
+    for verb in (*verbs, ["tune", "--histogram", name]):
         ran = run_command(*verb, "--field", "title.raw", "--url", place, cwd=tmp_path, code=4)
         assert "is a multi-field of 'title'" in ran.err
         assert "--field title." in ran.err

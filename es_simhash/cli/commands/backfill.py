@@ -39,23 +39,15 @@ if TYPE_CHECKING:
 @click.command(name="backfill", cls=EngineVerb, more=JOB)
 @index_argument
 @filter_option("Only documents that match this query (JSON).")
-@click.option("--since", metavar="FIELD:TIME", help="Only documents with this date or a later one.")
 @click.option("--refresh-stale", is_flag=True, help="Also update the fingerprints of texts that have changed.")
 @part_option("Process only part I of N, so that N machines share the work.")
 @click.option("--no-refresh", "without_refresh", is_flag=True, help="Turn the index's refreshes off during the run.")
-@click.option(
-    "--no-replicas",
-    "without_replicas",
-    is_flag=True,
-    help="Drop replicas during the run: faster, but with a single copy.",
-)
 @run_options
 @accept_option
 @index_options
 def command(
     index: str,
     known: dict[str, Any],
-    since: str | None,
     shard: tuple[int, int] | None,
     rejects: str,
     dry_run: bool,
@@ -79,7 +71,7 @@ def command(
     from es_simhash.live.backfill.options import BackfillOptions
     from es_simhash.live.backfill.run import Backfill
 
-    options = BackfillOptions(**given, since=None if since is None else _since(since), shard=shard or (0, 1))
+    options = BackfillOptions(**given, shard=shard or (0, 1))
     with target.opened(output) as engine, RejectFile(rejects) as rejected:
         documents = wanted_documents(engine, index, known)
         totals = _totals_file(target, index, documents, options)
@@ -130,19 +122,12 @@ def _group(output: Output, index: Index, patience: float) -> None:
         output.note(f"{counted(written.written, 'document')} grouped.")
 
 
-def _since(text: str) -> tuple[str, str]:
-    field, _, moment = text.partition(":")
-    if not (field and moment):
-        raise click.UsageError(f"--since cannot be {text!r}. Write, say, --since published:2026-11-01.")
-    return field, moment
-
-
 def _totals_file(target: Target, index: str, documents: Documents, options: BackfillOptions) -> TotalsFile:
     """Open the totals of the backfill with these aims, under the user's state directory."""
     from es_simhash.live.backfill.run import TotalsFile
 
     place = target.place if is_server(target.place) else str(Path(target.place).resolve())
-    aims = (place, index, documents.prefix, documents.scheme.id, options.filter, options.since, options.shard)
+    aims = (place, index, documents.prefix, documents.scheme.id, options.filter, options.shard)
     name = hashlib.sha256(repr(aims).encode()).hexdigest()[:16]
     state = os.environ.get(STATE_HOME) or Path.home() / ".local" / "state"
     return TotalsFile(Path(state) / "es-simhash" / "backfill" / f"{name}.json", repr(aims))

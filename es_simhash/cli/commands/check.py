@@ -11,8 +11,8 @@ from es_simhash._core.humanize import counted
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import Files, input_options
 from es_simhash.cli.options.index import (
+    filter_option,
     index_argument,
-    match_options,
     similarity_option,
     warn_of_indices_without_fields,
 )
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @click.option("--new", "new_only", is_flag=True, help="Print only new documents, which have no near-duplicates.")
 @click.option("--write", is_flag=True, help="Write the documents that are printed to INDEX, once all are checked.")
 @similarity_option
-@match_options
+@filter_option("Only matches that fit this query (JSON).")
 def command(
     index: str,
     files: Files,
@@ -116,7 +116,7 @@ def command(
         has = counted(cut_off, "document has", "documents have")
         output.note(
             f"{has} more than {MOST_CANDIDATES:,} similar documents, or enough equal ones: not all were compared. "
-            "Add --filter, or raise --size to see more copies."
+            "Add --filter to compare with fewer."
         )
     return after(rejects.count + without_text.count, rejects.may_pass)
 

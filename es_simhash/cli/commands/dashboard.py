@@ -11,7 +11,7 @@ import click
 
 from es_simhash._core.urls import credentials
 from es_simhash.cli.options.connection import ConnectionVerb
-from es_simhash.cli.options.index import index_argument
+from es_simhash.cli.options.index import fields_option, index_argument
 from es_simhash.cli.options.setting_origins import Given, Server, is_server
 from es_simhash.cli.options.target import Target, target_of, target_with
 from es_simhash.cli.show.output import Output
@@ -19,25 +19,14 @@ from es_simhash.cli.show.output import Output
 if TYPE_CHECKING:
     from es_simhash.cli.reports.dashboards.importing import Importer
     from es_simhash.cli.reports.dashboards.kibana import Kibana
-    from es_simhash.cli.reports.dashboards.subject import UI, Subject
+    from es_simhash.cli.reports.dashboards.subject import Subject
 
 
 @click.command(name="dashboard", cls=ConnectionVerb)
 @index_argument
 @click.option("--date", "date_field", metavar="FIELD", help="Field with a document's date, for charts over time.")
 @click.option("--breakdown", "by_field", metavar="FIELD", help="Keyword field, such as a site, to count duplicates by.")
-@click.option(
-    "--field",
-    "fields",
-    multiple=True,
-    metavar="PATH",
-    help="Field of documents to show.  [default: the first text field]",
-)
-@click.option(
-    "--ui",
-    type=click.Choice(("kibana", "opensearch")),
-    help="UI for the dashboard.  [default: that of the server]",
-)
+@fields_option("Field of documents to show; repeatable.  [default: the first text field]")
 @click.option("--output", "-o", "file", type=click.Path(dir_okay=False), help="Write the saved objects to this file.")
 @click.option("--import", "is_import", is_flag=True, help="Import the saved objects into the Kibana at --kibana-url.")
 @click.option(
@@ -51,7 +40,6 @@ def command(
     date_field: str | None,
     by_field: str | None,
     fields: tuple[str, ...],
-    ui: UI | None,
     file: str | None,
     is_import: bool,
     kibana_url: str | None,
@@ -86,7 +74,7 @@ def command(
     subject = Subject(index, prefix, date_field, by_field, fields, space=kibana.space if kibana else None)
     found = _looked_up(subject, target, output)
     importer = _importer(kibana, server, output) if kibana and server and is_import else None
-    chosen = ui or (importer.ui() if importer else None) or found.ui
+    chosen = (importer.ui() if importer else None) or found.ui
     objects = saved_objects(replace(found, ui=chosen))
     if file:
         with whole_file(file) as out:
@@ -109,7 +97,9 @@ def _looked_up(subject: Subject, target: Target | None, output: Output) -> Subje
     from es_simhash.engines.base import run
 
     if target is None or not is_server(target.place):
-        output.note("No server is named, so the fields are not checked. Name it with --url to check them.")
+        output.note(
+            "No server is named, so the fields are not checked, and the dashboard is for Kibana. Name it with --url."
+        )
         return subject
     with target.opened(output) as engine:
         found = run(inspect_index(subject), engine)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from itertools import combinations
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ from es_simhash.cli.options.group import (
 from es_simhash.cli.options.index import scheme_option, scheme_or_default, texts_option
 from es_simhash.cli.process import take_little_memory
 from es_simhash.cli.show.exits import after, saying_if_interrupted
-from es_simhash.cli.show.groups import how_to_resume, print_groups, say_if_resumed, show_groups
+from es_simhash.cli.show.groups import how_to_resume, print_groups, show_groups
 from es_simhash.cli.show.losses import show_losses
 from es_simhash.cli.show.output import Output
 
@@ -117,8 +117,6 @@ def command(
 
             on_read = _naming(output, ids, lambda: wanted.warning)
             groups = held.enter_context(group_texts(wanted.checked(documents), chosen, options, on_progress, on_read))
-        held.enter_context(_without_stages_afterwards(groups))
-        say_if_resumed(output, groups)
         losses = noted.losses(groups)
         show_losses(output, losses, max_loss, with_total=bool(named["--canonical-only"]))
         _write(output, groups, files, fields, shown, named, out, ids)
@@ -137,13 +135,6 @@ _FILES = {
     "--pairs": "pairs_file",
     "--report": "report_file",
 }
-
-
-@contextmanager
-def _without_stages_afterwards(groups: Groups[TextCorpus]) -> Iterator[None]:
-    """Keep the stages until all files are written."""
-    yield
-    groups.corpus.spools.stages.remove()
 
 
 def _naming(output: Output, ids: FileIds, warning: Callable[[], str]) -> Callable[[TextCorpus], None]:

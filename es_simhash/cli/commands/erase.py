@@ -33,11 +33,12 @@ _SHARE = click.FloatRange(0, 1, min_open=True)
 @click.option("--text", "texts", multiple=True, help="Text to erase, of an already deleted document; repeatable.")
 @text_file_option
 @scope_value_option
-@click.option("--similarity", type=_SHARE, default=0.5, help="Minimum Jaccard similarity of a copy.")
+@click.option("--similarity", type=_SHARE, default=0.5, metavar="S", help="Minimum similarity of a copy.")
 @click.option(
     "--containment",
     type=_SHARE,
     default=0.9,
+    metavar="SHARE",
     help="Or minimum share of one text that is in the other.",
 )
 @click.option("--scan", is_flag=True, help="Compare every document of the index, not only those that searches find.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash.cli.options.connection import EngineVerb
-from es_simhash.cli.options.files import output_file, rarity_option
+from es_simhash.cli.options.files import output_file, rarity_option, report_option
 from es_simhash.cli.options.index import (
     Source,
     estimate_option,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 @estimate_option
 @scope_options
 @rarity_option
-@output_file("--report", "report_file", help="Write an HTML report to this file.")
+@report_option
 @output_file("--pairs", "pairs_file", help="Write all pairs found to this file, as JSON lines, with their labels.")
 def command(
     source: Source,
@@ -57,7 +57,7 @@ def command(
     output: Output,
     **near: Any,
 ) -> int:
-    """Measure how well near-duplicates are found, on labelled documents of FILEs or of an index.
+    """Measure how well near-duplicates are found, on labelled documents of INDEX, or of FILEs.
 
     Labels are clusters, {"cluster": 1, "ids": ["a", "b"]} or rows of id and cluster, or pairs, {"a": "x", "b": "y",
     "label": 1}. Documents without a common cluster are not duplicates; unlabelled pairs are not counted.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash.cli.options.connection import EngineVerb
-from es_simhash.cli.options.files import documents_in, is_named_like_a_file, output_file, rarity_option, text_in
+from es_simhash.cli.options.files import documents_in, is_named_like_a_file, rarity_option, report_option, text_in
 from es_simhash.cli.options.index import near_options, scheme_option, scheme_or_default
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.explanation import show
@@ -36,7 +36,7 @@ _SHOWN = 3
 @scheme_option
 @near_options
 @rarity_option
-@output_file("--report", "report_file", help="Write an HTML report to this file.")
+@report_option
 def command(
     index: str | None,
     ids: tuple[str, ...],

@@ -11,7 +11,7 @@ import click
 
 from es_simhash._core.environment import GATE_TOKEN
 from es_simhash._core.humanize import counted
-from es_simhash.cli.options.connection import EngineVerb
+from es_simhash.cli.options.connection import EngineVerb, listening
 from es_simhash.cli.options.index import estimate_option, index_argument, similarity_option
 from es_simhash.cli.options.logins import secret_in
 from es_simhash.cli.options.target import Target
@@ -47,8 +47,15 @@ if TYPE_CHECKING:
     help="How long to remember accepted documents that INDEX does not show yet.",
 )
 @click.option("--id-field", default="id", metavar="PATH", help="Field with the id, if not _id.")
-@click.option("--host", default="127.0.0.1", help="Address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=9280, help="0: any free port.")
+@click.option(
+    "--port",
+    "at",
+    type=listening,
+    default="9280",
+    show_default=False,
+    metavar="[HOST:]PORT",
+    help="Where to listen; 0 is any free port.  [default: 127.0.0.1:9280]",
+)
 @click.option("--token-file", type=click.Path(exists=True, dir_okay=False), help="File with the token of clients.")
 @similarity_option
 @estimate_option
@@ -61,8 +68,7 @@ def command(
     state: str,
     remember: float,
     id_field: str,
-    host: str,
-    port: int,
+    at: tuple[str, int],
     token_file: str | None,
     prefix: str,
     target: Target,
@@ -70,6 +76,9 @@ def command(
     **found_by: Any,
 ) -> int:
     """Check incoming documents against INDEX, and against those accepted just before.
+
+    It answers HTTP requests until it is stopped: /check only decides about a document, /add also writes it. With
+    --stdin it answers lines instead.
 
     Example: es-simhash gate articles --url https://localhost:9200
     """
@@ -84,11 +93,11 @@ def command(
     with ExitStack() as opened:
         if not by_lines:
             # What it needs is there before anything is written.
-            from es_simhash.gate.server import check_extra, listening
+            from es_simhash.gate.server import bound, check_extra
 
             token = secret_in(token_file) if token_file is not None else os.environ.get(GATE_TOKEN) or None
             check_extra()
-            at = opened.enter_context(listening(host, port, token is not None))
+            socket = opened.enter_context(bound(*at, token is not None))
             metrics = _metrics(index, output)
         engine = opened.enter_context(target.opened(output))
         gate = opened.enter_context(Gate(index, engine, state=Path(state), options=options, prefix=prefix))
@@ -116,7 +125,7 @@ def command(
                 output.result({**form, "set_aside": gate.set_aside})
                 output.line(f"The gate of {gate.name} listens at {address}")
 
-            serve(application(gate, token=token, id_field=id_field, metrics=metrics), at, started)
+            serve(application(gate, token=token, id_field=id_field, metrics=metrics), socket, started)
             output.note("Stopped: all requests were answered.")
     return FINE
 

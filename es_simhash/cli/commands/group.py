@@ -15,7 +15,7 @@ from es_simhash.cli.options.group import check_outputs, group_options, groups_fi
 from es_simhash.cli.options.index import accept_option, filter_option, index_argument, max_rate_option, part_option
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import after, saying_if_interrupted
-from es_simhash.cli.show.groups import how_to_resume, print_groups, say_if_resumed, show_groups, were_written
+from es_simhash.cli.show.groups import how_to_resume, print_groups, show_groups, were_written
 from es_simhash.cli.show.losses import show_losses
 from es_simhash.cli.show.output import Output
 from es_simhash.cli.show.progress import show_findings
@@ -135,12 +135,16 @@ def command(
                 advance(done)
 
             groups = stack.enter_context(opened.group(on_progress=on_read, **asked))
-        say_if_resumed(output, groups)
         losses = _losses(groups, prefix, per, date_field) if counts_losses and not incremental else None
-        show_losses(output, losses, max_loss, with_total=bool(named["--delete-script"]))
+        try:
+            show_losses(output, losses, max_loss, with_total=bool(named["--delete-script"]))
+        except click.ClickException:
+            groups.corpus.remove_kept()  # runs by the clock would otherwise judge the same old documents for ever
+            raise
         how = {"singles": singles, "max_rate": max_rate, "patience": patience, "accept": accept}
         written = _write(output, opened, groups, how) if write else None
-        _write_files(output, groups, opened, shown, named, date_field, link, losses)
+        with saying_if_interrupted(lambda: f"No output files were written. {how_to_resume(asked['state'])}"):
+            _write_files(output, groups, opened, shown, named, date_field, link, losses)
         show_groups(
             output, groups, ids="INDEX/ID" if groups.corpus.has_indices else "ID", losses=losses, written=written
         )

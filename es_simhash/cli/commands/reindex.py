@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     help="Afterwards, move this alias from SOURCE to DESTINATION, or create it; repeatable.",
 )
 @click.option("--fast", is_flag=True, help="Turn refreshes and replicas of DESTINATION off until it is complete.")
-@click.option("--into-existing", is_flag=True, help="Accept a DESTINATION that exists, if it is empty.")
 @run_options
 @index_options
 def command(
@@ -46,7 +45,8 @@ def command(
 ) -> int:
     """Copy the index SOURCE, with fingerprints, into DESTINATION, which gets its settings and mapping.
 
-    To resume a stopped run, run the same command again; a later run also copies what has changed since. Afterwards,
+    A DESTINATION that exists keeps its own, and must be empty. To resume a stopped run, run the same command again; a
+    later run also copies what has changed since. Afterwards,
     both indices are counted and a sample is compared; only then is the alias moved, in one step. To miss nothing, stop
     writes to SOURCE during the last run. Nothing is ever deleted.
 

@@ -29,7 +29,9 @@ _PART = re.compile(rf"\[\s+(?:(?:{_TEXT}|[-\d.]+),?\s+)+\]|{_TEXT}")
 @index_argument
 @click.option("--pipeline", is_flag=True, help="Work on the ingest pipeline of INDEX, in place of the search scripts.")
 @click.option(
-    "--name", metavar="NAME", help="Prefix of the scripts' names.  [default: es-simhash, and --prefix unless dedup]"
+    "--name",
+    metavar="NAME",
+    help="Prefix of the scripts' names.  [default: es-simhash, then --prefix if given]",
 )
 @click.option("--install", is_flag=True, help="Store them on the server, instead of printing them.")
 @click.option("--default", is_flag=True, help="With --pipeline --install: make it the default pipeline of INDEX.")

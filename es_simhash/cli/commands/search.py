@@ -11,37 +11,39 @@ from es_simhash.cli.options.files import json_object, text_file_option, text_in
 from es_simhash.cli.options.index import (
     index_argument,
     similarity_option,
+    source_option,
     warn_of_indices_without_fields,
 )
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.output import Output
+from es_simhash.scheme.verdict.levels import Level
 
 
 @click.command(name="search", cls=EngineVerb)
 @index_argument
 @click.option("--query", metavar="WORDS|QUERY", help="Words for the text fields, or a query as JSON.")
 @text_file_option
-@click.option("--distinct", is_flag=True, help="Leave out hits that are near-duplicates of a hit before.")
-@click.option("--by-groups", is_flag=True, help="Leave out hits of a group that a hit before is in; see group --write.")
+@click.option("--by-groups", is_flag=True, help="Leave out hits of a stored group that a hit before is in.")
 @similarity_option
 @click.option("--size", type=click.IntRange(1), metavar="N", help="Number of hits.  [default: of the request, or 10]")
-@click.option("--source", multiple=True, metavar="PATH", help="Field of the hits to show; repeatable.")
+@source_option("hits")
 def command(
     index: str,
     query: str | None,
     file: str | None,
+    by_groups: bool,
+    similarity: float | Level | None,
     size: int | None,
     source: tuple[str, ...],
     prefix: str,
     target: Target,
     output: Output,
-    **wanted: Any,
 ) -> None:
-    """Search INDEX, and show its hits without their near-duplicates.
+    """Search INDEX, and show its hits without the near-duplicates of a hit before.
 
     A --file has a whole search request, as JSON.
 
-    Example: es-simhash search articles --query 'storm coast' --distinct --source title
+    Example: es-simhash search articles --query 'storm coast' --source title
     """
     if (query is None) == (file is None):
         raise click.UsageError("Give one of --query and --file.")
@@ -55,7 +57,7 @@ def command(
             body["size"] = size
         if source:
             body["_source"] = list(source)
-        page = opened.search(body, **wanted)
+        page = opened.search(body, distinct=not by_groups, by_groups=by_groups, similarity=similarity)
         warn_of_indices_without_fields(output, opened)
     output.show(page)
 

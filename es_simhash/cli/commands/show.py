@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from getpass import getuser
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -15,8 +14,8 @@ import click
 
 from es_simhash._core.humanize import counted
 from es_simhash.cli.options.connection import EngineVerb
-from es_simhash.cli.options.files import is_named_like_a_file
-from es_simhash.cli.options.index import similarity_option, texts_option
+from es_simhash.cli.options.files import is_file
+from es_simhash.cli.options.index import similarity_option, source_option, texts_option
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import FINE
 from es_simhash.cli.show.output import Output
@@ -32,21 +31,19 @@ if TYPE_CHECKING:
 @click.argument("id_", required=False, metavar="[ID]")
 @texts_option
 @similarity_option
-@click.option("--source", "shown", multiple=True, metavar="PATH", help="Field of the documents to show; repeatable.")
+@source_option("documents", "shown")
 @click.option(
     "--decisions",
     "decisions_file",
     type=click.Path(dir_okay=False),
     help="Of a FILE: keep decisions in this file.  [default: FILE.decisions.jsonl]",
 )
-@click.option("--who", default=getuser, show_default="your login name", help="The name that decisions have.")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, show_default="any", help="Port of this machine.")
 @click.option("--export", "exports", is_flag=True, help="Print all decisions as lines of JSON, and end.")
 @click.option(
     "--import",
     "import_file",
     type=click.Path(exists=True, dir_okay=False),
-    help="Keep the decisions of this file as well, and end.",
+    help="Add the decisions in this file to those that are kept, and end.",
 )
 def command(
     place: str,
@@ -55,8 +52,6 @@ def command(
     similarity: float | Level | None,
     shown: tuple[str, ...],
     decisions_file: str | None,
-    who: str,
-    port: int,
     exports: bool,
     import_file: str | None,
     prefix: str,
@@ -65,21 +60,22 @@ def command(
 ) -> int:
     """Show the groups of INDEX or FILE in a browser, and decide which pairs are duplicates.
 
-    With ID, begin with the group of this document. Decisions are kept at once, with the index or in a file, and all
-    verbs obey them. Only this machine can reach the pages. Press Ctrl-C to end.
+    With ID, begin with the group of this document. Decisions are kept at once, under your login name, with the index or
+    in a file. All verbs obey those of an index; those of a file go to dedup --decisions. Only this machine can reach
+    the pages. Press Ctrl-C to end.
 
     Example: es-simhash show news.csv --source title
     """
     from es_simhash.documents.files.decision_file import DecisionFile
 
-    if Path(place).is_file() or is_named_like_a_file(place):
+    if is_file(place):
         file = DecisionFile(decisions_file or f"{place}.decisions.jsonl")
         if exports or import_file:
             return _moved(output, file.read() if exports else (), file.add, import_file)
         from es_simhash.cli.jobs.review import desk_on_file
 
-        opened = desk_on_file(place, fields, shown, similarity, file, who, output)
-        _serve(opened, id_, port, output, f"es-simhash dedup {shlex.quote(place)} --decisions {shlex.quote(file.path)}")
+        opened = desk_on_file(place, fields, shown, similarity, file, getuser(), output)
+        _serve(opened, id_, output, f"es-simhash dedup {shlex.quote(place)} --decisions {shlex.quote(file.path)}")
         return FINE
     if decisions_file or fields:
         raise click.UsageError("An index keeps its decisions, and knows its text fields. Drop --decisions and --field.")
@@ -88,7 +84,8 @@ def command(
     with target.index(output, place, prefix=prefix) as index:
         if exports or import_file:
             return _moved(output, index.decisions() if exports else (), index.decide, import_file)
-        _serve(desk_on_index(index, shown, similarity, who, output), id_, port, output, f"es-simhash sync {place}")
+        opened_desk = desk_on_index(index, shown, similarity, getuser(), output)
+        _serve(opened_desk, id_, output, f"es-simhash sync {place}")
     return FINE
 
 
@@ -109,10 +106,10 @@ def _moved(
     return FINE
 
 
-def _serve(opened: AbstractContextManager[Desk], id_: str | None, port: int, output: Output, next_command: str) -> None:
+def _serve(opened: AbstractContextManager[Desk], id_: str | None, output: Output, next_command: str) -> None:
     from es_simhash.cli.desk.server import DeskServer
 
-    with opened as desk, DeskServer(desk, port) as server:
+    with opened as desk, DeskServer(desk) as server:
         address = server.address + (f"&id={quote(id_, safe='')}" if id_ else "")
         output.note(f"{counted(desk.total, 'group')}, {counted(len(desk.queue), 'pair')} to look at.")
         print(address, flush=True)

@@ -14,7 +14,7 @@ import click
 
 from es_simhash._core.urls import origin, split_url, without_logins
 from es_simhash.cli.options.connection import ConnectionVerb
-from es_simhash.cli.options.files import documents_in, is_named_like_a_file
+from es_simhash.cli.options.files import documents_in, is_file
 from es_simhash.cli.options.index import fields_option, similarity_option
 from es_simhash.cli.options.setting_origins import Given
 from es_simhash.cli.options.target import target_of
@@ -29,20 +29,14 @@ if TYPE_CHECKING:
 
 # A document with its id.
 Found = Iterator[tuple[str, Mapping[str, Any]]]
+# How many are read.
+_MOST = 100_000
 
 
 @click.command(name="try", cls=ConnectionVerb)
 @click.argument("place", metavar="FILE|INDEX|URL")
 @fields_option("Text field, as a dotted path; repeatable.  [default: the fields that look like texts]")
 @similarity_option
-@click.option(
-    "--sample",
-    type=click.IntRange(2),
-    default=100_000,
-    show_default=True,
-    metavar="N",
-    help="Read at most this many documents.",
-)
 @click.option(
     "--report",
     type=click.Path(dir_okay=False, writable=True),
@@ -54,7 +48,6 @@ def command(
     place: str,
     fields: tuple[str, ...],
     similarity: float | Level | None,
-    sample: int,
     report: str,
     connection: Given,
     prefix: str,
@@ -62,8 +55,9 @@ def command(
 ) -> int:
     """Show which near-duplicates FILE, INDEX or URL has, without any setup.
 
-    Text fields, id, date and source are guessed. Only the report is written; a browser opens it, if there is one. A URL
-    is that of an index (http://localhost:9200/news) or of a file (https://example.org/news.csv).
+    Text fields, id, date and source are guessed, and 100,000 documents are read at most. Only the report is written; a
+    browser opens it, if there is one. A URL is that of an index (http://localhost:9200/news) or of a file
+    (https://example.org/news.csv).
 
     Example: es-simhash try news.csv
     """
@@ -71,8 +65,8 @@ def command(
 
     take_little_memory()
     with _opened(place, connection, prefix, output) as (documents, total, follow_up):
-        with output.progress("Reading", min(total, sample) if total else None) as advance:
-            how: dict[str, Any] = {"fields": fields, "similarity": similarity, "most": sample}
+        with output.progress("Reading", min(total, _MOST) if total else None) as advance:
+            how: dict[str, Any] = {"fields": fields, "similarity": similarity, "most": _MOST}
             look = first_look(documents, place, report, of=total, **how, on_progress=advance)
         near = "" if similarity is None else f" --similarity {similarity}"
         show_first_look(output, look, follow_up + near)
@@ -95,7 +89,7 @@ def _opened(place: str, connection: Given, prefix: str, output: Output) -> Itera
     if is_file_at(place):
         with downloaded(place) as path:
             yield _in_file(path, output, shape_of(path)), None, f"dedup {shlex.quote(Path(path).name)}"
-    elif place == "-" or Path(place).exists() or is_named_like_a_file(place):
+    elif is_file(place) or Path(place).is_dir():
         shape = shape_of(place)
         yield _in_file(place, output, shape), None, f"dedup {shlex.quote(place)}{_how_read(place, shape)}"
     else:

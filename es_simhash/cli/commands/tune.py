@@ -21,7 +21,7 @@ from es_simhash.cli.options.index import (
     source_options,
     wanted_documents,
 )
-from es_simhash.cli.options.target import Target
+from es_simhash.cli.options.target import Target, explaining_a_file
 from es_simhash.cli.show.exits import after
 from es_simhash.cli.show.groups import show_valley
 from es_simhash.cli.show.output import Output
@@ -64,7 +64,7 @@ _BAR = 40
 @scope_options
 @output_file("--output", "-o", "scheme_file", help="Write the scheme to this file.")
 def command(source: Source, target: Target, output: Output, histogram: bool, **given: Any) -> int:
-    """Choose settings (a scheme) for the texts of FILEs, or of an index.
+    """Choose settings (a scheme) for the texts of INDEX, or of FILEs.
 
     Define near-duplicates by --similarity, or by --labels, which choose it. Other settings come from --scheme or the
     index, or else from the preset that suits the length of the texts.
@@ -189,7 +189,7 @@ def _index(
 
     assert source.index
     name, scheme = source.index, scheme_named(source.scheme)
-    with target.opened(output) as engine, output.progress("Reading") as advance:
+    with explaining_a_file(name), target.opened(output) as engine, output.progress("Reading") as advance:
         known = {"scheme": scheme, "fields": source.fields or None, "prefix": source.prefix}
         documents = wanted_documents(engine, name, known)
         mappings = engine.perform(GetMappings(name))

@@ -22,7 +22,7 @@ from es_simhash.cli.desk import pages
 from es_simhash.cli.desk.desk import Desk, Wanted
 from es_simhash.cli.reports.html.page import style
 from es_simhash.documents.decisions import Verdict
-from es_simhash.errors import EsSimhashError, InputError
+from es_simhash.errors import EsSimhashError
 
 _MOST_BYTES = 64 << 10
 _POLICY = (
@@ -54,11 +54,8 @@ class DeskServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, desk: Desk, port: int = 0) -> None:
-        try:
-            super().__init__(("127.0.0.1", port), _Handler)
-        except OSError as error:
-            raise InputError(f"Port {port} cannot be used: {error.strerror}. Choose another with --port.") from error
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
         self.desk, self.token = desk, secrets.token_urlsafe(24)
 
     def handle_error(self, request: Any, client_address: Any) -> None:

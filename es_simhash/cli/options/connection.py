@@ -26,7 +26,7 @@ from es_simhash.live.telemetry import spans
 from es_simhash.live.telemetry.run import Run
 
 
-def _listening(value: str) -> tuple[str, int]:
+def listening(value: str) -> tuple[str, int]:
     """Read a port, of this machine alone unless an address stands before it: 9464, 0.0.0.0:9464 or [::]:9464."""
     from ipaddress import ip_address
 
@@ -77,7 +77,7 @@ WAITING = (
 METRICS = (
     click.Option(
         ["--metrics-port"],
-        type=_listening,
+        type=listening,
         metavar="[HOST:]PORT",
         help="Show Prometheus metrics of a long job on this port while it runs.  [default HOST: 127.0.0.1]",
     ),
@@ -150,7 +150,7 @@ class Verb(click.Command):
         run.on_stage = output.stage
         output.note("", event="started", verb=run.verb, version=__version__)
         try:
-            with run.going_on(), counts_shown(output.progress):
+            with run.going_on(), counts_shown(output.progress, output.resumed):
                 ctx.params.update(self._passed(given), **self.connected(given), output=output)
                 index = ctx.params.get("index") or ctx.params.get("source") or ""
                 with _published(output, index, given.values.get("metrics_port"), given.values.get("metrics_file")):
@@ -214,14 +214,14 @@ def _connection(given: Given) -> Given:
 # The options of each heading, wherever they occur; all others are the verb's own.
 HEADINGS = {
     "What to compare": (
-        *("text", "id", "file", "query", "index", "field", "scheme", "prefix", "filter", "refresh-stale", "preview"),
-        *("containing", "contained", "distinct", "by-groups", "similarity", "distance", "numbers", "containment"),
+        *("text", "id", "file", "query", "field", "scheme", "prefix", "filter", "refresh-stale"),
+        *("containing", "contained", "by-groups", "similarity", "distance", "numbers", "containment"),
         *("estimate", "strip", "rarity", "labels", "sample", "histogram", "scan"),
     ),
     "Scope": ("within", "across", "window", "date", "no-scope", "scope-value"),
     "Files": ("format", "id-field", "encoding", "rejects"),
     "Long jobs": (
-        *("part", "workers", "max-rate", "patience", "memory", "state", "no-refresh", "no-replicas", "fast", "accept"),
+        *("part", "workers", "max-rate", "patience", "memory", "state", "no-refresh", "fast"),
         *("metrics-port", "metrics-file"),
     ),
     "Output": (
@@ -244,8 +244,11 @@ def under_headings(parameters: Sequence[click.Parameter]) -> Iterator[tuple[str,
     """
     names = {max(each.opts, key=len).lstrip("-"): each for each in parameters if isinstance(each, click.Option)}
     placed = {heading: [name for name in known if name in names] for heading, known in HEADINGS.items()}
-    if "window" not in names and "date" in placed["Scope"]:  # a date for something else
+    # A date and fields for something else.
+    if "window" not in names and "date" in placed["Scope"]:
         placed["Scope"].remove("date")
+    if "breakdown" in names:
+        placed["What to compare"].remove("field")
     taken = {name for known in placed.values() for name in known}
     for heading, known in {OWN: [name for name in names if name not in taken], **placed}.items():
         if known:

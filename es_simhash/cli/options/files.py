@@ -38,7 +38,10 @@ def output_file(*names: str, help: str) -> Callable[[Command], Command]:
     return click.option(*names, type=_OUTPUT, help=help)
 
 
-def input_options(command: Command, *, required: bool = True, metavar: str = "FILE...") -> Command:
+report_option = output_file("--report", "report_file", help="Write an HTML report to this file.")
+
+
+def input_options(command: Command, *, metavar: str = "FILE...") -> Command:
     """Add the files of a command, and how they are read; the command gets them as ``files``."""
 
     @wraps(command)
@@ -47,7 +50,7 @@ def input_options(command: Command, *, required: bool = True, metavar: str = "FI
         return command(files=Files(paths, **options), **given)
 
     options = (
-        click.argument("paths", nargs=-1, required=required, metavar=metavar),
+        click.argument("paths", nargs=-1, required=True, metavar=metavar),
         click.option(
             "--format",
             type=click.Choice(["jsonl", "json", "csv", "tsv", "parquet", "text"]),
@@ -106,6 +109,14 @@ class Files:
 
     def _on_progress(self, bytes_read: int) -> None:
         self.bytes_read = bytes_read
+
+
+def is_file(place: str) -> bool:
+    """Return whether a place is a file or standard input rather than an index, or a directory with a slash at its end.
+
+    Without the slash it may be the directory of something that is kept for the index of this name.
+    """
+    return place == "-" or Path(place).is_file() or is_named_like_a_file(place)
 
 
 def is_named_like_a_file(place: str) -> bool:

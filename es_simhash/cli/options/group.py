@@ -9,8 +9,8 @@ import click
 
 from es_simhash._core.environment import MEMORY
 from es_simhash.cli.options.decorators import Command, all_of, as_one
-from es_simhash.cli.options.files import output_file
-from es_simhash.cli.options.index import KEPT, estimate_option, near_options, scope_options_by_date
+from es_simhash.cli.options.files import output_file, report_option
+from es_simhash.cli.options.index import KEPT, estimate_option, near_options, scope_options_by_date, source_option
 from es_simhash.scheme.scope import Scope
 
 _UNITS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30}
@@ -80,9 +80,9 @@ decisions_option = click.option(
 # The files that groups are written to, and the scope.
 groups_file_options = all_of(
     output_file("--output", "-o", "groups_file", help="Write the groups to this file; as CSV if it is named so."),
-    click.option("--source", "shown", multiple=True, metavar="PATH", help="Field of the members to show; repeatable."),
+    source_option("members", "shown"),
     output_file("--pairs", "pairs_file", help="Write the pairs that link documents to this file; or as CSV."),
-    output_file("--report", "report_file", help="Write an HTML report to this file."),
+    report_option,
     click.option(
         "--date", "date_field", metavar="FIELD", help="With --window or --report: the field with a document's date."
     ),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from es_simhash.cli.options.decorators import Command, all_of, as_one
-from es_simhash.cli.options.files import Files, input_options, json_object, rejects_option, text_in
+from es_simhash.cli.options.files import Files, input_options, is_file, json_object, rejects_option, text_in
 from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.verdict.levels import NAMES, Level
 
@@ -47,6 +47,12 @@ scheme_option = click.option(
 def fields_option(help: str) -> Callable[[Command], Command]:
     """Add the fields of a document, as dotted paths."""
     return click.option("--field", "fields", multiple=True, metavar="PATH", help=help)
+
+
+def source_option(of: str, *names: str) -> Callable[[Command], Command]:
+    """Add the fields of documents that the command shows, under another name if one is given."""
+    help = f"Field of the {of} to show; repeatable."
+    return click.option("--source", *names, multiple=True, metavar="PATH", help=help)
 
 
 field_option = fields_option("Text field, as a dotted path; repeatable.")
@@ -102,7 +108,7 @@ near_options = all_of(
         "--numbers",
         type=click.FloatRange(0, 1),
         metavar="SHARE",
-        help="Minimum share of the numbers in the text with fewer that the other has; 0: none.",
+        help="Of the numbers in a text, the share that the other must have, too: 1 is all, 0 is none.",
     ),
 )
 
@@ -114,13 +120,6 @@ def filter_option(help: str) -> Callable[[Command], Command]:
 
 def _query(_context: click.Context, _parameter: click.Parameter, text: str | None) -> dict[str, Any] | None:
     return None if text is None else json_object(text, "--filter", '{"term": {"lang": "en"}}')
-
-
-# Which matches are shown, as keywords of `Index.find`: ``filter`` and ``size``.
-match_options = all_of(
-    filter_option("Only matches that fit this query (JSON)."),
-    click.option("--size", type=click.IntRange(1), default=10, metavar="N", help="Number of matches."),
-)
 
 
 def scheme_named(name: str | None) -> Scheme | None:
@@ -224,8 +223,12 @@ scope_value_option = click.option(
 # What an index demands of every command: its scope, no scope, and when groups are made.
 policy_options = all_of(
     scope_options,
-    click.option("--no-scope", is_flag=True, help="Remove the scope of the index; its documents stay."),
-    click.option("--groups", type=click.Choice(["batch", "online"]), help="When groups are made."),
+    click.option("--no-scope", is_flag=True, help="Drop what --within, --across and --window set; documents stay."),
+    click.option(
+        "--groups",
+        type=click.Choice(["batch", "online"]),
+        help="Give documents their groups when they are written (online), or when group or sync runs (batch).",
+    ),
 )
 
 
@@ -279,28 +282,33 @@ class Source:
     """The files or the index, and how its texts are read."""
 
     files: Files
-    index: str | None
     prefix: str
     filter: dict[str, Any] | None
     fields: tuple[str, ...]
     scheme: str | None
 
     def __post_init__(self) -> None:
-        if bool(self.files.paths) == bool(self.index):
-            raise click.UsageError("Name the files with the documents, or an index by --index; one of both.")
+        paths = self.files.paths
+        if others := [each for each in paths if len(paths) > 1 and not (is_file(each) or Path(each).exists())]:
+            raise click.UsageError(f"{others[0]!r} is not a file. Name files, or one index.")
         if self.filter is not None and not self.index:
-            raise click.UsageError("--filter is for an index. Name it by --index, or drop the filter.")
+            raise click.UsageError("--filter is for an index. Name one instead of files, or drop the filter.")
+
+    @property
+    def index(self) -> str | None:
+        """The name of the index, unless there are files."""
+        first, *others = self.files.paths
+        return None if others or is_file(first) else first
 
 
 # Files or an index; the command gets the `Source` as ``source``.
 source_options = all_of(
-    partial(input_options, required=False, metavar="[FILE]..."),
+    partial(input_options, metavar="INDEX|FILE..."),
     as_one(
         "source",
         Source,
         [each.name for each in fields_of(Source)],
-        click.option("--index", metavar="INDEX", help="Read the documents of this index, instead of files."),
-        filter_option("With --index: only documents that match this query (JSON)."),
+        filter_option("Of an INDEX: only documents that match this query (JSON)."),
         texts_option,
         scheme_option,
     ),

@@ -86,12 +86,12 @@ class Target:
         """Open an index of the engine for the block; ``known`` are the keywords of `Index`."""
         from es_simhash.index import Index
 
-        with _explaining_a_file(name), self.opened(output) as engine:
+        with explaining_a_file(name), self.opened(output) as engine:
             yield Index(name, engine, **known)
 
 
 @contextmanager
-def _explaining_a_file(name: str) -> Iterator[None]:
+def explaining_a_file(name: str) -> Iterator[None]:
     """Say what is for files, if there is no index of this name, but a file."""
     from es_simhash.errors import InputError, MissingError
 
@@ -101,6 +101,8 @@ def _explaining_a_file(name: str) -> Iterator[None]:
         has_no_index = "cannot be named" in str(error) or (
             isinstance(error, MissingError) and "no document" not in str(error)
         )
+        if has_no_index and Path(name).is_dir():
+            raise MissingError(f"{error} To read the files in the directory of this name, write {name}/.") from error
         if not has_no_index or not Path(name).is_file():
             raise
         file = shlex.quote(name)

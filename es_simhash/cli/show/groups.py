@@ -35,13 +35,6 @@ def how_to_resume(state: str | Path | None) -> str:
     return "Run the same command again to resume." if state else "To resume interrupted runs, add --state DIRECTORY."
 
 
-def say_if_resumed(output: Output, groups: Groups[Corpus]) -> None:
-    """Say that a run went on from the stages of an earlier one, if it did."""
-    if groups.corpus.spools.stages.is_resumed:
-        state = groups.corpus.options.state
-        output.note(f"Resumed: {state} had the comparisons of an interrupted run, so they were not repeated.")
-
-
 def show_groups(
     output: Output,
     groups: Groups[Corpus],

@@ -106,6 +106,10 @@ class Output:
         if not self.quiet:
             log.write("info", event, text, **fields)
 
+    def resumed(self, state: object) -> None:
+        """Say that a run goes on with what an interrupted one has kept."""
+        self.note(f"Resumed: {state} has comparisons of an interrupted run, which are not repeated.")
+
     def detail(self, text: str, **fields: Any) -> None:
         """Print a remark that only experts need, with --verbose; a log for programs always gets it."""
         if self.is_verbose or log.is_json():

@@ -311,16 +311,18 @@ class IndexCorpus(Corpus):
     def grouped(self) -> Groups[IndexCorpus]:
         """Link the documents, and make groups."""
         joined, new = self._joined()
-        saved = None if self.is_shard else self._saved
-        if saved:
-            self.spools.stages = saved.stages(self.indices, self._settled(new))
+        if self._saved and not self.is_shard:
+            self.keep(self._saved.stages(self.indices, self._settled(new)))
         found = Groups(self, linked(self, new, joined))
         if not self.options.incremental:  # whose few groups may happen to have no dates
             self.check_dates(len(self._ranks))
-        if saved:
-            saved.remove()
-            self.spools.stages.remove()
         return found
+
+    def remove_kept(self) -> None:
+        """Delete the parts that were read as well, except those of a shard, which are its result."""
+        if self._saved and not self.is_shard:
+            self._saved.remove()
+        super().remove_kept()
 
     def _settled(self, new: npt.NDArray[np.bool_] | None) -> Json:
         """Return all that decides which documents are linked, except what was read: by it kept stages are known."""

@@ -29,7 +29,7 @@ from es_simhash._core.json_codec import Json, parse_json
 from es_simhash.documents.documents import Documents, unchanged_text
 from es_simhash.documents.sources import patterns
 from es_simhash.engines.base import Engine, run
-from es_simhash.errors import InputError, StorageError
+from es_simhash.errors import InputError, ReaderLostError, StorageError
 from es_simhash.groups.pairs.compare import CompareTexts, text_comparer
 from es_simhash.groups.pairs.fingerprint_store import Condensed, value_type
 from es_simhash.groups.pairs.scope_columns import ScopeRows
@@ -272,6 +272,8 @@ def content_number(content: str) -> int:
     return int(number)
 
 
+# The stage of writing groups.
+BEGUN = "begun"
 # The approximate number of documents of a part.
 PART = 200_000
 _ARRAYS = ("statuses", "contents", "simhashes", "values")
@@ -321,12 +323,19 @@ class SavedParts:
         return [Slice(part, count) for part in range(number * own, (number + 1) * own)]
 
     def stages(self, indices: Iterable[str], of: Json) -> KeptStages:
-        """Open the stages of linking the parts that were loaded and saved; those of other parts count no more."""
+        """Open the stages of linking the parts that were loaded and saved; those of other parts count no more.
+
+        Parts whose groups have been written in part, by a job with other options, must be read again: nobody knows what
+        their documents have now.
+        """
         parts = [[path.name, path.stat().st_size, path.stat().st_mtime_ns] for path in self._files]
         name = sha256("/".join(sorted(indices)).encode()).hexdigest()[:16]
         stages = KeptStages(self._directory / f"{self._name}-{name}-links")
         try:
-            stages.begin({"parts": parts, **of})
+            if BEGUN in stages.begin({"parts": parts, **of}):
+                stages.remove()
+                self.remove()
+                raise ReaderLostError("Groups of what was read were written.")
         except BaseException:
             stages.close()
             raise
@@ -370,8 +379,8 @@ class SavedParts:
 
     def remove(self) -> None:
         """Delete the files that this run has loaded and saved."""
-        for path in self._files:
-            path.unlink(missing_ok=True)
+        while self._files:
+            self._files.pop().unlink(missing_ok=True)
 
     def _prefix(self, index: str) -> str:
         # Names of indices may have a colon, which not all file systems allow.

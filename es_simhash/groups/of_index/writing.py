@@ -15,6 +15,8 @@ from functools import partial
 from itertools import islice
 from typing import Protocol
 
+import numpy as np
+
 from es_simhash._core.arguments import check_types
 from es_simhash._core.batched import chunks
 from es_simhash._core.environment import PATIENCE
@@ -27,7 +29,9 @@ from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.errors import DocumentError, InputError, InUseError
 from es_simhash.groups.groups import Groups
 from es_simhash.groups.of_index.corpus import IndexCorpus, group
+from es_simhash.groups.of_index.stored_fingerprints import BEGUN
 from es_simhash.groups.options import GroupOptions, as_asked, asked
+from es_simhash.groups.pairs.spool import Spools
 from es_simhash.live.doctor.finding import Finding, check_accepted, losses, refusal, stopped
 from es_simhash.live.sweep.reading import DocumentRef
 from es_simhash.live.sweep.writing import Outcome, Pace, Prepared, Update, read_again, write
@@ -42,6 +46,7 @@ from es_simhash.scheme.mapping import SIZE
 from es_simhash.scheme.own_fields import content_hash
 
 _AT_ONCE, _WRITERS = 500, 2
+_NOTED_AT_ONCE = 20 * _AT_ONCE
 # How often groups are made again because their documents were changed in the meantime; the rest is for the next run.
 _ROUNDS = 5
 
@@ -118,13 +123,37 @@ def write_groups(
         writing = _Writing(stoppable, groups, documents, options)
         writing.check()
         writing.prepare()
-        for _ in range(_ROUNDS):
-            lost = writing.go_through(on_progress or (lambda _: None))
-            if not lost:
-                break
-            groups.leave_out(lost)
+        try:
+            for _ in range(_ROUNDS):
+                lost = writing.go_through(on_progress or (lambda _: None))
+                if not lost:
+                    break
+                groups.leave_out(lost)
+        except InUseError:
+            corpus.remove_kept()  # a run that went on with it would meet the same groups again
+            raise
         writing.finish()
     return writing.done
+
+
+class _Begun:
+    """The documents that runs with kept stages began to write; nobody knows what an interrupted one has written.
+
+    So those of an earlier run are written whatever they had when they were read.
+    """
+
+    def __init__(self, spools: Spools) -> None:
+        self._stages = spools.stages
+        self._spool = spools.spool(BEGUN)
+        self.earlier = set(np.frombuffer(self._spool.read(0, len(self._spool)), dtype=np.int64).tolist())
+
+    def noting(self, due: Iterable[tuple[int, Json]]) -> Iterator[tuple[int, Json]]:
+        """Yield the same documents, and note them before."""
+        for _, some in chunks(due, _NOTED_AT_ONCE if self._stages.is_kept else _AT_ONCE):
+            if self._stages.is_kept:
+                self._spool.write(np.array([position for position, _ in some], dtype=np.int64))
+                self._stages.end(BEGUN, {})
+            yield from some
 
 
 def add_to_mapping(engine: Engine, name: str, documents: Documents, more: Json | None = None) -> dict[str, Json]:
@@ -156,6 +185,7 @@ class _Writing:
         self._pace = Pace(options.max_rate)
         self._patience = options.patience
         self._present = self._corpus.present
+        self._begun = _Begun(self._corpus.spools)
         self.done = GroupsWritten()
 
     def check(self) -> None:
@@ -190,7 +220,7 @@ class _Writing:
         lost: set[int] = set()
         pressure = RequestSize()
         write_batch = partial(self._write, pressure)
-        batches = (dict(some) for _, some in chunks(self._due(), _AT_ONCE))
+        batches = (dict(some) for _, some in chunks(self._begun.noting(self._due()), _AT_ONCE))
         with closing(prefetched(write_batch, batches, _WRITERS, self._engine.stop)) as outcomes:
             for outcome, positions in outcomes:
                 lost |= positions
@@ -227,13 +257,14 @@ class _Writing:
 
     def _due(self) -> Iterator[tuple[int, Json]]:
         """Yield the documents whose fields must change, and the new fields; none to remove them."""
-        stale = set(self._present)
+        earlier = self._begun.earlier
+        stale = {*self._present, *earlier}
         for position, own in self._fields():
             stale.discard(position)
-            if self._known(position) != own:
+            if position in earlier or self._known(position) != own:
                 yield position, own
         for position in sorted(stale - self._groups.left_out):
-            if self._present[position]:
+            if position in earlier or self._present[position]:
                 yield position, {}
 
     def _known(self, position: int) -> Json:
@@ -257,7 +288,8 @@ class _Writing:
         """Write a batch; return its outcome, and the documents that were changed, deleted or rejected."""
         refs = dict(zip(batch, self._corpus.refs.take(list(batch)), strict=True))
         positions = {_key(refs[each]): each for each in batch}
-        settling = Settling(self._documents, self._corpus, positions, batch, self._present)
+        unsure = self._begun.earlier
+        settling = Settling(self._documents, self._corpus, positions, batch, self._present, unsure)
         there = {position: self._present.get(position, {}) for position in batch}
         updates = [(refs[position], settling.update(refs[position], position, there[position])) for position in batch]
         run(self._pace.turn(len(updates)), self._engine)
@@ -265,6 +297,7 @@ class _Writing:
         unwritten = {(each.index, each.id) for each in outcome.rejected} | set(map(_key, outcome.missing))
         lost = settling.lost | {position for key, position in settling.positions.items() if key in unwritten}
         self._present.update((position, own) for position, own in batch.items() if position not in lost)
+        unsure.difference_update(batch)
         return outcome, lost
 
 
@@ -285,7 +318,8 @@ class Members(Protocol):
 class Settling:
     """The updates of a batch, and what to do about documents that have changed since they were read.
 
-    ``present`` has the groups that documents had; with it, other groups are those of another run, which is an error.
+    ``present`` has the groups that documents had; with it, other groups are those of another run, which is an error,
+    except on documents in ``unsure``, which an interrupted run may have written.
     """
 
     documents: Documents
@@ -293,6 +327,7 @@ class Settling:
     positions: dict[tuple[str, str], int]
     wanted: dict[int, Json]
     present: Mapping[int, Json] | None = None
+    unsure: Collection[int] = ()
     lost: set[int] = field(default_factory=set)
 
     def update(self, ref: DocumentRef, position: int, there: Json) -> Action:
@@ -325,7 +360,7 @@ class Settling:
             if there == self.wanted[position]:
                 prepared.current += 1
                 return
-            if self.present is not None and mapping.is_settled(there) and there != self.present.get(position, {}):
+            if self._is_of_another_run(position, there):
                 raise InUseError(
                     f"Another program writes groups of the index {ref.index!r} at the same time. "
                     "Run this again when that has ended."
@@ -335,6 +370,11 @@ class Settling:
         self.lost.add(position)
         if stale := mapping.stored_in(stored):
             prepared.updates.append((ref, self._update(ref, dict.fromkeys(stale))))
+
+    def _is_of_another_run(self, position: int, there: Json) -> bool:
+        if self.present is None or position in self.unsure:
+            return False
+        return mapping.is_settled(there) and there != self.present.get(position, {})
 
     def _is_as_it_was(self, position: int, reply: Json, stored: Json) -> bool:
         """Return whether the text still matches the fingerprint, and this and the scope those that were read."""

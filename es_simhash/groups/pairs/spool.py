@@ -175,6 +175,7 @@ class KeptStages(Stages):
         self._directory = directory
         self._files: dict[str, BinaryIO] = {}
         self._kept: Json = {}
+        self._is_closed = False
         try:
             self._made = max(1, sum(not each.exists() for each in (directory, *directory.parents)))
             directory.mkdir(parents=True, exist_ok=True)
@@ -184,10 +185,10 @@ class KeptStages(Stages):
         if self._claim.is_refused:
             raise InUseError(f"Another job keeps its stages in {directory}. Wait until it ends, or name another one.")
 
-    def begin(self, of: Json, *, restart: bool = True) -> None:
+    def begin(self, of: Json, *, restart: bool = True) -> Json:
         """Go on with the job that ``of`` describes: what it is done with, and with what settings.
 
-        Files of another job are deleted to ``restart``; else they are an error.
+        Files of another job are deleted to ``restart``, and the notes of its stages returned; else they are an error.
         """
         try:
             found = self._found()
@@ -199,9 +200,10 @@ class KeptStages(Stages):
             self._made = max(self._made, found.get("made", 0))
             if found.get("of") == of:
                 self._kept, self.is_resumed = found, bool(found["notes"])
-            else:
-                self._clear()
-                self._keep({"of": of, "made": self._made, "sizes": {}, "notes": {}})
+                return {}
+            self._clear()
+            self._keep({"of": of, "made": self._made, "sizes": {}, "notes": {}})
+            return dict(found.get("notes", {}))
         except OSError as error:
             raise self._failed(error) from error
 
@@ -233,6 +235,8 @@ class KeptStages(Stages):
 
     def remove(self) -> None:
         """Delete what is kept; open files can be read until they are closed."""
+        if self._is_closed:  # another job may have the directory
+            return
         with suppress(OSError):
             self._clear()
         self.close()
@@ -244,7 +248,7 @@ class KeptStages(Stages):
                 self._clear()
             for each in (self._directory, *self._directory.parents)[: self._made]:
                 each.rmdir()
-        self._made = 0
+        self._made, self._is_closed = 0, True
         self._claim.give_up()
 
     def _found(self) -> Json:

@@ -18,24 +18,21 @@ from es_simhash.scheme.own_fields import DEFERRED
 class BackfillOptions(UpdateOptions):
     """The options of a backfill, in addition to those of `UpdateOptions`.
 
-    ``filter``, a query, restricts the documents; ``since`` restricts them to those whose date in a field is not before
-    a moment: ``("published", "2026-11-01")``. ``refresh_stale`` also reads documents that have a fingerprint, and
+    ``filter``, a query, restricts the documents. ``refresh_stale`` also reads documents that have a fingerprint, and
     replaces fingerprints of older texts. ``shard`` (its number from 0, and their count) is one machine's part.
 
     In the end a run over everything learns how rare features are, if that was never done.
 
-    ``without_refresh`` and ``without_replicas`` change these settings of the index, and set them back in the end.
+    ``without_refresh`` turns refreshes of the index off, and back on in the end.
 
-    >>> index.backfill(refresh_stale=True, since=("published", "2026-11-02")).current
+    >>> index.backfill(refresh_stale=True, filter={"range": {"published": {"gte": "2026-11-02"}}}).current
     2
     """
 
     filter: Json | None = None
-    since: tuple[str, str] | None = None
     refresh_stale: bool = False
     shard: tuple[int, int] = (0, 1)
     without_refresh: bool = False
-    without_replicas: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -44,14 +41,13 @@ class BackfillOptions(UpdateOptions):
         if count > 1 and self.settings:
             raise InputError(
                 "One of several machines cannot know when the last has finished and settings must be set back. "
-                "Change refresh_interval and number_of_replicas yourself, before and after."
+                "Change refresh_interval yourself, before and after."
             )
 
     @property
     def settings(self) -> Json:
         """The settings of the index while the backfill runs."""
-        settings = {"index.refresh_interval": "-1"} if self.without_refresh else {}
-        return settings | ({"index.number_of_replicas": "0"} if self.without_replicas else {})
+        return {"index.refresh_interval": "-1"} if self.without_refresh else {}
 
     @property
     def machine(self) -> tuple[int, int]:
@@ -61,11 +57,7 @@ class BackfillOptions(UpdateOptions):
     @property
     def filters(self) -> list[Json]:
         """The queries that restrict the documents."""
-        filters = [self.filter] if self.filter else []
-        if self.since:
-            field, moment = self.since
-            filters.append({"range": {field: {"gte": moment}}})
-        return filters
+        return [self.filter] if self.filter else []
 
 
 def due_query(documents: Documents, options: BackfillOptions) -> Json:

@@ -166,7 +166,7 @@ def check_disks(facts: Facts, scheme: Scheme) -> Iterator[Finding]:
 def _of_disk(disk: Disk, needed: int, marks: Watermarks) -> Finding:
     left = disk.free - needed
     message = f"The node {disk.node!r} has {with_unit(disk.free)} free and needs up to {with_unit(needed)}"
-    remedy = "Make room, or do a part at a time (--filter, --since) and let segments merge in between."
+    remedy = "Make room, or do a part at a time (--filter) and let segments merge in between."
     if left < marks.flood:
         limit = f"; below {with_unit(marks.flood)} it refuses writes" if marks.flood else ""
         return Finding("disk", "stop", f"{message}{limit}.", remedy)

@@ -14,8 +14,7 @@ class ReindexOptions(RunOptions):
     """The options of a reindexing, in addition to those of `RunOptions`.
 
     In the end, each of ``aliases`` is moved from the source to the destination, or created. ``fast`` turns refreshes
-    and replicas of the destination off during the run. ``into_existing`` allows a destination that exists and is empty.
-    ``sample`` documents are compared in the end.
+    and replicas of the destination off during the run. ``sample`` documents are compared in the end.
 
     >>> index.reindex("articles-2", sample=10).progress.written
     3
@@ -23,7 +22,6 @@ class ReindexOptions(RunOptions):
 
     aliases: Sequence[str] = ()
     fast: bool = False
-    into_existing: bool = False
     sample: int = 1000
 
     def __post_init__(self) -> None:

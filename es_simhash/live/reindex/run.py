@@ -16,7 +16,7 @@ from es_simhash._core.stages import OnProgress, counted_each, counting, stage
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.rejected import OnReject, Rejected
 from es_simhash.engines.base import Engine, run
-from es_simhash.errors import EngineError, UnreachableError
+from es_simhash.errors import EngineError, IndexStateError, UnreachableError
 from es_simhash.live.learning import learn_once, now
 from es_simhash.live.reindex.options import ReindexOptions
 from es_simhash.live.reindex.survey import ORIGIN, Copying, ReindexSurvey, alias_changes, check_copy, due_query, survey
@@ -24,7 +24,7 @@ from es_simhash.live.sweep.reading import Reading, changes_of
 from es_simhash.live.sweep.runner import Job, Pass, are_changed, change, set_back
 from es_simhash.live.sweep.writing import Progress
 from es_simhash.plans.init import bring, make_index
-from es_simhash.plans.open_index import note, note_rarity, noted_rarity
+from es_simhash.plans.open_index import note, note_rarity, noted, noted_rarity
 from es_simhash.plans.operation_retry import retry, retry_each
 from es_simhash.plans.operations import (
     Count,
@@ -100,7 +100,7 @@ def reindex(survey: ReindexSurvey, options: ReindexOptions, progress: Progress, 
     """Do the whole reindexing, and hand documents without a correct copy to ``on_reject``."""
     done = Reindexed(progress)
     source, destination, patience = survey.source, survey.destination, options.patience
-    is_made = bool(survey.create) and (yield from retry_each(_make(survey, options), patience))
+    is_made = bool(survey.create) and (yield from retry_each(_make(survey), patience))
     try:
         yield from retry_each(_begin(survey), patience)
         changes = yield from _copy(survey, patience, survey.since, progress)
@@ -154,13 +154,17 @@ def _begin(survey: ReindexSurvey) -> Plan[None]:
         yield from change(destination, survey.interim)
 
 
-def _make(survey: ReindexSurvey, options: ReindexOptions) -> Plan[bool]:
+def _make(survey: ReindexSurvey) -> Plan[bool]:
     """Create the destination; return False if a parallel run was faster and has created it."""
     assert survey.create
     made_by_others = yield from make_index(survey.destination, survey.create)
     if made_by_others is None:
         return True
-    yield from check_copy(survey.destination, made_by_others, survey.origin, options)
+    yield from check_copy(survey.destination, made_by_others, survey.origin)
+    if noted(made_by_others[survey.destination], ORIGIN) is None:
+        raise IndexStateError(
+            f"Another program made the index {survey.destination!r} just now. Run the command again to copy into it."
+        )
     merge(survey.destination, made_by_others[survey.destination], survey.wanted)
     return False
 

@@ -94,7 +94,7 @@ def survey(
         create = new_index(name, wanted, {"settings": copied_settings(present), "mappings": mappings})
         of_copy = create["settings"]
     else:
-        since = yield from check_copy(destination, copy, origin, options)
+        since = yield from check_copy(destination, copy, origin)
         change = mapping.merge(destination, copy[destination], wanted).body
         of_copy = (yield GetSettings(destination))[destination]
     yield Refresh(name)
@@ -162,9 +162,7 @@ def _mappings_of(destination: str) -> Plan[dict[str, Json] | None]:
     return mappings
 
 
-def check_copy(
-    destination: str, mappings: dict[str, Json], origin: Json, options: ReindexOptions
-) -> Plan[list[int] | None]:
+def check_copy(destination: str, mappings: dict[str, Json], origin: Json) -> Plan[list[int] | None]:
     """Refuse an index that is not a copy of the source, or in use; return the changes up to which it was copied."""
     if list(mappings) != [destination]:
         raise IndexStateError(
@@ -175,7 +173,7 @@ def check_copy(
         raise IndexStateError(f"{destination!r} is the index that is to be copied. Choose another name for the copy.")
     noted_origin: Json | None = noted(there, ORIGIN)
     if noted_origin is None:
-        yield from _check_made_by_others(destination, options)
+        yield from _check_made_by_others(destination)
         return None
     if {name: noted_origin.get(name) for name in origin} != origin:
         raise IndexStateError(
@@ -191,12 +189,7 @@ def check_copy(
     return changes
 
 
-def _check_made_by_others(destination: str, options: ReindexOptions) -> Plan[None]:
-    if not options.into_existing:
-        raise IndexStateError(
-            f"The index {destination!r} already exists, and is not a copy of this one. Choose another name, or, if it "
-            "is empty and was made for this, allow it with into_existing (--into-existing)."
-        )
+def _check_made_by_others(destination: str) -> Plan[None]:
     yield Refresh(destination)
     if count := (yield Count(destination, {"match_all": {}})):
         raise IndexStateError(

@@ -75,7 +75,7 @@ def test_settings_that_could_not_be_set_back_are_named_and_set_back_by_the_next_
 
     monkeypatch.setattr(Target, "connect", lambda *_: meddler)
     meddler.before = fail
-    err = backfill("--no-replicas", code=4)
+    err = backfill("--no-refresh", code=4)
     assert f"The settings of {name} may not be restored. Run the command again: it restores them first." in err
     meddler.before = lambda operation: None
     assert "Settings" not in backfill()

@@ -68,17 +68,17 @@ def node(request: pytest.FixtureRequest) -> Node:
 
 
 def test_search_shows_each_hit_without_its_near_duplicates(loaded: Path) -> None:
-    every = ("search", "news", "--query", '{"match_all": {}}', "--distinct")
+    every = ("search", "news", "--query", '{"match_all": {}}')
     [page] = lines(run(*every, "--size", "20", "--json", cwd=loaded))
     assert {each["hit"]["_id"] for each in page["hits"]} == {str(i) for i in range(9)}
     assert [[match["id"] for match in each["similar"]] for each in page["hits"] if each["similar"]] == [["copy"]]
     assert (page["read"], page["at_end"], page["apart"], page["cursor"]) == (10, True, {}, None)
     word = documents()[4]["title"].split()[-1]
-    done = run("search", "news", "--query", word, "--distinct", "--source", "title", cwd=loaded)
+    done = run("search", "news", "--query", word, "--source", "title", cwd=loaded)
     assert re.search(rf"^news\t4\t[\d.]+\t\+1: copy\t{re.escape(documents()[4]['title'][:40])}", done.out, re.MULTILINE)
     (loaded / "body.json").write_text('{"query": {"ids": {"values": ["4", "copy"]}}}', encoding="utf-8")
-    [plain] = lines(run("search", "news", "--file", "body.json", "--json", cwd=loaded))
-    assert [each["hit"]["_id"] for each in plain["hits"]] == ["4", "copy"]
+    [page] = lines(run("search", "news", "--file", "body.json", "--json", cwd=loaded))
+    assert [each["hit"]["_id"] for each in page["hits"]] == ["4"]
     assert "0 hits without near-duplicates, of 0 read." in run("search", "news", "--query", "nowhere", cwd=loaded).out
 
 
@@ -140,7 +140,7 @@ def test_a_walk_on_a_server(tmp_path: Path, news: Path, node: Node) -> None:
 
 def preview(cwd: Path, index: str, **environment: Any) -> None:
     options = ("--field", "title", "--field", "body")
-    [found] = lines(run("find", index, "--id", "4", "--preview", "--json", *options, cwd=cwd, **environment))
+    [found] = lines(run("find", index, "--id", "4", "--json", *options, cwd=cwd, **environment))
     assert [match["id"] for match in found["matches"]] == ["copy"]
     done = run("find", index, "--id", "4", cwd=cwd, code=4, **environment)
     assert "init" in done.err
@@ -349,7 +349,11 @@ def test_a_scheme_of_a_file_is_taken(tmp_path: Path) -> None:
         (["explain", "--text", "x", "--scheme", "nothing"], 2, "neither a preset"),
         (["explain", "news", "1", "2", "--scheme", "short"], 2, "An index has its own scheme"),
         (["explain", "--text", "x", "--distance", "3"], 2, "One text is compared with nothing."),
-        (["find", "news", "--text", "x", "--field", "body"], 2, "Drop --field, or add --preview."),
+        (
+            ["find", "news", "--text", "x", "--field", "body"],
+            2,
+            "An index with fingerprints has its own fields. Drop --field.",
+        ),
         (["load", "news", "missing.jsonl"], 2, "missing.jsonl"),
         (["init", "news", "--field", "title"], 4, "choose another prefix"),
         (["find", "", "--text", "x"], 2, "Give the name of an index."),
@@ -394,7 +398,7 @@ def test_what_every_command_prints_as_json_is_what_the_schema_says(loaded: Path,
         "reindex": ["reindex", "news", "copy"],
         "remove": ["remove", "copy", "--yes"],
         "find": ["find", "news", "--id", "4", "--source", "title"],
-        "search": ["search", "news", "--query", '{"match_all": {}}', "--distinct"],
+        "search": ["search", "news", "--query", '{"match_all": {}}'],
         "scripts": ["scripts", "news"],
         "explain": ["explain", "news", "4", "copy", "--numbers", "1"],
         "explain --text": ["explain", "--text", "some text of a certain length"],

@@ -167,7 +167,7 @@ def test_nothing_is_found_and_nothing_is_new_in_an_index_without_fingerprints(pl
             opened.find(TEXTS[0])
         with pytest.raises(IndexStateError, match="es-simhash backfill"):
             opened.group()
-    evaluate = ("evaluate", "--index", name, "--labels", "labels.jsonl")
+    evaluate = ("evaluate", name, "--labels", "labels.jsonl")
     for command in (("check", name, file), ("find", name, "--text", TEXTS[0]), ("group", name), evaluate):
         done = run(*command, "--url", place, cwd=tmp_path, code=4)
         assert f"es-simhash backfill {name}" in done.err

@@ -59,9 +59,9 @@ def test_pairs_out_of_scope_are_missed_and_said_of_files_and_of_indices(folder: 
     assert 0 < found["pairs"]["right"] < plain["pairs"]["right"]
     run("init", "news", "--field", "body", "--within", "tenant", cwd=folder)
     run("load", "news", "news.jsonl", "--id-field", "id", cwd=folder)
-    of_index = evaluated(folder, "--index", "news", *given)
+    of_index = evaluated(folder, "news", *given)
     assert (of_index["pairs"]["right"], of_index["out_of_scope"]) == (found["pairs"]["right"], equal)
-    done = run("evaluate", "--index", "news", *given, "--across", "source", cwd=folder)
+    done = run("evaluate", "news", *given, "--across", "source", cwd=folder)
     assert f"{found['truth']['duplicates']} pairs of the duplicates were missed because of the scope" in done.err
     assert "no value in a field of the scope" in done.err
 
@@ -110,12 +110,12 @@ def test_an_index_is_evaluated_as_its_documents_in_a_file_are(folder: Path, plac
         index.init()
         index.add([{"_id": id_, "body": text} for id_, text in documents()], refresh=True)
     given = ("--labels", "clusters.jsonl")
-    of_index = evaluated(folder, "--index", name, *given, ES_SIMHASH_URL=place)
+    of_index = evaluated(folder, name, *given, ES_SIMHASH_URL=place)
     of_file = evaluated(folder, "news.jsonl", *given)
     for part in ("counts", "truth", "criteria", "pairs", "clusters", "buckets", "curves", "ceiling"):
         assert of_index[part] == of_file[part]
     query = json.dumps({"ids": {"values": ["1", "1 near", "1 same"]}})
-    some = evaluated(folder, "--index", name, "--filter", query, *given, code=1, ES_SIMHASH_URL=place)
+    some = evaluated(folder, name, "--filter", query, *given, code=1, ES_SIMHASH_URL=place)
     assert (some["counts"]["documents"], some["pairs"]["right"], some["pairs"]["missed"]) == (3, 3, 0)
     assert len(some["truth"]["unknown"]) == 35
 
@@ -123,9 +123,9 @@ def test_an_index_is_evaluated_as_its_documents_in_a_file_are(folder: Path, plac
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ([], "one of both"),
-        (["news.jsonl", "--index", "news"], "one of both"),
-        (["--index", "news", "--field", "body"], "Drop --scheme, --field and --rarity"),
+        ([], "Missing argument 'INDEX|FILE...'"),
+        (["news.jsonl", "news"], "'news' is not a file. Name files, or one index."),
+        (["news", "--field", "body"], "Drop --scheme, --field and --rarity"),
         (["news.jsonl", "--filter", "{}"], "--filter is for an index"),
         (["news.jsonl", "--report", "a", "--pairs", "a"], "Name two"),
         (["news.jsonl", "--report", "missing/a"], "No such file"),

@@ -117,7 +117,7 @@ def find_text(team: Team, name: str) -> Iterator[set[str]]:
 
 
 def search(team: Team, name: str) -> Iterator[set[str]]:
-    [page] = team.json("search", name, "--query", EVERYTHING, "--distinct")
+    [page] = team.json("search", name, "--query", EVERYTHING)
     for each in page["hits"]:
         yield {each["hit"]["_id"], *ids(each["similar"])}
 
@@ -168,14 +168,14 @@ def erase(team: Team, name: str) -> Iterator[set[str]]:
 def evaluate(team: Team, name: str) -> Iterator[set[str]]:
     labels = [json.dumps({"cluster": each["id"].split("-")[1], "ids": [each["id"]]}) for each in documents()]
     (team.folder / "labels.jsonl").write_text("\n".join(labels), encoding="utf-8")
-    team.run("evaluate", "--index", name, "--labels", "labels.jsonl", "--pairs", "pairs.jsonl")
+    team.run("evaluate", name, "--labels", "labels.jsonl", "--pairs", "pairs.jsonl")
     for line in (team.folder / "pairs.jsonl").read_text(encoding="utf-8").splitlines():
         pair = json.loads(line)
         yield {pair["first"], pair["second"]}
 
 
 def histogram(team: Team, name: str, *more: str) -> Iterator[set[str]]:
-    [found] = team.json("tune", "--histogram", "--index", name, *more)
+    [found] = team.json("tune", "--histogram", name, *more)
     for level in found["levels"]:
         assert bool(level["examples"]) == bool(level["pairs"])
         for each in level["examples"]:
@@ -241,7 +241,6 @@ def show(team: Team, name: str) -> Iterator[set[str]]:
 READS_PAIRS: dict[str, Callable[[Team, str], Iterator[set[str]]]] = {
     "find": find,
     "find --text": find_text,
-    "find --preview": lambda team, name: find(team, name, "--preview", "--field", "body"),
     "find --containing": lambda team, name: find(team, name, "--containing"),
     "find --contained": lambda team, name: find(team, name, "--contained"),
     "search": search,
@@ -320,6 +319,6 @@ def test_what_cannot_follow_a_scope_is_refused_by_name(team: Team, index: str, v
         return
     refused = team.run("scripts", index, *verb.split()[1:], code=2).err
     assert f"cannot follow the scope of the index {index!r} (within tenant)" in refused
-    assert "search --distinct" in refused
+    assert "search" in refused
     if team.place.startswith("http"):  # older ones can be removed
         assert "none of these" in team.run("scripts", index, "--name", index, "--remove").err

@@ -74,7 +74,7 @@ def test_what_has_no_value_is_said(place: Path) -> None:
     assert "1 document has no value in a field of the scope" in checked.err
     [*_, last] = lines(run("check", "news", "news.jsonl", "--json", cwd=place))
     assert (last["is_new"], last["in_index"]["missing"]) == (True, ["tenant"])
-    search = ["search", "news", "--query", '{"match_all": {}}', "--distinct"]
+    search = ["search", "news", "--query", '{"match_all": {}}']
     assert "Not compared: 1 (unscoped)." in run(*search, cwd=place).err
     [page] = lines(run(*search, "--json", cwd=place))
     assert [[each["hit"]["_id"], len(each["similar"])] for each in page["hits"]] == [["1", 1], ["3", 0], ["4", 0]]

@@ -23,7 +23,6 @@ from es_simhash.cli.jobs.review import desk_on_file, desk_on_index
 from es_simhash.cli.show.output import Output
 from es_simhash.documents.files.decision_file import DecisionFile
 from es_simhash.engines.base import Engine
-from es_simhash.errors import InputError
 from es_simhash.plans.operations import CreateIndex
 from tests.support.browser import PHONE, Browser, started
 from tests.support.commands import environment, lines, run
@@ -142,14 +141,6 @@ def test_two_people_at_once_lose_nothing_and_see_what_the_other_said(browser: Br
 # ---- by raw requests
 
 
-def test_a_port_that_another_uses_is_named(file: Path) -> None:
-    with (
-        desk_of(file) as server,
-        pytest.raises(InputError, match=f"Port {server.server_port} cannot be used: .* --port"),
-    ):
-        DeskServer(server.desk, server.server_port)
-
-
 def test_browsers_that_go_away_leave_no_trace(file: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with desk_of(file) as server:
         for error in (BrokenPipeError, ConnectionResetError):
@@ -213,9 +204,14 @@ def quoted(text: str) -> str:
 
 
 def test_decisions_made_on_the_desk_are_obeyed_by_dedup_and_moved_by_files(file: Path) -> None:
-    command = [sys.executable, "-m", "es_simhash", "show", file.name, "--field", "body", "--who", "Ben"]
+    command = [sys.executable, "-m", "es_simhash", "show", file.name, "--field", "body"]
     process = subprocess.Popen(
-        command, cwd=file.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment({})
+        command,
+        cwd=file.parent,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment({"LOGNAME": "Ben"}),
     )
     assert process.stdout
     address = urlsplit(process.stdout.readline().strip())

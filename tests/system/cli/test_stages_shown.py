@@ -104,7 +104,7 @@ def test_documents_without_a_copy_are_looked_for_with_a_count(recorded: Recorded
     run("reindex", "news", "copy", cwd=folder)
     run("erase", "news", "--id", "0", "--yes", cwd=folder)
     recorded.clear()
-    run("reindex", "news", "copy", "--into-existing", cwd=folder, code=None)
+    run("reindex", "news", "copy", cwd=folder, code=None)
     check(recorded, "Copying", "Verifying", "Looking for deleted documents")
 
 
@@ -118,9 +118,9 @@ def test_documents_that_get_their_groups_as_they_come_are_grouped_with_a_count(
     check(recorded, "Reading what to group", "Writing groups")
 
 
-@pytest.mark.parametrize("source", [("news.jsonl", "--field", "body"), ("--index", "news")])
+@pytest.mark.parametrize("source", [("news.jsonl", "--field", "body"), ("news",)])
 def test_each_stage_of_measuring_quality_is_counted(recorded: Recorded, folder: Path, source: tuple[str, ...]) -> None:
-    if "--index" in source:
+    if source == ("news",):
         run("load", "news", "news.jsonl", "--field", "body", cwd=folder)
         recorded.clear()
     run("evaluate", *source, "--labels", "labels.jsonl", cwd=folder)

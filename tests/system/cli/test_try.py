@@ -162,9 +162,10 @@ def test_two_documents_with_one_id_are_two_documents(tmp_path: Path) -> None:
     assert (look["documents"], look["duplicates"], look["fields"]["id"]) == (3, 2, None)
 
 
-def test_only_the_sample_is_read_and_said_so(tmp_path: Path) -> None:
+def test_only_a_number_of_documents_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("es_simhash.cli.commands.try_._MOST", 10)
     (tmp_path / "pages.jsonl").write_text("\n".join(map(json.dumps, pages(50))), encoding="utf-8")
-    [look] = lines(run("try", "pages.jsonl", "--sample", "10", "--json", cwd=tmp_path))
+    [look] = lines(run("try", "pages.jsonl", "--json", cwd=tmp_path))
     assert look["documents"] == 10
 
 

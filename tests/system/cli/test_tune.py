@@ -91,7 +91,7 @@ def test_each_command_names_a_document_of_an_index_that_it_cannot_read_and_goes_
     assert engine.perform(Bulk(name, [bad], refresh=True))[0].error is None
     given = {"tune": ["--labels", "clusters.jsonl"], "evaluate": ["--labels", "clusters.jsonl"]}
     engine.close()
-    run(*command.split(), "--index", name, *given.get(command, []), cwd=folder, code=1, ES_SIMHASH_URL=place)
+    run(*command.split(), name, *given.get(command, []), cwd=folder, code=1, ES_SIMHASH_URL=place)
     [rejected] = [json.loads(line) for line in (folder / "rejected.jsonl").read_text(encoding="utf-8").splitlines()]
     assert (rejected["index"], rejected["id"]) == (name, "bad")
     assert "Document 'bad' has a value of type dict in the source field 'body'." in rejected["reason"]
@@ -152,11 +152,11 @@ def test_an_index_is_looked_at_and_not_touched(folder: Path, place: str) -> None
     with Index(name, place, fields=["body"]) as index:
         index.init()
         index.add([{"_id": id_, "body": text} for id_, text in documents()], refresh=True)
-    of_index = ("--index", name, "--field", "body")
+    of_index = (name, "--field", "body")
     given = ("--labels", "clusters.jsonl")
     by_index = result(folder, "tune", *of_index, *given, ES_SIMHASH_URL=place)
     assert by_index["threshold"] == result(folder, "tune", "news.jsonl", *given)["threshold"]
-    assert result(folder, "tune", "--index", name, "--similarity", "0.7", ES_SIMHASH_URL=place)["documents"] == 40
+    assert result(folder, "tune", name, "--similarity", "0.7", ES_SIMHASH_URL=place)["documents"] == 40
     query = json.dumps({"ids": {"values": ["1", "1 near", "1 same"]}})
     some = result(folder, "tune", "--histogram", *of_index, "--filter", query, ES_SIMHASH_URL=place)
     assert sum(level["pairs"] for level in some["levels"]) == 3
@@ -170,9 +170,9 @@ def test_an_index_is_looked_at_and_not_touched(folder: Path, place: str) -> None
             ["tune", "news.jsonl", "--similarity", "0.5", "--labels", "clusters.jsonl"],
             "--similarity, to name a threshold; or",
         ),
-        (["tune", "--similarity", "0.5"], "Name the files with the documents, or an index"),
+        (["tune", "--similarity", "0.5"], "Missing argument 'INDEX|FILE...'"),
         (["tune", "news.jsonl", "--similarity", "2"], "Choose one above 0"),
-        (["tune", "--histogram", "news.jsonl", "--index", "news"], "one of both"),
+        (["tune", "--histogram", "news.jsonl", "news"], "'news' is not a file. Name files, or one index."),
         (["tune", "--histogram", "news.jsonl", "--filter", "{}"], "--filter is for an index"),
     ],
 )

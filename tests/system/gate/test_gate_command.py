@@ -142,7 +142,7 @@ def test_the_token_comes_from_a_file_or_the_environment(tmp_path: Path) -> None:
         (("--token-file", "token"), {"ES_SIMHASH_GATE_TOKEN": "other"}, "file-secret"),
         ((), {"ES_SIMHASH_GATE_TOKEN": "env-secret"}, "env-secret"),
     ):
-        gate = GateProcess("news", "--host", "0.0.0.0", *options, cwd=tmp_path, variables=variables)
+        gate = GateProcess("news", *options, port="0.0.0.0:0", cwd=tmp_path, variables=variables)
         gate.start()
         try:
             assert gate.ask("/check", TEXTS[0])[0] == 401
@@ -152,7 +152,7 @@ def test_the_token_comes_from_a_file_or_the_environment(tmp_path: Path) -> None:
 
 
 def test_other_machines_are_not_answered_without_a_token(tmp_path: Path) -> None:
-    done = run("gate", "news", "--host", "0.0.0.0", cwd=tmp_path, code=2)
+    done = run("gate", "news", "--port", "0.0.0.0:9280", cwd=tmp_path, code=2)
     assert list(tmp_path.iterdir()) == []
     assert "needs a token there" in done.err
     assert "--token-file" in done.err

@@ -91,7 +91,7 @@ def test_dedup_can_be_interrupted_in_each_stage(folder: Path) -> None:
     done = run_alone(*kept, cwd=folder)
     assert same(folder, *names)
     resumed, rest = done.err.split("\n", 1)
-    assert resumed.startswith("Resumed: state had the comparisons of an interrupted run")
+    assert resumed.startswith("Resumed: state has comparisons of an interrupted run")
     assert rest == alone.err
     assert not (folder / "state").exists()
 

@@ -51,7 +51,7 @@ def test_a_run_that_is_killed_at_each_stage_ends_as_one_that_is_not(folder: Path
     for name in ("jsonl", "pairs"):
         assert (folder / f"kept.{name}").read_bytes() == (folder / f"alone.{name}").read_bytes()
     resumed, rest = done.stderr.split("\n", 1)
-    assert resumed == "Resumed: state had the comparisons of an interrupted run, so they were not repeated."
+    assert resumed == "Resumed: state has comparisons of an interrupted run, which are not repeated."
     assert rest == alone.stderr
     assert not (folder / "state").exists()
 

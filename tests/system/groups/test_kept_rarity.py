@@ -78,7 +78,7 @@ def test_files_go_by_the_table_of_an_index(
     labels.write_text("\n".join(json.dumps({"cluster": name[1:], "ids": [name]}) for name in PART))
     some = json.dumps({"ids": {"values": list(PART)}})
     given = ("--labels", str(labels), "--filter", some, "--pairs", str(pairs))
-    run("evaluate", "--index", index.name, *given, cwd=tmp_path)
+    run("evaluate", index.name, *given, cwd=tmp_path)
     assert shown_in(pairs) == by_table
 
     files = write(tmp_path / "part.jsonl", PART)
@@ -137,7 +137,7 @@ def test_a_table_is_refused_where_nothing_asks_for_it(tmp_path: Path) -> None:
     run("load", "articles", part, "--field", "body", cwd=tmp_path)
     labels = write(tmp_path / "labels.jsonl", {})
     own = ("--rarity", str(kept))
-    done = run("evaluate", "--index", "articles", "--labels", labels, *own, cwd=tmp_path, code=2)
+    done = run("evaluate", "articles", "--labels", labels, *own, cwd=tmp_path, code=2)
     assert "An index has its own scheme, fields and table." in done.err
     assert "An index has its own rarity table" in run("explain", "articles", "o1", "c1", *own, cwd=tmp_path, code=2).err
 

@@ -467,22 +467,22 @@ def test_every_update_has_a_condition_and_only_our_fields(meddler: Meddler, inde
         assert action.index == index.name
 
 
-OPTIONS = BackfillOptions(without_refresh=True, without_replicas=True)
+OPTIONS = BackfillOptions(without_refresh=True)
 
 
 def settings_of(engine: Engine, index: Index) -> dict[str, Any]:
     there = engine.perform(GetSettings(index.name))[index.name]
-    return {name: there.get(f"index.{name}") for name in ("refresh_interval", "number_of_replicas")}
+    return {"refresh_interval": there.get("index.refresh_interval")}
 
 
 def test_settings_are_changed_in_the_meantime_and_set_back(engine: Engine, meddler: Meddler, index: Index) -> None:
-    engine.perform(PutSettings(index.name, {"index.refresh_interval": None, "index.number_of_replicas": 1}))
+    engine.perform(PutSettings(index.name, {"index.refresh_interval": None}))
     interim: list[dict[str, Any]] = []
     meddler.before = once(Bulk, lambda _: interim.append(settings_of(engine, index)))
     before = engine.perform(GetMappings(index.name))[index.name]
     index.backfill(**vars(OPTIONS))
-    assert interim == [{"refresh_interval": "-1", "number_of_replicas": "0"}]
-    assert settings_of(engine, index) == {"refresh_interval": None, "number_of_replicas": "1"}
+    assert interim == [{"refresh_interval": "-1"}]
+    assert settings_of(engine, index) == {"refresh_interval": None}
     after = engine.perform(GetMappings(index.name))[index.name]
     assert {**after, "properties": notes.only(after, {"dedup"})} == before
 
@@ -499,7 +499,7 @@ def test_settings_are_set_back_however_a_run_ends(engine: Engine, index: Index, 
     # A slow server does it a little later.
     for thread in [each for each in enumerate_threads() if each.name == "es-simhash"]:
         thread.join()
-    assert settings_of(engine, index) == {"refresh_interval": "7s", "number_of_replicas": "0"}
+    assert settings_of(engine, index) == {"refresh_interval": "7s"}
 
 
 def test_settings_that_a_killed_run_left_are_set_back_by_the_next(
@@ -519,7 +519,7 @@ def test_settings_that_a_killed_run_left_are_set_back_by_the_next(
     assert settings_of(engine, index)["refresh_interval"] == "-1"
     meddler.before = lambda operation: None
     index.backfill()
-    assert settings_of(engine, index) == {"refresh_interval": "7s", "number_of_replicas": "0"}
+    assert settings_of(engine, index) == {"refresh_interval": "7s"}
 
 
 # --- other states of an index

@@ -325,7 +325,7 @@ def test_a_document_that_the_copy_refuses_is_reported_and_the_copy_is_not_whole(
     mappings = {"properties": {"number": {"type": "byte"}}}
     engine.perform(CreateIndex(other, {"settings": SETTINGS, "mappings": mappings}))
     reported: list[Rejected] = []
-    options = ReindexOptions(into_existing=True, aliases=(names(),))
+    options = ReindexOptions(aliases=(names(),))
     done = index.reindex(other, **vars(options), on_reject=reported.append)
     assert (done.progress.rejected, done.verified.missing, done.is_whole) == (COUNT - 128, COUNT - 128, False)
     assert {each.id for each in reported} >= {f"id {i}/é" for i in range(128, COUNT)}
@@ -513,23 +513,31 @@ def test_an_alias_that_a_template_gives_does_not_show_half_a_copy(
 def test_nothing_is_done_to_an_index_that_is_not_a_copy(engine: Engine, index: Index, names: Callable[[], str]) -> None:
     other = names()
     create(engine, other)
-    with pytest.raises(IndexStateError, match="--into-existing"):
-        index.reindex(other)
     with pytest.raises(IndexStateError, match="the index that is to be copied"):
         index.reindex(index.name)
     fill(engine, other, {"1": {"title": "is there"}})
     with pytest.raises(IndexStateError, match="already holds 1 documents"):
-        index.reindex(other, into_existing=True)
+        index.reindex(other)
     assert contents(engine, other, ["1"]) == {"1": {"title": "is there"}}
 
 
-def test_an_empty_index_is_filled_on_request(engine: Engine, index: Index, names: Callable[[], str]) -> None:
+def test_an_empty_index_is_filled(engine: Engine, index: Index, names: Callable[[], str]) -> None:
     other = names()
     create(engine, other)
     with pytest.raises(RuntimeError):
-        index.reindex(other, into_existing=True, on_progress=stop)
+        index.reindex(other, on_progress=stop)
     assert index.reindex(other).is_whole
     assert_copied(engine, other, DOCUMENTS)
+
+
+def test_an_index_that_another_program_makes_in_the_meantime_is_left_alone(
+    engine: Engine, meddler: Meddler, index: Index, copy: str
+) -> None:
+    meddler.before = once(CreateIndex, lambda _: create(engine, copy))
+    with pytest.raises(IndexStateError, match=r"just now\. Run the command again"):
+        index.reindex(copy)
+    assert "dedup" not in str(engine.perform(GetMappings(copy)))
+    assert index.reindex(copy).is_whole
 
 
 def refusing(copy: str, *kinds: type[Operation[Any]]) -> Callable[[Operation[Any]], None]:
@@ -588,7 +596,7 @@ def test_a_copy_that_was_there_before_is_never_deleted(
     create(engine, copy)
     meddler.before = refusing(copy, Bulk)
     with pytest.raises(AccessError, match=r"granted\.$"):
-        index.reindex(copy, into_existing=True)
+        index.reindex(copy)
     assert is_there(engine, copy)
 
 

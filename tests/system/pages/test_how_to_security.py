@@ -25,9 +25,9 @@ STORM = "The storm has left many houses along the coast without power since Mond
 
 # Each command on the index below; what adds fields does so under a prefix that is not there yet.
 LINES = {
-    "find --preview": f"find {INDEX} --id 1 --field body --preview",
+    "find --field": f"find {INDEX} --id 1 --field body --prefix none",
     "find": f"find {INDEX} --id 1",
-    "search": f"search {INDEX} --query storm --distinct",
+    "search": f"search {INDEX} --query storm",
     "check": f"check {INDEX} new.jsonl",
     "check --write": f"check {INDEX} new.jsonl --new --write",
     "gate": f"gate {INDEX} --stdin --write --state gate",
@@ -38,7 +38,7 @@ LINES = {
     "dashboard": f"dashboard {INDEX} --output dashboard.ndjson",
     "scripts": f"scripts {INDEX}",
     "scripts --pipeline": f"scripts --pipeline {INDEX}",
-    "tune --histogram": f"tune --histogram --index {INDEX}",
+    "tune --histogram": f"tune --histogram {INDEX}",
     "group": f"group {INDEX}",
     # Its input ends at once; what its tools do is what other commands do.
     "mcp": f"mcp {INDEX}",

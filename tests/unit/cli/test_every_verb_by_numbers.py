@@ -88,7 +88,7 @@ def check(shelf: Shelf, *more: str) -> Put:
 
 
 def search(shelf: Shelf, *more: str) -> Put:
-    [page] = shelf.json("search", shelf.index, "--query", '{"match_all": {}}', "--distinct", *more)
+    [page] = shelf.json("search", shelf.index, "--query", '{"match_all": {}}', *more)
     return [{each["hit"]["_id"], *ids(each["similar"])} for each in page["hits"]], None
 
 
@@ -147,7 +147,7 @@ def mcp(shelf: Shelf, *more: str) -> Put:
 
 VERBS: dict[str, Callable[..., Put]] = {
     "find": find,
-    "find --preview": lambda shelf, *more: find(shelf, "--preview", "--field", "body", *more),
+    "find --field": lambda shelf, *more: find(shelf, "--prefix", "none", "--field", "body", *more),
     "explain": explain,
     "explain --text": explain_texts,
     "check": check,

@@ -13,7 +13,7 @@ from tests.support.commands import Run, run
 from tests.support.corpus import corpus, edited
 
 HINT = "To resume interrupted runs, add --state DIRECTORY."
-RESUMED = "had the comparisons of an interrupted run, so they were not repeated."
+RESUMED = "has comparisons of an interrupted run, which are not repeated."
 
 
 @pytest.fixture
@@ -59,6 +59,16 @@ def test_a_run_that_was_interrupted_while_it_wrote_goes_on_and_says_so(folder: P
     assert (folder / "groups.jsonl").read_bytes() == (folder / "alone.jsonl").read_bytes()
     assert names(folder) == before | {"alone.jsonl", "groups.jsonl", "page.html"}
     assert "Resumed" not in dedup(folder, *options).err
+
+
+def test_a_run_says_that_it_goes_on_before_it_compares(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupted(folder, "--state", "kept")
+
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("es_simhash.groups.of_texts.linked", interrupt)
+    assert f"Resumed: kept {RESUMED}\n" in dedup(folder, "--state", "kept", code=130).err
 
 
 def test_a_directory_that_was_there_stays_with_what_is_in_it(folder: Path) -> None:

@@ -18,7 +18,7 @@ from es_simhash.errors import EngineError, UnavailableError, UnreachableError
 from es_simhash.gate import Gate, GateOptions, asgi, limits
 from es_simhash.gate.asgi import application
 from es_simhash.gate.requests import BATCH, Asked, parsed
-from es_simhash.gate.server import is_loopback, listening
+from es_simhash.gate.server import bound, is_loopback
 from tests.support import promtool
 from tests.support.corpus import corpus, edited
 
@@ -478,11 +478,11 @@ def test_addresses_of_this_machine_need_no_token(host: str) -> None:
 
 def test_what_is_sent_does_not_wait_for_more() -> None:
     """asyncio sets TCP_NODELAY for sockets that name their protocol."""
-    with listening("127.0.0.1", 0, has_token=False) as at:
+    with bound("127.0.0.1", 0, has_token=False) as at:
         assert at.proto == socket.IPPROTO_TCP
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "gate.example"])
 def test_other_addresses_do(host: str) -> None:
     with pytest.raises(ValueError, match=r"needs a token.*--token-file"):
-        listening(host, 0, has_token=False)
+        bound(host, 0, has_token=False)

@@ -158,7 +158,7 @@ def test_a_read_only_disk_can_be_searched_and_errors_say_that_it_is_read_only(sm
     assert held(small) == 20
     reading = (
         ("find", "a", "--id", "7"),
-        ("find", "a", "--id", "7", "--preview"),
+        ("find", "a", "--id", "7", "--prefix", "none", "--field", "body"),
         ("check", "a", str(few)),
         ("explain", "a", "7", "8"),
         ("group", "a"),

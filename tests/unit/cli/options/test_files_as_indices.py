@@ -31,3 +31,25 @@ def test_an_index_may_have_the_name_of_a_file(tmp_path: Path) -> None:
     assert "is a file" not in missing.err
     (tmp_path / "news").unlink()
     assert "does not exist" in run("find", "other", "--text", "The ferry", cwd=tmp_path, code=4).err
+
+
+@pytest.mark.parametrize("verb", [["tune", "--histogram"], ["evaluate", "--labels", "labels.csv"]])
+def test_a_directory_is_not_taken_for_the_index_of_its_name_unless_it_ends_in_a_slash(
+    tmp_path: Path, verb: list[str]
+) -> None:
+    rows = [{"id": str(number), "body": f"The ferry {number} leaves the town at noon."} for number in range(4)]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    (tmp_path / "labels.csv").write_text("id,cluster\n0,1\n1,1\na.txt,1\nb.txt,1\n", encoding="utf-8")
+    for name in ("news", "texts"):
+        (tmp_path / name).mkdir()
+        for file in ("a.txt", "b.txt"):
+            (tmp_path / name / file).write_text(f"The ferry of {file} leaves the town.", encoding="utf-8")
+    run("load", "news", "rows.jsonl", "--field", "body", cwd=tmp_path)
+
+    def documents(place: str) -> int:
+        found = json.loads(run(*verb, place, "--json", cwd=tmp_path, code=None).out.splitlines()[-1])
+        return int(found["counts"]["documents"] if "counts" in found else found["documents"])
+
+    assert (documents("news"), documents("news/")) == (4, 2)
+    missing = run(*verb, "texts", cwd=tmp_path, code=4).err
+    assert "To read the files in the directory of this name, write texts/." in missing

@@ -63,7 +63,7 @@ RUNS = [
     "find news --id en-04 --source title",
     "find news --text nothing",
     "check news {news}",
-    "search news --query town --distinct --source title",
+    "search news --query town --source title",
     "group news --output groups.jsonl",
     "group news --write --report report.html --output groups.jsonl",
     "group news --incremental --write --output groups.jsonl",
