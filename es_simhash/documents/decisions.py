@@ -13,11 +13,12 @@ say is never weighed: where they contradict each other, documents stay apart, an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from functools import cached_property
-from itertools import product
+from itertools import chain, product
 from typing import Any, Literal, TypeAlias, get_args
 
 from es_simhash._core.dates import timestamp
@@ -35,7 +36,7 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 _LABELS: dict[Any, Verdict] = {1: "same", 0: "different"}
 _NUMBERS: dict[Verdict, int] = {"same": 1, "different": 0}
 # The verdicts on one document.
-_ON_ONE: tuple[Verdict, ...] = ("canonical", "alone")
+ON_ONE: tuple[Verdict, ...] = ("canonical", "alone")
 # A reason, or a name, is read by people.
 _MOST_CHARACTERS = 1000
 
@@ -59,7 +60,7 @@ class Decision:
     why: str = ""
 
     def __post_init__(self) -> None:
-        wanted = 1 if self.verdict in _ON_ONE else 2
+        wanted = 1 if self.verdict in ON_ONE else 2
         if len(set(self.documents)) != wanted:
             raise InputError(f"A decision {self.verdict!r} needs {wanted} different ids. Correct {self.documents!r}.")
         if self.when and timestamp(self.when) is None:
@@ -103,7 +104,7 @@ class Decision:
                 raise InputError(f"The label {label!r} is none of 1 (same), 0 (different) and null (withdrawn).")
             keys = tuple(zip(_indices(record, 2), (_id(record, "a"), _id(record, "b")), strict=True))
             return cls(keys, _LABELS.get(label, "same"), label is not None, **said)
-        found = [verdict for verdict in _ON_ONE if verdict in record]
+        found = [verdict for verdict in ON_ONE if verdict in record]
         if "id" in record and len(found) == 1 and isinstance(record[found[0]], bool):
             keys = tuple(zip(_indices(record, 1), (_id(record, "id"),), strict=True))
             return cls(keys, found[0], record[found[0]], **said)
@@ -119,7 +120,7 @@ class Decision:
         {'a': '7', 'b': '9', 'label': 0, 'why': 'Two quarters.'}
         """
         indices, ids = [index for index, _ in self.documents], [id_ for _, id_ in self.documents]
-        if self.verdict in _ON_ONE:
+        if self.verdict in ON_ONE:
             found: Json = {"id": ids[0], self.verdict: self.holds}
         else:
             found = {"a": ids[0], "b": ids[1], "label": _NUMBERS[self.verdict] if self.holds else None}
@@ -142,15 +143,24 @@ class Decision:
         >>> Decision.between("7", "9", same=False, who="Mia", why="Two quarters.").sentence
         "Mia decided that '7' and '9' are different: Two quarters."
         """
-        named, date = _named(self.documents), f" on {self.when[:10]}" if self.when else ""
-        what = {"canonical": "stands for its group", "alone": "is in no group"}.get(self.verdict, f"are {self.verdict}")
+        date = f" on {self.when[:10]}" if self.when else ""
         who = f"{self.who} decided" if self.who else "It was decided"
-        return f"{who}{date} that {named} {what}" + (f": {self.why}" if self.why else ".")
+        return f"{who}{date} that {self.claim}" + (f": {self.why}" if self.why else ".")
+
+    @property
+    def claim(self) -> str:
+        """What it says of its documents.
+
+        >>> Decision.about("7", "alone").claim
+        "'7' is in no group"
+        """
+        about = {"canonical": "stands for its group", "alone": "is in no group", "same": "are the same"}
+        return f"{_named(self.documents)} {about.get(self.verdict, 'are different')}"
 
     @property
     def subject(self) -> tuple[tuple[Key, ...], str]:
         """What it is about: one person's later decision on it replaces the earlier one."""
-        return self.documents, self.verdict if self.verdict in _ON_ONE else "pair"
+        return self.documents, self.verdict if self.verdict in ON_ONE else "pair"
 
 
 def now() -> str:
@@ -199,13 +209,21 @@ class Decided:
         """Return the number of decisions that hold."""
         return sum(each.holds for each in self.decisions)
 
-    def same_as(self, key: Key) -> set[Key]:
-        """Return the documents that are decided to be the same as one.
+    def others(self, verdict: Literal["same", "different"], key: Key) -> Set[Key]:
+        """Return the documents that are decided to be the same as one, or different from it.
 
-        >>> Decided([Decision.between("7", "9", same=True)]).same_as(("", "9"))
+        >>> Decided([Decision.between("7", "9", same=True)]).others("same", ("", "9"))
         {('', '7')}
         """
-        return {other for pair in self.same if key in pair for other in pair if other != key}
+        return self._others[verdict].get(key, frozenset())
+
+    @cached_property
+    def _others(self) -> Mapping[str, Mapping[Key, set[Key]]]:
+        found: dict[str, dict[Key, set[Key]]] = {"same": defaultdict(set), "different": defaultdict(set)}
+        for verdict, (a, b) in chain(product(["same"], self.same), product(["different"], self.different)):
+            found[verdict][a].add(b)
+            found[verdict][b].add(a)
+        return found
 
     def are_apart(self, key: Key, other: Key) -> bool:
         """Return whether two documents cannot be in one group.

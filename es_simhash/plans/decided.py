@@ -42,8 +42,8 @@ from es_simhash.plans.operations import (
 )
 
 _AT_ONCE = 1000
-# A search for decisions on some documents returns at most this many, and names at most this many documents.
-_MOST_FOUND, _MOST_NAMED = 10_000, 1000
+# A search names at most this many documents.
+_MOST_NAMED = 1000
 _KEYWORD: Json = {"type": "keyword"}
 _MAPPING: Json = {
     "dynamic": False,
@@ -60,45 +60,73 @@ def decisions_on_all(mappings: Mapping[str, Json], prefix: str) -> Plan[Decided]
     there = decisions_there(mappings, prefix)
     if there is None:
         return Decided()
-    found: list[Decision] = []
-    reader = yield from _opened(there)
-    query, after = {"terms": {"of": sorted(set(there.names.values()))}}, None
+    return _read(there, (yield from _all(there, {"terms": {"of": sorted(set(there.names.values()))}})))
+
+
+def _all(there: DecisionsThere, query: Json) -> Plan[list[Json]]:
+    found: list[Json] = []
+    reader, after = (yield from _opened(there)), None
     try:
         while (page := (yield ReadPage(reader, query, _AT_ONCE, True, after=after))).hits:
-            found += (each for hit in page.hits for each in there.renamed(Decision.of_json(hit["_source"])))
+            found += page.hits
             reader, after = page.reader, page.after
     except Exception:
         yield CloseReader(reader)
         raise
     # Not in a `finally`: a plan that is given up, as by Ctrl-C, can yield no more.
     yield CloseReader(reader)
-    return _in_order(found)
+    return found
 
 
 def _opened(there: DecisionsThere) -> Plan[Reader]:
     try:
         return (yield OpenReader(there.index))
     except MissingError as error:
-        raise IndexStateError(
-            f"The index {there.index!r} is gone, with what people have decided about documents of "
-            f"{', '.join(there.names)}. Restore it from a snapshot, or import the decisions again: "
-            "es-simhash show INDEX --import FILE."
-        ) from error
+        raise _gone(there) from error
 
 
-def _in_order(decisions: Iterable[Decision]) -> Decided:
-    return Decided(sorted(decisions, key=lambda each: (each.when, each.documents, each.who)))
+def _gone(there: DecisionsThere) -> IndexStateError:
+    return IndexStateError(
+        f"The index {there.index!r} is gone, with what people have decided about documents of "
+        f"{', '.join(there.names)}. Restore it from a snapshot, or import the decisions again: "
+        "es-simhash show INDEX --import FILE."
+    )
+
+
+def _read(there: DecisionsThere, hits: Iterable[Json]) -> Decided:
+    found = (each for hit in hits for each in there.renamed(Decision.of_json(hit["_source"])))
+    return Decided(sorted(found, key=lambda each: (each.when, each.documents, each.who)))
 
 
 def decisions_on(there: DecisionsThere, documents: Iterable[Key]) -> Plan[Decided]:
     """Read the decisions on some documents, and on pairs with one of them."""
-    found: list[Decision] = []
+    found: list[Json] = []
     for _, some in chunks(there.keys(documents), _MOST_NAMED):
-        body = {"query": {"terms": {"about": list(some)}}, "size": _MOST_FOUND, "track_total_hits": False}
-        reply = yield Search(there.index, body)
+        query: Json = {"terms": {"about": list(some)}}
+        try:
+            reply = yield Search(there.index, {"query": query, "size": _AT_ONCE, "track_total_hits": False})
+        except MissingError as error:
+            raise _gone(there) from error
         hits = reply["hits"]["hits"]
-        found += (each for hit in hits for each in there.renamed(Decision.of_json(hit["_source"])))
-    return _in_order(found)
+        found += hits if len(hits) < _AT_ONCE else (yield from _all(there, query))
+    return _read(there, found)
+
+
+def decisions_in(index: str, prefix: str, documents: Iterable[Key]) -> Plan[Decided]:
+    """Read the decisions on some documents of the indices behind a name."""
+    there = decisions_there((yield GetMappings(index)), prefix)
+    return (yield from decisions_on(there, documents)) if there else Decided()
+
+
+def readable_decisions_on(there: DecisionsThere, documents: Iterable[Key]) -> Plan[Decided | None]:
+    """Read the decisions on some documents; None if they are gone, or the login may not read them.
+
+    A program that only searches need not end because people have begun to decide; what it finds says what it lacks.
+    """
+    try:
+        return (yield from decisions_on(there, documents))
+    except (AccessError, IndexStateError):
+        return None
 
 
 def forget(index: str, prefix: str, documents: Iterable[Key]) -> Plan[int]:
@@ -106,7 +134,7 @@ def forget(index: str, prefix: str, documents: Iterable[Key]) -> Plan[int]:
     there, kept, number = decisions_there((yield GetMappings(index)), prefix), list(documents), 0
     for _, some in chunks(there.keys(kept), _MOST_NAMED) if there else ():
         assert there
-        body = {"query": {"terms": {"about": list(some)}}, "size": _MOST_FOUND, "_source": False}
+        body = {"query": {"terms": {"about": list(some)}}, "size": _AT_ONCE, "_source": False}
         while hits := (yield Search(there.index, body))["hits"]["hits"]:
             _check((yield Bulk(there.index, [Action("delete", hit["_id"], None) for hit in hits])), there.index)
             yield Refresh(there.index)

@@ -23,12 +23,13 @@ from typing import Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from es_simhash._core.batched import chunks
 from es_simhash._core.json_codec import Json, json_length
 from es_simhash.documents.decisions import Decided, Key
 from es_simhash.documents.documents import Documents, fingerprinted, prepared, readable_text
 from es_simhash.documents.painless.stored_scripts import may_be_within, readable_simhash
-from es_simhash.errors import AccessError, EngineError, MissingError, ScriptError, UnreachableError
-from es_simhash.plans.decided import decisions_on
+from es_simhash.errors import EngineError, ScriptError, UnreachableError
+from es_simhash.plans.decided import readable_decisions_on
 from es_simhash.plans.find_options import FindOptions, QueryDocument, ScopedText, SearchTerms
 from es_simhash.plans.operations import MultiSearch, Plan, Search
 from es_simhash.plans.reply_size import Part, ReplySize, documents_by_id, in_slices, with_source
@@ -55,8 +56,8 @@ _SEARCHES, _TEXTS = 50, 4
 _DOCUMENTS = 1_000_000
 # The texts of hits, by index and id.
 Texts: TypeAlias = dict[tuple[str, str], str]
-# Documents that people have linked to those of one request.
-_MOST_LINKED = 10_000
+# Documents that people have linked to those of one request; an id may be in several indices.
+_LINKED_AT_ONCE, _MOST_LINKED = 1000, 10_000
 # The share of its keys that a contained text has in common with the other, at least: with 5% of its words changed, half
 # of them in the median, and a fifth where chance is against it.
 _SHARED = 0.1
@@ -229,12 +230,10 @@ def _as_decided(terms: SearchTerms, results: Sequence[SearchResult]) -> Plan[lis
     if not any(keys):
         return list(results)
     found = {(match.index, match.id) for each in results for match in each.matches()}
-    try:
-        decided = yield from decisions_on(there, {*chain.from_iterable(keys), *found})
-    except (AccessError, MissingError):
-        # A program that only searches need not end because people have begun to decide.
+    decided = yield from readable_decisions_on(there, {*chain.from_iterable(keys), *found})
+    if decided is None:
         return [replace(each, lacks_decisions=there.index) for each in results]
-    linked = [{other for key in own for other in decided.same_as(key)} for own in keys]
+    linked = [set[Key]().union(*(decided.others("same", key) for key in own)) for own in keys]
     present = yield from _present(terms, set().union(*linked))
     return [
         replace(each, decided=DecidedMatches(decided, own, linked_to & present)) if own else each
@@ -244,11 +243,12 @@ def _as_decided(terms: SearchTerms, results: Sequence[SearchResult]) -> Plan[lis
 
 def _present(terms: SearchTerms, keys: Collection[Key]) -> Plan[set[Key]]:
     """Return which documents are there, and match the caller's filter."""
-    if not keys:
-        return set()
-    ids = query.restricted({"ids": {"values": sorted({id_ for _, id_ in keys})}}, terms.options.filter or (), ())
-    reply = yield Search(terms.index, {"query": ids, "size": _MOST_LINKED, "_source": False})
-    return {(hit["_index"], hit["_id"]) for hit in reply["hits"]["hits"]} & set(keys)
+    found: set[Key] = set()
+    for _, some in chunks(sorted({id_ for _, id_ in keys}), _LINKED_AT_ONCE):
+        ids = query.restricted({"ids": {"values": list(some)}}, terms.options.filter or (), ())
+        reply = yield Search(terms.index, {"query": ids, "size": _MOST_LINKED, "_source": False})
+        found |= {(hit["_index"], hit["_id"]) for hit in reply["hits"]["hits"]} & set(keys)
+    return found
 
 
 @dataclass(frozen=True)
@@ -267,8 +267,8 @@ class DecidedMatches:
     @property
     def apart(self) -> set[str]:
         """The ids of the documents that it is different from, or that are alone."""
-        pairs = [pair for pair in self.decided.different if not set(self.keys).isdisjoint(pair)]
-        return {id_ for _, id_ in chain(*pairs, self.decided.alone)} - {id_ for _, id_ in self.keys}
+        others = chain(*(self.decided.others("different", key) for key in self.keys), self.decided.alone)
+        return {id_ for _, id_ in others} - {id_ for _, id_ in self.keys}
 
     def _are_apart(self, index: str, id: str) -> bool:
         return any(self.decided.are_apart(key, (index, id)) for key in self.keys)

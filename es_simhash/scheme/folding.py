@@ -82,13 +82,15 @@ class Folding:
 
     ``compared`` are the shown ones that later hits can be folded under; ``apart`` are the rank of each other one, and
     why. Hits are folded only under others in ``scope`` with them; those without a value in one of its fields are shown.
-    ``decided`` says of a hit which others people have decided to be the same (True), or different (False).
+    ``decided`` says which others people have decided to be the same as a hit (True), or different (False); it
+    ``lacks_decisions`` of the index of this name.
     """
 
     def __init__(self, rule: FoldingRule | GroupRule | None, scope: Scope | None = None) -> None:
         self.rule = rule
         self._scope = scope
         self.decided: Callable[[Name, Name], bool | None] | None = None
+        self.lacks_decisions: str | None = None
         self.read = 0
         self.names: list[Name] = []
         self.shown: list[ShownHit] = []

@@ -77,7 +77,7 @@ def source_columns(sources: Iterable[Json | None]) -> tuple[list[str], list[list
     (['title', 'meta.site'], [['A storm', 'a'], ['Rain', '']])
     """
     found = [source or {} for source in sources]
-    values = [dict(_leaves(source)) for source in found]
+    values = [dict(leaves(source)) for source in found]
     paths = list(dict.fromkeys(path for each in values for path in each))
     if len(paths) > _MOST_COLUMNS:
         return ["source"], [[shortened(cell(source))] for source in found]
@@ -89,10 +89,11 @@ def source_columns(sources: Iterable[Json | None]) -> tuple[list[str], list[list
 _MOST_COLUMNS = 5
 
 
-def _leaves(source: Json, above: str = "") -> Iterator[tuple[str, Any]]:
+def leaves(source: Json, above: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the path and the value of each field that is not an object."""
     for name, value in source.items():
         if isinstance(value, dict):
-            yield from _leaves(value, f"{above}{name}.")
+            yield from leaves(value, f"{above}{name}.")
         else:
             yield f"{above}{name}", value
 
@@ -192,7 +193,7 @@ class Matches(Sequence[Match], Rows):
 
     def _notes(self) -> Iterator[str]:
         if self.lacks_decisions:
-            yield f"Decisions of people are not in it. Let the login read the index {self.lacks_decisions!r}."
+            yield LACKING.format(self.lacks_decisions)
         if any(match.standard_error is not None for match in self):
             yield "Similarities with ± are estimates, based on fingerprints alone."
         if not self.complete and self and all(match.same_text or match.containment == 1.0 for match in self):
@@ -217,6 +218,8 @@ class Matches(Sequence[Match], Rows):
 
 
 DETAILED_COLUMNS = ("bits",)
+# What results say that lack the decisions in this index.
+LACKING = "Decisions of people are not in it. Let the login read the index {!r}."
 
 
 def shown_matches(matches: Iterable[Match]) -> tuple[list[str], Iterator[list[str | int | None]]]:

@@ -95,6 +95,13 @@ class Browser:
             self.call("Input.dispatchKeyEvent", type=kind, key=key)
         self._wait_for_page()
 
+    def click(self, kind: str, text: str) -> None:
+        """Click the element of a kind with a text, and wait for the page that it leads to."""
+        self.events.clear()
+        wanted = f"find(each => each.textContent === {json.dumps(text)})"
+        self.value(f"[...document.querySelectorAll({json.dumps(kind)})].{wanted}.click()")
+        self._wait_for_page()
+
     def _wait_for_page(self) -> None:
         while not self.reported("Page.loadEventFired"):
             self.events.append(self._next())
@@ -115,7 +122,7 @@ class Browser:
 
     def value(self, expression: str) -> Any:
         """Evaluate an expression in the page."""
-        return self.call("Runtime.evaluate", expression=expression, returnByValue=True)["result"]["value"]
+        return self.call("Runtime.evaluate", expression=expression, returnByValue=True)["result"].get("value")
 
     def close(self) -> None:
         """End the browser."""

@@ -7,3 +7,6 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   wanted.click();
 });
+// Readers of screens say what changes in a page, not what it comes with.
+const said = document.querySelector("[role=status]");
+if (said) setTimeout(() => said.replaceChildren(...said.childNodes), 100);

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
+from math import inf
 from threading import RLock
+from time import monotonic
 from typing import Protocol
 
 import numpy as np
 
 from es_simhash._core.json_codec import Json
 from es_simhash.cli.desk.queue import Answers, Queue, queue_of
-from es_simhash.documents.decisions import Decided, Decision, Key, Verdict, now
+from es_simhash.documents.decisions import ON_ONE, Decided, Decision, Key, Verdict, now
 from es_simhash.groups.corpus import Corpus
 from es_simhash.groups.groups import Groups
+from es_simhash.scheme.rerank import leaves
 from es_simhash.scheme.settings import Settings
 
-_PAGE = 50
+# Groups, and documents of a group, on a page.
+PAGE = 50
 _AT_ONCE = 1000
+# What others say of the queue is read again after these seconds; what they say of a pair, with each page that shows it.
+_SECONDS = 5.0
 
 
 class Documents(Protocol):
@@ -27,47 +33,61 @@ class Documents(Protocol):
 
     def texts(self, positions: Sequence[int]) -> list[str]:
         """Return the texts of documents, as far as they can be read."""
-        ...
 
     def parts(self, positions: Sequence[int]) -> list[Json]:
         """Return the fields to show of documents."""
-        ...
 
-    def decided(self) -> Decided:
-        """Return all decisions, those that others have just made among them."""
-        ...
+    def decided(self, documents: Sequence[Key]) -> Decided:
+        """Return the decisions on documents, those that others have just made among them."""
 
-    def decide(self, decision: Decision) -> None:
-        """Keep a decision."""
-        ...
+    def decide(self, decisions: list[Decision]) -> None:
+        """Keep decisions."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A document as pages show it: its name, its text, and the fields that were asked for."""
+
+    name: str
+    text: str
+    parts: Json
 
 
 @dataclass(frozen=True)
 class Pair:
     """A duplicate with the document that stands for it, first, by their positions.
 
-    ``said`` are the sentences of those who decided about one of them or both.
+    ``group`` is the number of the second's group, -1 if it is in none; ``said`` are the sentences of those who
+    decided about one of them or both.
     """
 
     positions: tuple[int, int]
-    keys: tuple[Key, Key]
-    names: tuple[str, str]
-    texts: tuple[str, str]
-    parts: tuple[Json, Json]
+    documents: tuple[Shown, Shown]
     similarity: float | None
+    group: int
     said: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Row:
-    """A group in a list: its number, its size, its lowest known similarity, its canonical document and its text."""
+    """A group in a list: its number, its size, its lowest known similarity, and its canonical document."""
 
     number: int
     size: int
     similarity: float | None
-    name: str
-    text: str
-    parts: Json
+    canonical: Shown
+
+
+@dataclass(frozen=True)
+class MemberRow:
+    """A member of a group, the document that stands for it, how similar they are, and what was ``said`` of it."""
+
+    position: int
+    canonical: int
+    canonical_name: str
+    similarity: float | None
+    document: Shown
+    said: list[str]
 
 
 @dataclass(frozen=True)
@@ -88,7 +108,11 @@ class Desk:
         self._groups, self._documents, self._lock = groups, documents, RLock()
         self.name, self.who = name, who
         self.queue: Queue = queue_of(groups)
-        self.made: list[tuple[Decision, int]] = []
+        # Each with what was decided before, and the address of the page.
+        self.made: list[tuple[Decision, list[Decision], str]] = []
+        # Says what the last request has kept.
+        self.kept = ""
+        self._decided, self._due = Decided(), -inf
         self._last_value = "", np.ones(self.total, dtype=np.bool_)
 
     @property
@@ -108,41 +132,52 @@ class Desk:
 
     # ---- deciding
 
-    def decide(self, positions: Sequence[int], verdict: Verdict, place: int = 0) -> Decision:
-        """Keep a decision on documents; ``place`` is where the queue was."""
+    def decide(self, positions: Sequence[int], verdict: Verdict, page: str = "/") -> None:
+        """Keep a decision on a pair, or that its first document stands for both, made on a page."""
         with self._lock:
             keys = tuple(self._groups.corpus.keys(positions))
-            decision = Decision(keys, verdict, who=self.who, when=now())
-            self._documents.decide(decision)
-            self.made.append((decision, place))
-            return decision
+            decision = Decision(keys[:1] if verdict in ON_ONE else keys, verdict, who=self.who, when=now())
+            own = [each for each in self._documents.decided(keys).decisions if each.who == self.who]
+            before = [each for each in own if each.subject == decision.subject] or [decision.withdrawn()]
+            # Who lets one stand for both no longer lets the other.
+            others = [each for each in own if each.subject == (keys[1:], verdict) and each.holds]
+            self._keep([*(each.withdrawn() for each in others), decision])
+            self.made.append((decision, [*before, *others], page))
+            self.kept = f"Saved: {decision.claim}."
 
-    def undo(self) -> int | None:
-        """Take the last decision back; return where the queue was, None if there is nothing to take back."""
+    def undo(self) -> str:
+        """Take the last decision back, if there is one; return the page on which it was made."""
         with self._lock:
             if not self.made:
-                return None
-            decision, place = self.made.pop()
-            self._documents.decide(decision.withdrawn())
-            return place
+                return "/"
+            decision, before, page = self.made.pop()
+            self._keep(before)
+            self.kept = f"Taken back: {decision.claim}."
+            return page
+
+    def _keep(self, decisions: list[Decision]) -> None:
+        self._documents.decide(decisions)
+        self._decided = Decided([*self._decided.decisions, *decisions])
 
     def answers(self) -> Answers:
         """Return what all people have said of the pairs of the queue."""
         with self._lock:
-            decided = self._documents.decided()
-            same, different = set(decided.same), set(decided.different)
+            pairs, at = self._keys_of_queue, monotonic()
+            if at >= self._due:
+                self._decided = self._documents.decided(list(dict.fromkeys(chain(*pairs))))
+                self._due = at + _SECONDS
             found = {}
-            for duplicate, pair in zip(self.queue.duplicates.tolist(), self._keys_of_queue, strict=True):
-                if pair in same or pair in different:
-                    found[duplicate] = pair in same
+            for duplicate, (one, other) in zip(self.queue.duplicates.tolist(), pairs, strict=True):
+                is_same = other in self._decided.others("same", one)
+                if is_same or other in self._decided.others("different", one):
+                    found[duplicate] = is_same
             return Answers(self.queue, found)
 
     @cached_property
-    def _keys_of_queue(self) -> list[tuple[Key, ...]]:
+    def _keys_of_queue(self) -> list[tuple[Key, Key]]:
         duplicates, keys = self.queue.duplicates, self._groups.corpus.keys
         canonicals = self._groups.canonicals[duplicates].tolist()
-        both = zip(keys(canonicals), keys(duplicates.tolist()), strict=True)
-        return [tuple(sorted(pair)) for pair in both]
+        return list(zip(keys(canonicals), keys(duplicates.tolist()), strict=True))
 
     # ---- looking
 
@@ -154,35 +189,36 @@ class Desk:
     def pair(self, first: int, second: int) -> Pair:
         """Return two documents, with what was said of them."""
         with self._lock:
-            corpus, positions = self._groups.corpus, [first, second]
-            one, other = corpus.keys(positions)
-            a, b = self._documents.texts(positions)
-            own, others = self._documents.parts(positions)
-            name, other_name = corpus.named(positions)
-            return Pair(
-                positions=(first, second),
-                keys=(one, other),
-                names=(name, other_name),
-                texts=(a, b),
-                parts=(own, others),
-                similarity=self._similarity(first, second),
-                said=tuple(each.sentence for each in self._documents.decided().on(one, other)),
-            )
+            keys = self._groups.corpus.keys([first, second])
+            a, b = self._shown([first, second])
+            said = tuple(each.sentence for each in self._documents.decided(keys).on(*keys))
+            is_canonical = int(self._groups.canonicals[second]) == first
+            similarity = self._similarities([second])[0] if is_canonical else None
+            return Pair((first, second), (a, b), similarity, int(self._numbers[second]), said)
 
-    def _similarity(self, first: int, second: int) -> float | None:
-        if int(self._groups.canonicals[second]) != first:
-            return None
-        found = self._groups.to_canonicals([second]).similarities
-        return None if found is None else float(found[0])
+    def _shown(self, positions: Sequence[int]) -> list[Shown]:
+        names, documents = self._groups.corpus.named(positions), self._documents
+        found = zip(names, documents.texts(positions), documents.parts(positions), strict=True)
+        return [Shown(*each) for each in found]
 
-    def members(self, number: int) -> list[tuple[int, str, int, float | None]]:
-        """Return the members of a group: position, name, the position of the canonical one, similarity to it."""
+    def _similarities(self, positions: list[int]) -> list[float | None]:
+        found = self._groups.to_canonicals(positions).similarities
+        return [None] * len(positions) if found is None else found.tolist()
+
+    def members(self, number: int, page: int = 0) -> tuple[list[MemberRow], int]:
+        """Return a page of the members of a group, and how many it has."""
         with self._lock:
-            positions = self._groups_by_number[number]
-            found = self._groups.to_canonicals(positions).similarities
-            similarities = [None] * len(positions) if found is None else found.tolist()
-            canonicals = self._groups.canonicals[positions].tolist()
-            return list(zip(positions, self._groups.corpus.named(positions), canonicals, similarities, strict=True))
+            every = self._groups_by_number[number]
+            positions = every[page * PAGE :][:PAGE]
+            if not positions:
+                raise LookupError(page)
+            canonicals, corpus = self._groups.canonicals[positions].tolist(), self._groups.corpus
+            keys = corpus.keys(positions)
+            pairs, decided = zip(corpus.keys(canonicals), keys, strict=True), self._documents.decided(keys)
+            said = [[each.sentence for each in decided.on(*pair) if pair[1] in each.documents] for pair in pairs]
+            names, similarities = corpus.named(canonicals), self._similarities(positions)
+            rows = zip(positions, canonicals, names, similarities, self._shown(positions), said, strict=True)
+            return [MemberRow(*row) for row in rows], len(every)
 
     def rows(self, wanted: Wanted) -> tuple[list[Row], int]:
         """Return a page of groups, and how many there are of those that are wanted."""
@@ -194,35 +230,39 @@ class Desk:
             if wanted.value:
                 fits &= self._with_value(wanted.value)
             numbers = np.flatnonzero(fits).tolist()
-            some = numbers[wanted.page * _PAGE :][:_PAGE]
-            firsts = [self._groups_by_number[number][0] for number in some]
-            named = self._groups.corpus.named(firsts)
-            texts, parts = self._documents.texts(firsts), self._documents.parts(firsts)
-            known = [None if np.isnan(lowest[number]) else float(lowest[number]) for number in some]
-            found = [
-                Row(number, int(sizes[number]), low, name, text, part)
-                for number, low, name, text, part in zip(some, known, named, texts, parts, strict=True)
-            ]
-            return found, len(numbers)
+            some = numbers[wanted.page * PAGE :][:PAGE]
+            shown = self._shown([self._groups_by_number[number][0] for number in some])
+            known = [None if np.isnan(low) else low for low in lowest[some].tolist()]
+            return list(map(Row, some, sizes[some].tolist(), known, shown)), len(numbers)
 
     def _with_value(self, value: str) -> np.ndarray:
         """Whether a member of each group has a value in a shown field; remembered, since all members are read."""
         if self._last_value[0] != value:
             found = np.zeros(self.total, dtype=np.bool_)
-            members = ((number, each) for number, own in enumerate(self._groups_by_number) for each in own)
-            while some := list(islice(members, _AT_ONCE)):
-                parts = self._documents.parts([position for _, position in some])
-                found[[number for (number, _), part in zip(some, parts, strict=True) if _has(part, value)]] = True
+            for some in self._members():
+                parts = self._documents.parts([position for _, _, position in some])
+                for (number, *_), part in zip(some, parts, strict=True):
+                    values = (each if isinstance(each, list) else [each] for _, each in leaves(part))
+                    found[number] |= value in map(str, chain(*values))
             self._last_value = value, found
         return self._last_value[1]
 
-    def group_of(self, id_: str) -> int | None:
-        """Return the number of the group that a document is in; None if it is in none."""
+    def group_of(self, id_: str) -> tuple[int, int] | None:
+        """Return the number of the group that a document is in, and its page; None if it is in none."""
         with self._lock:
-            for number, positions in enumerate(self._groups_by_number):
-                if id_ in self._groups.corpus.named(positions):
-                    return number
+            for some in self._members():
+                keys = self._groups.corpus.keys([position for _, _, position in some])
+                for (number, place, _), (index, own) in zip(some, keys, strict=True):
+                    if id_ in (own, f"{index}/{own}"):
+                        return number, place // PAGE
             return None
+
+    def _members(self) -> Iterator[list[tuple[int, int, int]]]:
+        """Yield the members of all groups, many at once: the number of the group, the place there, the position."""
+        groups = enumerate(self._groups_by_number)
+        members = ((number, place, each) for number, own in groups for place, each in enumerate(own))
+        while some := list(islice(members, _AT_ONCE)):
+            yield some
 
     @cached_property
     def _groups_by_number(self) -> list[list[int]]:
@@ -233,14 +273,15 @@ class Desk:
         """The size of each group, and its lowest known similarity."""
         sizes = np.array(list(map(len, self._groups_by_number)), dtype=np.int64)
         duplicates, similarities = self._groups.known_similarities()
-        numbers = np.zeros(len(self._groups.corpus), dtype=np.int64)
-        for number, positions in enumerate(self._groups_by_number):
-            numbers[positions] = number
         lowest = np.full(len(sizes), np.inf)
         known = ~np.isnan(similarities)
-        np.minimum.at(lowest, numbers[duplicates[known]], similarities[known])
+        np.minimum.at(lowest, self._numbers[duplicates[known]], similarities[known])
         return sizes, np.where(np.isinf(lowest), np.nan, lowest)
 
-
-def _has(part: Json, value: str) -> bool:
-    return any(value == str(each) for each in part.values())
+    @cached_property
+    def _numbers(self) -> np.ndarray:
+        """The number of the group of each document, -1 for those in none."""
+        numbers = np.full(len(self._groups.corpus), -1, dtype=np.int64)
+        for number, positions in enumerate(self._groups_by_number):
+            numbers[positions] = number
+        return numbers

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 from urllib.parse import urlencode
 
 from es_simhash._core.html import Html, element, table
 from es_simhash._core.humanize import counted, share, shortened
-from es_simhash._core.json_codec import Json
 from es_simhash._core.rows import cell
-from es_simhash.cli.desk.desk import Desk, Pair, Row, Wanted
+from es_simhash.cli.desk.desk import PAGE, Desk, MemberRow, Pair, Row, Shown, Wanted
 from es_simhash.cli.reports.html.explanation import side_by_side
 from es_simhash.plans.explain.text_differences import changes, difference
 
@@ -18,7 +18,13 @@ _BEGINNING = 120
 # Longer texts are cut before they are aligned word by word.
 _MOST_CHARACTERS = 200_000
 
-_DIFFERENT, _SAME = "different", "same"
+# Each with its key.
+_ANSWERS = (
+    ("same", "s", "same"),
+    ("different", "d", "different"),
+    ("first", "1", "the first stands for both"),
+    ("second", "2", "the second stands for both"),
+)
 
 
 def groups_page(desk: Desk, wanted: Wanted) -> str:
@@ -33,15 +39,14 @@ def groups_page(desk: Desk, wanted: Wanted) -> str:
         _filters(wanted),
         element("p", f"{numbers}, the largest first.", role="status"),
         shown if rows else element("p", "No group is like this. Widen the filter."),
-        _more(wanted, len(rows), total),
+        _pages("groups", "/", asdict(wanted), wanted.page, total),
     )
 
 
 def _row(row: Row) -> list[str | Html]:
     link = element("a", f"group {row.number + 1:,}", href=f"/group?n={row.number}")
     similarity = "" if row.similarity is None else share(row.similarity)
-    text = element("bdi", _beginning(row.text))
-    return [link, f"{row.size:,}", similarity, element("bdi", row.name), element("div", text, _parts(row.parts))]
+    return [link, f"{row.size:,}", similarity, element("bdi", row.canonical.name), _text(row.canonical)]
 
 
 def _review(desk: Desk) -> Html:
@@ -71,71 +76,69 @@ def _input(name: str, label: str, value: str, **attributes: str) -> Html:
     return element("label", label, " ", element("input", name=name, value=value, **attributes))
 
 
-def _more(wanted: Wanted, shown: int, total: int) -> Html:
-    pages = {"Earlier groups": wanted.page - 1, "More groups": wanted.page + 1}
-    last = (total - 1) // 50
-    links = [element("a", name, href=_at(wanted, page)) for name, page in pages.items() if 0 <= page <= last]
-    return element("nav", *[part for link in links for part in (link, " ")], aria_label="pages") if links else Html("")
+def _pages(what: str, address: str, query: Mapping[str, object], page: int, total: int) -> Html:
+    """Make the links to the first page, the one before, the next and the last."""
+    last = (total - 1) // PAGE
+    wanted = {f"First {what}": 0, f"Earlier {what}": page - 1, f"More {what}": page + 1, f"Last {what}": last}
+    links = [
+        element("a", name, href=f"{address}?{urlencode({**query, 'page': each})}")
+        for name, each in wanted.items()
+        if 0 <= each <= last and each != page
+    ]
+    return element("nav", links, aria_label="pages") if links else Html("")
 
 
-def _at(wanted: Wanted, page: int) -> str:
-    return "/?" + urlencode(
-        {"size": wanted.size, "low": wanted.low, "high": wanted.high, "value": wanted.value, "page": page}
-    )
-
-
-def group_page(desk: Desk, number: int) -> str:
-    """Return the page of one group with all its members."""
-    members = desk.members(number)
-    names = {position: name for position, name, _, _ in members}
-    rows: list[list[str | Html]] = []
-    for position, name, canonical, similarity in members:
-        is_canonical = position == canonical
-        compare = element("a", "compare", href=f"/pair?a={canonical}&b={position}")
-        rows.append(
-            [
-                element("bdi", name),
-                "canonical" if is_canonical else element("bdi", names.get(canonical, "")),
-                "" if is_canonical or similarity is None else share(similarity),
-                "" if is_canonical else compare,
-            ]
-        )
+def group_page(desk: Desk, number: int, page: int = 0) -> str:
+    """Return a page of the members of a group."""
+    members, total = desk.members(number, page)
+    first, size = page * PAGE + 1, counted(total, "document")
+    last = first + len(members) - 1
+    shown = f"Documents {first:,} to {last:,} of {total:,}, as they were found; what was decided stands with each."
     return _page(
         f"Group {number + 1}",
-        element("h1", f"Group {number + 1:,} of {desk.total:,}: {counted(len(members), 'document')}"),
-        element("p", element("a", "All groups", href="/", data_key="g")),
-        table(["document", "duplicate of", "similarity", ""], rows),
+        element("h1", f"Group {number + 1:,} of {desk.total:,}: {size}"),
+        element("p", shown, role="status"),
+        _nav(desk),
+        table(["document", "duplicate of", "similarity", "compare", "text"], map(_member, members)),
+        _pages("documents", "/group", {"n": number}, page, total),
     )
+
+
+def _member(row: MemberRow) -> list[str | Html]:
+    name, other = row.document.name, row.canonical_name
+    shown = element("div", _text(row.document), _said(row.said))
+    if row.position == row.canonical:
+        return [element("bdi", name), "canonical", "", "", shown]
+    similarity = "" if row.similarity is None else share(row.similarity)
+    pair = f"/pair?a={row.canonical}&b={row.position}"
+    compare = element("a", "compare", href=pair, aria_label=f"compare {other} and {name}")
+    return [element("bdi", name), element("bdi", other), similarity, compare, shown]
 
 
 def queue_page(desk: Desk, place: int) -> str:
     """Return the page that asks about one pair of the queue."""
-    answers = desk.answers()
-    pair = desk.pair_at(place)
-    head = f"Pair {place + 1:,} of {len(desk.queue):,}: is the second a duplicate of the first?"
+    pair, total = desk.pair_at(place), len(desk.queue)
+    head = f"Pair {place + 1:,} of {total:,}: is the second a duplicate of the first?"
     moves = [
         element("a", "← previous", href=f"/review?at={max(0, place - 1)}", data_key="ArrowLeft"),
-        element("a", "skip → (x)", href=f"/review?at={(place + 1) % len(desk.queue)}", data_key="x"),
-        element("a", "all groups (g)", href="/", data_key="g"),
+        element("a", "skip → (x)", href=f"/review?at={(place + 1) % total}", data_key="x"),
     ]
-    undo = _form("/undo", [element("button", "undo (u)", data_key="u")]) if desk.made else ""
-    return _page(
-        head,
-        element("h1", head),
-        element("p", answers.sentence, role="status"),
-        _ask(pair, place),
-        element("nav", [part for link in moves for part in (link, " ")], undo, aria_label="queue"),
-        *_shown(desk, pair),
-    )
+    return _judging(desk, head, desk.answers().sentence, pair, moves, {"at": str(place)})
 
 
 def pair_page(desk: Desk, pair: Pair) -> str:
     """Return the page that compares two documents, and asks about them."""
+    return _judging(desk, "Two documents", "", pair, [], {})
+
+
+def _judging(desk: Desk, head: str, sentence: str, pair: Pair, moves: list[Html], at: dict[str, str]) -> str:
+    group = [] if pair.group < 0 else [element("a", "its group", href=f"/group?n={pair.group}")]
     return _page(
-        "Two documents",
-        element("h1", "Two documents"),
-        _ask(pair, None),
-        element("p", element("a", "All groups (g)", href="/", data_key="g")),
+        head,
+        element("h1", head),
+        _status(desk, sentence),
+        _ask(pair, at),
+        _nav(desk, *moves, *group),
         *_shown(desk, pair),
     )
 
@@ -143,12 +146,8 @@ def pair_page(desk: Desk, pair: Pair) -> str:
 def finished_page(desk: Desk) -> str:
     """Return the page for when all pairs of the queue are judged."""
     text = desk.answers().sentence if len(desk.queue) else "There are no duplicates to judge."
-    return _page(
-        "Review",
-        element("h1", "All pairs are judged" if len(desk.queue) else "Nothing to review"),
-        element("p", text, role="status"),
-        element("p", element("a", "All groups", href="/", data_key="g")),
-    )
+    title = "All pairs are judged" if len(desk.queue) else "Nothing to review"
+    return _page("Review", element("h1", title), _status(desk, text), _nav(desk))
 
 
 def message_page(title: str, text: str) -> str:
@@ -156,19 +155,26 @@ def message_page(title: str, text: str) -> str:
     return _page(title, element("h1", title), element("p", text), element("p", element("a", "All groups", href="/")))
 
 
-def _ask(pair: Pair, place: int | None) -> Html:
-    answers = {
-        _SAME: "same (s)",
-        _DIFFERENT: "different (d)",
-        "first": "the first stands for both (1)",
-        "second": "the second stands for both (2)",
-    }
-    keys = {_SAME: "s", _DIFFERENT: "d", "first": "1", "second": "2"}
+def _status(desk: Desk, sentence: str) -> Html:
+    # Only the first page after a decision says that it is saved.
+    said, desk.kept = f"{desk.kept} {sentence}".strip(), ""
+    return element("p", said, role="status")
+
+
+def _said(sentences: Iterable[str]) -> list[Html]:
+    return [element("p", each, class_="said") for each in sentences]
+
+
+def _nav(desk: Desk, *links: Html) -> Html:
+    undo = [_form("/undo", [element("button", "undo (u)", data_key="u")])] if desk.made else []
+    return element("nav", links, element("a", "all groups (g)", href="/", data_key="g"), undo, aria_label="desk")
+
+
+def _ask(pair: Pair, at: dict[str, str]) -> Html:
     buttons = [
-        element("button", text, name="verdict", value=value, data_key=keys[value]) for value, text in answers.items()
+        element("button", f"{text} ({key})", name="verdict", value=value, data_key=key) for value, key, text in _ANSWERS
     ]
-    first, second = pair.positions
-    hidden = {"a": str(first), "b": str(second), **({} if place is None else {"at": str(place)})}
+    hidden = dict(zip("ab", map(str, pair.positions), strict=True)) | at
     inputs = [element("input", type="hidden", name=name, value=value) for name, value in hidden.items()]
     return _form("/decide", [*inputs, *buttons])
 
@@ -178,14 +184,14 @@ def _form(action: str, content: list[Html]) -> Html:
 
 
 def _shown(desk: Desk, pair: Pair) -> Iterator[Html]:
-    a, b = (text[:_MOST_CHARACTERS] for text in pair.texts)
+    a, b = (each.text[:_MOST_CHARACTERS] for each in pair.documents)
+    names, (own, others) = [each.name for each in pair.documents], (each.parts for each in pair.documents)
     yield element("p", _sentence(desk, pair, a, b))
-    yield from (element("p", said, class_="said") for said in pair.said)
-    if any(pair.parts):
-        names = dict.fromkeys([*pair.parts[0], *pair.parts[1]])
-        rows = [[name, *(element("bdi", cell(part.get(name))) for part in pair.parts)] for name in names]
-        yield table(["field", *pair.names], rows)
-    yield element("section", side_by_side(difference(desk.settings, (a, b)), pair.names), aria_label="both texts")
+    yield from _said(pair.said)
+    if own or others:
+        rows = [[name, *(element("bdi", cell(each.get(name))) for each in (own, others))] for name in {**own, **others}]
+        yield table(["field", *names], rows)
+    yield element("section", side_by_side(difference(desk.settings, (a, b)), names), aria_label="both texts")
 
 
 def _sentence(desk: Desk, pair: Pair, a: str, b: str) -> str:
@@ -198,9 +204,10 @@ def _sentence(desk: Desk, pair: Pair, a: str, b: str) -> str:
     return f"Similarity {share(pair.similarity, desk.threshold)}{threshold}: {said}."
 
 
-def _parts(parts: Json) -> Html:
-    said = " · ".join(shortened(cell(value)) for value in parts.values() if value not in (None, ""))
-    return element("div", element("bdi", said), class_="faint") if said else Html("")
+def _text(shown: Shown) -> Html:
+    said = " · ".join(shortened(cell(value)) for value in shown.parts.values() if value not in (None, ""))
+    parts = element("div", element("bdi", said), class_="faint") if said else Html("")
+    return element("div", element("bdi", _beginning(shown.text)), parts)
 
 
 def _beginning(text: str) -> str:

@@ -20,7 +20,7 @@ from es_simhash.groups.groups import Groups
 
 _DOUBTFUL, _OF_GROUPS, _DRAWN = 200, 500, 200
 _SEED = 7
-# Fewer answers say nothing about all pairs.
+# Fewer answers say nothing about all pairs, nor about the threshold.
 _LEAST_DRAWN = 20
 # The probability of 95% in standard deviations.
 _Z = 1.96
@@ -110,7 +110,7 @@ class Answers:
     @property
     def _advice(self) -> str:
         threshold, wrong = self.queue.threshold, len(self.wrong)
-        if threshold is None or not wrong:
+        if threshold is None or not wrong or len(self.are_right) < _LEAST_DRAWN:
             return ""
         known = [(self.queue.similarities[each], is_right) for each, is_right in self.are_right.items()]
         best = _best_threshold([pair for pair in known if not np.isnan(pair[0])], threshold)

@@ -98,7 +98,8 @@ class _Handler(BaseHTTPRequestHandler):
                 raise _RefusedError(HTTPStatus.MISDIRECTED_REQUEST, "This is not the name of the desk.")
             answer()
         except _RefusedError as error:
-            self._page(pages.message_page("Refused", str(error)), error.status)
+            title = "Not found" if error.status == HTTPStatus.NOT_FOUND else "Refused"
+            self._page(pages.message_page(title, str(error)), error.status)
         except EsSimhashError as error:
             self._page(pages.message_page("That failed", str(error)), HTTPStatus.BAD_GATEWAY)
         except (ValueError, LookupError):
@@ -152,7 +153,7 @@ class _Handler(BaseHTTPRequestHandler):
         return pages.groups_page(self.server.desk, wanted)
 
     def _group(self, query: Query) -> str:
-        return pages.group_page(self.server.desk, _natural(query["n"]))
+        return pages.group_page(self.server.desk, _natural(query["n"]), _natural(query.get("page", "0")))
 
     def _pair(self, query: Query) -> str:
         desk = self.server.desk
@@ -169,18 +170,18 @@ class _Handler(BaseHTTPRequestHandler):
     }
 
     def _find(self, id_: str) -> None:
-        number = self.server.desk.group_of(id_)
-        if number is None:
+        found = self.server.desk.group_of(id_)
+        if found is None:
             raise _RefusedError(HTTPStatus.NOT_FOUND, f"The document {id_!r} is in no group.")
-        self._redirect(f"/group?n={number}")
+        self._redirect("/group?n={}&page={}".format(*found))
 
     def _next(self, place: int) -> None:
         desk = self.server.desk
         following = desk.queue.next_after(place, set(desk.answers().are_right))
-        if following is None:
+        if following is None and self.command == "GET":
             self._page(pages.finished_page(desk))
         else:
-            self._redirect(f"/review?at={following}")
+            self._redirect("/review" if following is None else f"/review?at={following}")
 
     # ---- decisions
 
@@ -196,8 +197,7 @@ class _Handler(BaseHTTPRequestHandler):
         form = _first_values(self.rfile.read(length).decode())
         path, _ = self._address()
         if path == "/undo":
-            place = self.server.desk.undo()
-            self._redirect(f"/review?at={place or 0}")
+            self._redirect(self.server.desk.undo())
         elif path == "/decide":
             self._decide(form)
         else:
@@ -207,13 +207,12 @@ class _Handler(BaseHTTPRequestHandler):
         desk, verdict = self.server.desk, form["verdict"]
         a, b = _natural(form["a"]), _natural(form["b"])
         place = _natural(form["at"]) if "at" in form else None
-        if verdict in ("first", "second"):
-            desk.decide([a if verdict == "first" else b], "canonical", place or 0)
-        else:
-            said: dict[str, Verdict] = {"same": "same", "different": "different"}
-            desk.decide([a, b], said[verdict], place or 0)
+        page = f"/pair?a={a}&b={b}" if place is None else f"/review?at={place}"
+        said: dict[str, Verdict] = dict.fromkeys(("first", "second"), "canonical")
+        said |= {"same": "same", "different": "different"}
+        desk.decide([b, a] if verdict == "second" else [a, b], said[verdict], page)
         if place is None or verdict in ("first", "second"):
-            self._redirect(f"/review?at={place}" if place is not None else f"/pair?a={a}&b={b}")
+            self._redirect(page)
         else:
             self._next(place + 1)
 

@@ -14,14 +14,16 @@ from es_simhash.cli.desk.desk import Desk
 from es_simhash.cli.jobs.file_ids import FileIds
 from es_simhash.cli.jobs.file_texts import NamedFields, read_texts
 from es_simhash.cli.jobs.groups_output import MemberFields
-from es_simhash.cli.jobs.groups_report import fields_in_files, sources_in_index
+from es_simhash.cli.jobs.groups_report import fields_in_files
 from es_simhash.cli.options.files import documents_in
 from es_simhash.cli.show.output import Output
-from es_simhash.documents.decisions import Decided, Decision
+from es_simhash.documents.decisions import Decided, Decision, Key
 from es_simhash.documents.files.decision_file import DecisionFile
+from es_simhash.engines.base import run
 from es_simhash.groups.groups import Member
 from es_simhash.groups.of_texts import TextCorpus, group_texts
 from es_simhash.groups.options import GroupOptions, as_asked
+from es_simhash.plans.decided import decisions_in
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.verdict.levels import Level
 
@@ -73,13 +75,14 @@ class _OfFile:
     def parts(self, positions: Sequence[int]) -> list[Json]:
         if self._parts is None:
             return [{} for _ in positions]
-        return [each or {} for each in self._parts.fetch(list(map(_at, positions)))]
+        members = [Member(None, "", "", False, None, None, position=each) for each in positions]
+        return [each or {} for each in self._parts.fetch(members)]
 
-    def decided(self) -> Decided:
-        return Decided(self._decisions.read())
+    def decided(self, documents: Sequence[Key]) -> Decided:
+        return Decided(self._decisions.on(documents))
 
-    def decide(self, decision: Decision) -> None:
-        self._decisions.add([decision])
+    def decide(self, decisions: list[Decision]) -> None:
+        self._decisions.add(decisions)
 
 
 @contextmanager
@@ -87,7 +90,6 @@ def desk_on_index(
     index: Index, shown: Sequence[str], similarity: float | Level | None, who: str, output: Output
 ) -> Iterator[Desk]:
     """Group an index as it was grouped last, and yield the desk for it."""
-    from es_simhash.engines.base import run
     from es_simhash.groups.of_index.corpus import group
     from es_simhash.groups.of_index.writing import last_run
 
@@ -106,23 +108,19 @@ class _OfIndex:
 
     def __init__(self, index: Index, corpus: IndexCorpus, shown: Sequence[str]) -> None:
         self._index, self._corpus, self._shown = index, corpus, list(shown)
+        self._documents = index.documents
 
     def texts(self, positions: Sequence[int]) -> list[str]:
-        documents = self._index.documents
-        hits = self._corpus.hits(positions, list(documents.fields))
-        return ["" if hit is None else documents.text_of(hit.get("_source") or {}) for hit in hits]
+        return list(map(self._documents.text_of, self._sources(positions, self._documents.fields)))
 
     def parts(self, positions: Sequence[int]) -> list[Json]:
-        if not self._shown:
-            return [{} for _ in positions]
-        return [each or {} for each in sources_in_index(self._corpus, self._shown)(list(map(_at, positions)))]
+        return self._sources(positions, self._shown) if self._shown else [{} for _ in positions]
 
-    def decided(self) -> Decided:
-        return Decided(self._index.decisions())
+    def _sources(self, positions: Sequence[int], names: Sequence[str]) -> list[Json]:
+        return [(hit or {}).get("_source") or {} for hit in self._corpus.hits(positions, list(names))]
 
-    def decide(self, decision: Decision) -> None:
-        self._index.decide([decision])
+    def decided(self, documents: Sequence[Key]) -> Decided:
+        return run(decisions_in(self._index.name, self._documents.prefix, documents), self._index.engine)
 
-
-def _at(position: int) -> Member:
-    return Member(None, "", "", False, None, None, position=position)
+    def decide(self, decisions: list[Decision]) -> None:
+        self._index.decide(decisions)

@@ -7,7 +7,6 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from hashlib import sha256
@@ -19,15 +18,13 @@ from es_simhash._core.json_codec import Json, json_length
 from es_simhash._core.rows import Result, Shown
 from es_simhash.documents.documents import readable_text
 from es_simhash.errors import (
-    AccessError,
     EngineError,
     FormatError,
     InputError,
-    MissingError,
     ReaderLostError,
     TooLargeError,
 )
-from es_simhash.plans.decided import decisions_on
+from es_simhash.plans.decided import readable_decisions_on
 from es_simhash.plans.distinct.search_body import SearchBody, check_scripts
 from es_simhash.plans.find_options import MOST_CANDIDATES, FindOptions, MatchOptions, SearchTerms
 from es_simhash.plans.open_index import documents_behind
@@ -35,7 +32,7 @@ from es_simhash.plans.operation_retry import close
 from es_simhash.plans.operations import OpenReader, Plan, Reader, Search
 from es_simhash.plans.reply_size import ReplySize
 from es_simhash.scheme.folding import Apart, Folding, FoldingRule, GroupRule, Name
-from es_simhash.scheme.rerank import Match, source_columns
+from es_simhash.scheme.rerank import LACKING, Match, source_columns
 
 # How many hits of the engine's list are read at once.
 WINDOW = 100
@@ -108,7 +105,8 @@ class DistinctPage(Sequence[DistinctHit], Result):
     may stand for more documents than were read. ``limit`` names what keeps the list from being read on, if anything
     does: the ``k`` of a vector search, the ``rank_window_size`` of a retriever, 10,000 hits. ``apart`` counts the hits
     that could not be compared with others, by the reason; they are shown. ``reply`` is that of the engine, without the
-    hits. ``cursor`` leads to the next page.
+    hits. ``cursor`` leads to the next page. ``lacks_decisions`` names the index of the decisions of people, if it could
+    not be read.
 
     >>> page = index.search({"query": {"match": {"body": "storm"}}}, distinct=True)
     >>> len(page), page.read, page.at_end
@@ -122,6 +120,7 @@ class DistinctPage(Sequence[DistinctHit], Result):
     reply: Json
     cursor: str | None = None
     limit: str | None = None
+    lacks_decisions: str | None = None
 
     @overload
     def __getitem__(self, place: int) -> DistinctHit: ...
@@ -148,6 +147,8 @@ class DistinctPage(Sequence[DistinctHit], Result):
         return Shown(heading, columns, rows, len(self), tuple(self._notes()))
 
     def _notes(self) -> Iterator[str]:
+        if self.lacks_decisions:
+            yield LACKING.format(self.lacks_decisions)
         if self.limit is not None:
             yield f"The list ends here: {self.limit}."
         elif not self.at_end:
@@ -215,6 +216,7 @@ def _page(terms: SearchTerms, asked: SearchBody, request: SearchOptions) -> Plan
         {**done.reply, "hits": {name: value for name, value in done.reply["hits"].items() if name != "hits"}},
         next_page,
         done.limit if is_last else None,
+        folding.lacks_decisions,
     )
 
 
@@ -276,17 +278,19 @@ def _take_in_decisions(terms: SearchTerms, folding: Folding, hits: Sequence[Json
     """Let hits be folded as people have decided, as far as the login may read that."""
     if terms.decisions is None or not isinstance(folding.rule, FoldingRule):
         return
-    with suppress(AccessError, MissingError):
-        keys = [(hit["_index"], hit["_id"]) for hit in hits]
-        decided, before = (yield from decisions_on(terms.decisions, keys)), folding.decided
+    keys = [(hit["_index"], hit["_id"]) for hit in hits]
+    decided, before = (yield from readable_decisions_on(terms.decisions, keys)), folding.decided
+    if decided is None:
+        folding.lacks_decisions = terms.decisions.index
+        return
 
-        def say(one: Name, other: Name) -> bool | None:
-            a, b = one[:2], other[:2]
-            if decided.are_apart(a, b):
-                return False
-            return True if b in decided.same_as(a) else before(one, other) if before else None
+    def say(one: Name, other: Name) -> bool | None:
+        a, b = one[:2], other[:2]
+        if decided.are_apart(a, b):
+            return False
+        return True if b in decided.others("same", a) else before(one, other) if before else None
 
-        folding.decided = say
+    folding.decided = say
 
 
 def _changing() -> InputError:

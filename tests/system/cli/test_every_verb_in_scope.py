@@ -235,7 +235,7 @@ def show(team: Team, name: str) -> Iterator[set[str]]:
     """The groups of the desk, in this process."""
     with Index(name, team.place) as index, desk_on_index(index, [], None, "", Output(quiet=True)) as desk:
         for number in range(desk.total):
-            yield {member for _, member, *_ in desk.members(number)}
+            yield {member.document.name for member in desk.members(number)[0]}
 
 
 READS_PAIRS: dict[str, Callable[[Team, str], Iterator[set[str]]]] = {

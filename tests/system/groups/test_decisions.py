@@ -13,9 +13,18 @@ import pytest
 
 from es_simhash import Decision, GroupOptions, Index, connect
 from es_simhash._core.json_codec import Json
-from es_simhash.engines.base import Engine
+from es_simhash.engines.base import Engine, run
 from es_simhash.errors import AccessError, IndexStateError, InputError
-from es_simhash.plans.operations import CreateIndex, DeleteIndex, GetMappings, Operation, index_of
+from es_simhash.plans.decided import decisions_in
+from es_simhash.plans.operations import (
+    CreateIndex,
+    DeleteIndex,
+    GetMappings,
+    OpenReader,
+    Operation,
+    Search,
+    index_of,
+)
 from tests.support.corpus import corpus, edited
 from tests.support.meddling import Meddler
 
@@ -200,6 +209,46 @@ def test_lost_decisions_stop_a_grouping_and_are_missed_by_a_search(engine: Engin
     found = index.find(id="a")
     assert [match.id for match in found] == ["b"]
     assert f"Let the login read the index '{store}'." in str(found.shown().notes)
+    assert_searched_without_decisions(index, store)
+
+
+def assert_searched_without_decisions(index: Index, store: str) -> None:
+    page = index.search({"query": {"ids": {"values": ["a", "b"]}}}, distinct=True)
+    assert (len(page), page.lacks_decisions) == (1, store)
+    assert f"Let the login read the index '{store}'." in str(page.shown().notes)
+
+
+def test_searches_that_may_not_read_decisions_say_so(tmp_path: Path) -> None:
+    meddler = Meddler(connect(tmp_path))
+    index = Index("news", meddler, fields=["body"])
+    index.init()
+    index.add([{"_id": id_, "body": POOL[0]} for id_ in "ab"], refresh=True)
+    index.decide([Decision.between("a", "b", same=False)])
+    page = index.search({"query": {"ids": {"values": ["a", "b"]}}}, distinct=True)
+    assert (len(page), page.lacks_decisions) == (2, None)
+
+    def refuse(operation: Operation[Any]) -> None:
+        if isinstance(operation, (Search, OpenReader)) and index_of(operation) == "dedup-decisions":
+            raise AccessError("403")
+
+    meddler.before = refuse
+    assert index.find(id="a").lacks_decisions == "dedup-decisions"
+    assert_searched_without_decisions(index, "dedup-decisions")
+
+
+def test_thousands_of_decisions_on_one_document_are_all_read(index: Index) -> None:
+    others = [str(number) for number in range(1, 2500)]
+    index.decide([Decision.between("0", other, same=False) for other in others])
+    decided = run(decisions_in(index.name, "dedup", [(index.name, "0")]), index.engine)
+    assert decided.others("different", (index.name, "0")) == {(index.name, other) for other in others}
+    assert [match.id for match in index.find(id="0")] == []
+
+
+def test_thousands_of_documents_that_people_linked_to_one_are_all_found(index: Index) -> None:
+    others = [f"far {number}" for number in range(1200)]
+    index.add([{"_id": each, "body": f"{each} {number}"} for number, each in enumerate(others)], refresh=True)
+    index.decide([Decision.between("0", other, same=True) for other in others])
+    assert set(others) <= {match.id for match in index.find(id="0", size=2000)}
 
 
 @pytest.mark.parametrize("refused", [GetMappings, CreateIndex])

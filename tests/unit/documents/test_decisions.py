@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.documents.decisions import VERDICTS, Decided, Decision, now
+from es_simhash._core.json_codec import parse_json
+from es_simhash.documents.decisions import VERDICTS, Decided, Decision, Key, now
+from es_simhash.documents.files import decision_file
 from es_simhash.documents.files.decision_file import DecisionFile
 from es_simhash.errors import InputError
 
@@ -53,6 +55,71 @@ def test_nothing_is_lost_where_several_append_at_once(tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda each: file.add([each]), every))
     assert sorted(map(repr, file.read())) == sorted(map(repr, every))
+
+
+@given(st.lists(decisions(), max_size=9), st.lists(keys, max_size=3))
+def test_decisions_on_documents_are_those_of_the_file_that_name_one(
+    tmp_path_factory: pytest.TempPathFactory, some: list[Decision], documents: list[Key]
+) -> None:
+    file = DecisionFile(tmp_path_factory.mktemp("decisions") / "file.jsonl")
+    documents += [each.documents[-1] for each in some[:2]]
+    for each in some:
+        file.add([each])
+        assert file.on(documents) == [each for each in file.read() if set(documents) & set(each.documents)]
+
+
+def test_of_a_file_that_was_read_only_new_lines_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, other, parsed = DecisionFile(tmp_path / "file.jsonl"), DecisionFile(tmp_path / "file.jsonl"), []
+    monkeypatch.setattr(
+        decision_file,
+        "parse_json",
+        lambda line: parsed.append(line) or parse_json(line),  # type: ignore[func-returns-value]
+    )
+    other.add([Decision.about(str(number), "alone") for number in range(100)])
+    assert len(file.read()) == len(parsed) == 100
+    other.add([Decision.about("100", "alone")])
+    assert len(file.on([("", "100")])) == 1
+    assert len(file.read()) == len(parsed) == 101
+
+
+def test_another_file_in_its_place_is_read_from_its_beginning(tmp_path: Path) -> None:
+    file = DecisionFile(tmp_path / "file.jsonl")
+    file.add([Decision.about(id_, "alone") for id_ in ("old 1", "old 2")])
+    assert len(file.read()) == 2
+    (tmp_path / "file.jsonl").write_text('{"id": "new", "alone": true}\n' * 5)
+    assert [each.documents for each in file.read()] == [(("", "new"),)] * 5
+    (tmp_path / "file.jsonl").unlink()
+    assert file.read() == []
+    assert file.on([("", "new")]) == []
+
+
+def test_a_last_line_without_an_end_is_read_and_stays_whole(tmp_path: Path) -> None:
+    path = tmp_path / "file.jsonl"
+    path.write_text('{"id": "1", "alone": true}\n{"id": "2", "alone": true}')
+    file = DecisionFile(path)
+    assert len(file.read()) == 2
+    file.add([Decision.about("3", "alone")])
+    assert [each.documents[0][1] for each in file.read()] == ["1", "2", "3"]
+    assert path.read_bytes().count(b"\n") == 3
+
+
+def test_a_file_that_cannot_be_read_or_written_is_named_with_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"could not be read: Is a directory\..*--decisions"):
+        DecisionFile(tmp_path).read()
+    with pytest.raises(InputError, match=r"could not be written: No such file or directory\."):
+        DecisionFile(tmp_path / "nowhere" / "file.jsonl").add([Decision.about("1", "alone")])
+    if Path("/dev/full").exists():
+        with pytest.raises(InputError, match=r"'/dev/full' could not be written: No space left"):
+            DecisionFile("/dev/full").add([Decision.about("1", "alone")])
+
+
+@given(st.lists(decisions(), max_size=9), keys)
+def test_the_others_of_a_document_are_those_of_all_pairs_with_it(some: list[Decision], key: Key) -> None:
+    decided = Decided(some)
+    for verdict, pairs in (("same", decided.same), ("different", decided.different)):
+        for document in (key, *decided.mentioned):
+            wanted = {other for pair in pairs if document in pair for other in pair if other != document}
+            assert decided.others(verdict, document) == wanted  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -60,10 +60,16 @@ def test_a_sample_judged_from_the_first_on_gives_the_precision_with_its_interval
 
 
 def test_a_threshold_that_fits_the_answers_is_named_with_what_it_costs() -> None:
-    answers = Answers(made([0.60, 0.61, 0.62, 0.65, 0.70]), {0: False, 1: False, 2: True, 3: False, 4: True})
+    doubtful, sure = [0.60, 0.61, 0.62, 0.65, 0.70], dict.fromkeys(range(5, 20), True)
+    answers = Answers(made(doubtful + 15 * [0.9]), {0: False, 1: False, 2: True, 3: False, 4: True, **sure})
     assert "--similarity 0.62 would fit your answers: 2 of 3 wrong ones go away." in answers.sentence
-    assert "would fit" not in Answers(made([0.6, 0.9]), {0: True, 1: False}).sentence
-    assert "would fit" not in Answers(made([0.6, 0.9], None), {0: False, 1: True}).sentence
+    assert "would fit" not in Answers(made(20 * [0.6] + [0.9]), {**dict.fromkeys(range(20), True), 20: False}).sentence
+    assert (
+        "would fit"
+        not in Answers(made(20 * [0.6] + [0.9], None), {**dict.fromkeys(range(20), False), 20: True}).sentence
+    )
+    # One answer does not move a threshold.
+    assert "would fit" not in Answers(made([0.6, 0.9]), {0: False, 1: True}).sentence
 
 
 @given(st.integers(1, 500).flatmap(lambda count: st.tuples(st.integers(0, count), st.just(count))))

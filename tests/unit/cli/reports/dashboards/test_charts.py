@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from es_simhash.cli.reports.dashboards.saved_objects import panels
 from es_simhash.cli.reports.dashboards.subject import Copied, Subject
 from tests.support.charts import charts, marks, seen, svg
+from tests.support.contrast import contrast
 from tools.dashboard_pictures import THEMES
 
 SUBJECT = Subject(
@@ -253,18 +254,6 @@ def test_no_more_than_ten_values_of_canonical_documents_are_shown() -> None:
     made = svg(CHARTS["copied"], answered(duplicates={"own": {"buckets": own}}))
     assert len({each["of the canonical document"] for each in marks(made)}) == 10
     assert {each["duplicates"] for each in marks(made)} == {"9", "8"}
-
-
-def luminance(colour: str) -> float:
-    """Relative luminance: https://www.w3.org/TR/WCAG21/#dfn-relative-luminance."""
-    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-
-
-def contrast(one: str, other: str) -> float:
-    low, high = sorted(map(luminance, (one, other)))
-    return (high + 0.05) / (low + 0.05)
 
 
 ANSWER = answered(
