@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from itertools import count
 
 from benchmarks.git_sets import Member
-from es_simhash.quality.corpus import Language, Writer, language
+from examples.corpus import Language, Writer, language
 
 LANGUAGES = ("en", "zh", "ja")
 SIZES = (2, 5, 10, 30, 100)

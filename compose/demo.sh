@@ -5,5 +5,7 @@ here=$(dirname "$0")
 python "$here/documents.py" "${SIZE:-2000}" > demo.jsonl
 es-simhash load demo demo.jsonl --field title --field body
 es-simhash group demo --canonical oldest:published --write --output demo-groups.jsonl
-page=$(es-simhash dashboard demo --date published --breakdown site.keyword --import --kibana-url "$KIBANA_URL")
-echo "Open $OPEN_AT${page#"$KIBANA_URL"}"
+es-simhash dashboard demo --date published --breakdown site.keyword --output demo.ndjson
+curl --fail --silent --show-error --write-out '\n' -X POST "$KIBANA_URL/api/saved_objects/_import?overwrite=true" \
+  -H 'kbn-xsrf: true' -H 'osd-xsrf: true' --form file=@demo.ndjson
+echo "Open $OPEN_AT/app/dashboards"

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from datetime import date, timedelta
 
-from es_simhash.quality.corpus import make_corpus
+from examples.corpus import make_corpus
 
 _BEGIN = date(2026, 1, 1)
 _DAYS = 330

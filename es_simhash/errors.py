@@ -26,7 +26,6 @@
     │   ├── ReaderLostError    the engine has dropped the view of an index that was being read
     │   ├── InUseError         another process uses the embedded index or a folder of state, or writes groups
     │   └── WritesLostError    the embedded index could not be written, and lacks changes reported as written
-    ├── WorkerError        a worker process ended before its work was done
     ├── KernelError        a compiled kernel has a mistake in it
     ├── StorageError       temporary files or a gate's state cannot be used      (also an OSError)
     └── MissingExtraError  an optional library is not installed                  (also an ImportError)
@@ -210,10 +209,6 @@ class WritesLostError(EngineError):
 
     def __reduce__(self) -> tuple[type[WritesLostError], tuple[str, int]]:
         return type(self), (str(self), self.lost)
-
-
-class WorkerError(EsSimhashError):
-    """A worker process ended before its work was done."""
 
 
 class KernelError(EsSimhashError):

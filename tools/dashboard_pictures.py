@@ -7,6 +7,7 @@ gives it; the frames around the charts, the texts and the outlines of controls a
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -88,7 +89,11 @@ def dashboard_picture(subject: Subject, ask: Ask, theme: str = "light") -> str:
 def main() -> None:
     """Load generated documents into a server, group them, and draw the dashboard in each theme."""
     documents = subprocess.run(
-        [sys.executable, str(ROOT / "compose" / "documents.py")], capture_output=True, check=True, encoding="utf-8"
+        [sys.executable, str(ROOT / "compose" / "documents.py")],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=True,
+        encoding="utf-8",
     ).stdout
     with start_node("opensearch") as node, Index("demo", node.url, fields=("title", "body")) as index:
         index.init()

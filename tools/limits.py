@@ -81,7 +81,6 @@ LIMITS = (
     Limit("embedded engine", "writes kept until a refresh", "engines.embedded.store", "_MAX_PENDING_BYTES", "bytes", "written earlier"),
     Limit("command line", "a file with a text or an object", "documents.files.reader", "MAX_LINE", "bytes", "refused"),
     Limit("command line", "a file with a secret", "cli.options.logins", "_LONGEST", "characters", "refused"),
-    Limit("command line", "an answer of Kibana or OpenSearch Dashboards", "cli.reports.dashboards.importing", "_MOST", "bytes", "not read"),
     Limit("errors", "what a server says", "engines.rest.errors", "_LONGEST_REASON", "characters", "cut"),
 )  # fmt: skip
 

@@ -101,8 +101,8 @@ LINES: dict[tuple[str, str], list[Part]] = {
     ("dedup", "run, last"): [{"summary": _SUMMARY}],
     ("erase", "run, first"): [_EVENT["found"], Copies],
     ("erase", "run, last, if confirmed"): [_EVENT["done"], Erased],
-    ("dashboard", "run, with `--output` or `--import`; else the saved objects are printed"): [
-        {"objects": int, "data_view": str, "file": str | None, "dashboard": str | None}
+    ("dashboard", "run, with `--output`; else the saved objects are printed"): [
+        {"objects": int, "data_view": str, "file": str}
     ],
     ("info", "run"): [
         Info,

@@ -22,7 +22,7 @@ from es_simhash.errors import (
     UnreachableError,
     WritesLostError,
 )
-from es_simhash.gate.judging import OWN, Accepting, Decision, Event, Judge, Key, Pending, now
+from es_simhash.gate.judging import Accepting, Decision, Event, Judge, Pending, now
 from es_simhash.gate.known_keys import KnownKeys
 from es_simhash.gate.remembering import Remembering, Writing, is_for_good
 from es_simhash.gate.requests import Asked, has_id, identified
@@ -33,8 +33,6 @@ from es_simhash.plans.find import all_candidates
 from es_simhash.plans.find_options import query_documents
 from es_simhash.plans.index_plans import IndexPlans
 from es_simhash.plans.operations import is_server
-from es_simhash.scheme.mapping import GROUP
-from es_simhash.scheme.own_fields import DUPLICATE_OF
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -61,7 +59,7 @@ class Gate:
         self.options = options or GateOptions()
         self._plans = IndexPlans(name, **known)
         self._lock = RLock()
-        self._doubtful: set[Key] = set()
+        self._doubtful: set[str] = set()
         self._doubts_all = False
         self._keys: KnownKeys | None = None
         self._engine = connect(target)
@@ -76,15 +74,12 @@ class Gate:
 
     def _open(self) -> None:
         documents = run(self._plans.documents_to_write(), self._engine)
-        names = (GROUP, DUPLICATE_OF) if self.options.mode == "tag" else ()
-        source = [f"{documents.prefix}.{name}" for name in names]
-        request = self.options.request(source)
-        self._pending = Pending(run(self._plans.seen(request), self._engine))
-        grouping = self.options.mode == "tag" or documents.policy.groups == "online"
+        self._pending = Pending(run(self._plans.seen(self.options.request()), self._engine))
+        grouping = documents.policy.groups == "online"
         self._keys = KnownKeys.of(self._engine, self._pending.seen.terms, grouping=grouping)
         self._judge = Judge(self._pending, self._keys.candidates if self._keys else all_candidates)
         self._accepting = Accepting(self.options, documents, self._pending)
-        self._writing = Writing(self._plans, self._engine, self.options, documents)
+        self._writing = Writing(self._plans, self._engine, self.options)
         durable_at_once = run(is_server(), self._engine)
         self._aside = SetAside(self._folder.rejected)
         self._journal = Journal(self._folder.journal, self.options.syncs)
@@ -240,7 +235,7 @@ class Gate:
         for position, decision in decisions.items():
             answers[position] = decision.verdict
         named = {str(actions[place]["_id"]) for place in decisions if has_id(asked[place].document, asked[place].id)}
-        writing = {place: each for place, each in decisions.items() if each.writes_to is not None}
+        writing = {place: each for place, each in decisions.items() if each.writes}
         self._write(writing, named, answers)
         return [answers[position] for position in range(len(asked))]
 
@@ -280,43 +275,37 @@ class Gate:
 
         wanted = query_documents(documents, list(actions.values()), 0, reject)
         made = made_of(documents, wanted, reject)
-        run(self._accepting.look(list(actions.values())), self._engine)
         judged = run(self._judge.judge({place: wanted[place] for place in made}, made), self._engine)
         found = {}
         for each in judged:
             place = places[each.position]
             found[place] = self._accepting.decide(each, actions[place], asked[place].writes, now())
-            if self._keys and found[place].writes_to == OWN:
-                self._keys.add(found[place].key[1], each.made[0])
+            if self._keys and found[place].writes:
+                self._keys.add(found[place].id, each.made[0])
         return dict(sorted(found.items()))
 
     def _write(
         self, decisions: dict[int, Decision], named: set[str], answers: dict[int, Verdict | EngineError]
     ) -> None:
         """Write documents, some with ids that clients have named; what the engine refuses is forgotten again."""
-        gone: list[Key] = []
-        for target in dict.fromkeys(each.writes_to for each in decisions.values()):
-            places = [place for place, each in decisions.items() if each.writes_to == target]
-            keys = [decisions[place].key for place in places]
-            again = any(decisions[place].again for place in places)
-            try:
-                refused = self._writing.write(str(target), [decisions[place].action for place in places], named, again)
-            except EngineError as error:
-                self._doubtful.update(keys)
-                self._doubts_all |= isinstance(error, WritesLostError)
-                answers |= dict.fromkeys(places, error)
-                continue
-            if self._keys and target == OWN:
-                self._keys.note_written(len(places) - len(refused))
-            index = self._writing.index_of(str(target))
-            for number, place in enumerate(places):
-                verdict = decisions[place].verdict
-                if number in refused:
-                    verdict = replace(verdict, kind="rejected", accepted=False, reason=refused[number])
-                    gone.append(keys[number])
-                else:
-                    verdict = replace(verdict, written_to=index)
-                answers[place] = verdict
+        if not decisions:
+            return
+        ids, actions = [each.id for each in decisions.values()], [each.action for each in decisions.values()]
+        try:
+            refused = self._writing.write(actions, named, any(each.again for each in decisions.values()))
+        except EngineError as error:
+            self._doubtful.update(ids)
+            self._doubts_all |= isinstance(error, WritesLostError)
+            answers |= dict.fromkeys(decisions, error)
+            return
+        if self._keys:
+            self._keys.note_written(len(ids) - len(refused))
+        for number, (place, decision) in enumerate(decisions.items()):
+            if number in refused:
+                answers[place] = replace(decision.verdict, kind="rejected", accepted=False, reason=refused[number])
+            else:
+                answers[place] = replace(decision.verdict, written_to=self._writing.index)
+        gone = [ids[number] for number in refused]
         self._pending.forget(gone)
         self._journal.append([Event.gone(gone)] if gone else [], durable=False)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, get_args
+from typing import get_args
 
 from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
@@ -15,17 +15,14 @@ from es_simhash.gate.verdict import GateOptions, Kind, Verdict
 from es_simhash.plans.check import Made, SeenDocuments
 from es_simhash.plans.find import FetchCandidates, SearchResult, find_fingerprinted
 from es_simhash.plans.find_options import QueryDocument
-from es_simhash.plans.operations import GetDocuments, Plan
-from es_simhash.scheme.mapping import GROUP
-from es_simhash.scheme.own_fields import DUPLICATE_OF, object_in
+from es_simhash.plans.operations import Plan
+from es_simhash.scheme.own_fields import object_in
 from es_simhash.scheme.rerank import NOTHING, Match, matches_of, nearest_first
 from es_simhash.scheme.scope import ScopeValues
 from es_simhash.scheme.verdict.verifier import Verifier
 
-# The index that a document is written to ("": the gate's own), and its id.
-Key = tuple[str, str]
-OWN = ""
-
+# In an event of a journal, the gate's own index.
+_OWN = ""
 _DUPLICATES = ("near-duplicate", "equal")
 # Seconds for which a sample of the index says how rare features are.
 _FRESH = 10.0
@@ -53,43 +50,40 @@ class Accepted:
 
 
 class Pending:
-    """Accepted documents by their keys, the oldest first.
-
-    Those for the gate's own index are compared with others, unless people have decided that they are alone.
-    """
+    """Accepted documents by their ids, the oldest first; compared with others, unless people decided they are alone."""
 
     def __init__(self, seen: SeenDocuments) -> None:
         self.seen = seen
-        self._accepted: dict[Key, Accepted] = {}
+        self._accepted: dict[str, Accepted] = {}
 
     def __len__(self) -> int:
         """Return the number of documents."""
         return len(self._accepted)
 
-    def get(self, key: Key) -> Accepted | None:
-        """Return what was accepted under a key."""
-        return self._accepted.get(key)
+    def get(self, id: str) -> Accepted | None:
+        """Return what was accepted under an id."""
+        return self._accepted.get(id)
 
-    def items(self) -> Iterator[tuple[Key, Accepted]]:
+    def items(self) -> Iterator[tuple[str, Accepted]]:
         """Yield all documents, the oldest first."""
         yield from tuple(self._accepted.items())
 
-    def add(self, key: Key, accepted: Accepted, wanted: QueryDocument, made: Made, *, is_alone: bool = False) -> None:
-        """Remember a document; it replaces one with the same key."""
-        self.forget([key])
-        self._accepted[key] = accepted
-        if key[0] == OWN and not is_alone:
+    def add(self, id: str, accepted: Accepted, wanted: QueryDocument, made: Made, *, is_alone: bool = False) -> None:
+        """Remember a document; it replaces one with the same id."""
+        self.forget([id])
+        self._accepted[id] = accepted
+        if not is_alone:
             self.seen.add(0, wanted, *made)
 
-    def forget(self, keys: Iterable[Key]) -> None:
+    def forget(self, ids: Iterable[str]) -> None:
         """Forget documents, if they are remembered."""
-        for key in keys:
-            if self._accepted.pop(key, None) is not None and key[0] == OWN:
-                self.seen.forget(key[1])
+        for id_ in ids:
+            if self._accepted.pop(id_, None) is not None:
+                self.seen.forget(id_)
 
     def shown(self, id: str, content: str | None) -> bool:
         """Return whether the index shows a document that is remembered, as it was accepted."""
-        known = self._accepted.get((OWN, id))
+        known = self._accepted.get(id)
         return known is not None and known.content == content
 
 
@@ -162,7 +156,7 @@ def _each_judged(
         there = result.matches()
         accepted = () if earlier is NOTHING else matches_of(earlier, criteria, status=made[0].status)
         # Of a document that was accepted with another text since, the index shows what it was.
-        current = [match for match in there if match.id in in_both or pending.get((OWN, match.id)) is None]
+        current = [match for match in there if match.id in in_both or pending.get(match.id) is None]
         matches = sorted([*current, *accepted], key=nearest_first(criteria))
         size = result.search.terms.options.size
         is_alone = result.decided is not None and result.decided.is_alone
@@ -173,18 +167,23 @@ class Event:
     """The events of a journal: a document was accepted, or is no longer remembered."""
 
     @staticmethod
-    def accepted(key: Key, accepted: Accepted, action: Json) -> Json:
+    def accepted(accepted: Accepted, action: Json) -> Json:
         """Note an accepted document, with what is needed to judge others by it, and to write it."""
         verdict = accepted.verdict
-        form: Json = {"to": key[0], "at": accepted.at, "writes": accepted.writes, "action": action}
+        form: Json = {"to": _OWN, "at": accepted.at, "writes": accepted.writes, "action": action}
         if verdict.kind != "new":
-            form |= {"kind": verdict.kind, "tags": verdict.tags}
+            form["kind"] = verdict.kind
         return form
 
     @staticmethod
-    def gone(keys: Iterable[Key]) -> Json:
+    def gone(ids: Iterable[str]) -> Json:
         """Note documents that are no longer remembered."""
-        return {"gone": [list(key) for key in keys]}
+        return {"gone": [[_OWN, id_] for id_ in ids]}
+
+    @staticmethod
+    def gone_in(event: Json) -> list[str]:
+        """Return the ids of documents that are no longer remembered."""
+        return [id_ for index, id_ in event["gone"] if index == _OWN]
 
     @staticmethod
     def problem_of(event: Json) -> str | None:
@@ -195,34 +194,35 @@ class Event:
             ):
                 return None
             case {"to": str(), "at": int() | float(), "writes": bool(), "action": {"_id": str(), "_source": dict()}}:
-                is_judged = event.get("kind", "new") in get_args(Kind) and isinstance(event.get("tags") or {}, dict)
-                return None if is_judged else "It is an event with another kind or tags than a gate writes."
+                is_judged = event.get("kind", "new") in get_args(Kind)
+                if event["to"] != _OWN:
+                    return f"It is for {event['to']!r}, to which no gate writes any more. Write it there."
+                return None if is_judged else "It is an event with another kind than a gate writes."
         return "Not an event of a gate: one accepts a document, or names some that are gone."
 
     @staticmethod
-    def key_of(event: Json) -> Key:
-        """Return the key of an accepted document."""
-        return event["to"], str(event["action"]["_id"])
+    def id_of(event: Json) -> str:
+        """Return the id of an accepted document."""
+        return str(event["action"]["_id"])
 
     @staticmethod
     def verdict_of(event: Json) -> Verdict:
         """Return the verdict on an accepted document, without its duplicates."""
-        key = Event.key_of(event)
-        return Verdict(key[1], event.get("kind", "new"), key[0] == OWN, tags=event.get("tags"))
+        return Verdict(Event.id_of(event), event.get("kind", "new"), True)
 
 
 @dataclass(frozen=True)
 class Decision:
-    """A verdict; for a document that is remembered, its key and event; and what is to be written where.
+    """A verdict on a document; its event, if it is remembered; and whether it is to be written.
 
-    It is written ``again`` if one with this key was, and no search has shown that yet.
+    It is written ``again`` if one with this id was, and no search has shown that yet.
     """
 
     verdict: Verdict
-    key: Key
+    id: str
     action: Json
     event: Json | None = None
-    writes_to: str | None = None
+    writes: bool = False
     again: bool = False
 
 
@@ -230,67 +230,34 @@ class Decision:
 class Accepting:
     """Decides by the mode, and remembers what it accepts.
 
-    The same document as before, by its id, text and values in the scope, gets the same answer. A tagged document is in
-    the index with its original, which must not become the duplicate of its own copy. So there the index is asked,
-    too, by the ids of a request.
+    The same document as before, by its id, text and values in the scope, gets the same answer.
     """
 
     options: GateOptions
     documents: Documents
     pending: Pending
-    _stored: dict[str, Json] = field(default_factory=dict)
-
-    def look(self, actions: Sequence[Json]) -> Plan[None]:
-        """Read what the index has under the ids of some documents, where that counts."""
-        self._stored = {}
-        if self.options.mode != "tag" or not actions:
-            return
-        terms = self.pending.seen.terms
-        names = [f"{terms.documents.prefix}.{name}" for name in ("scheme", "content", DUPLICATE_OF, GROUP)]
-        routings = [action.get("_routing") for action in actions]
-        ids = [str(action["_id"]) for action in actions]
-        source = [*names, *terms.scope_paths]
-        replies: list[Json] = yield GetDocuments(terms.index, ids, source, routings if any(routings) else None)
-        self._stored = {reply["_id"]: reply["_source"] for reply in replies if reply["found"]}
 
     def decide(self, judged: Judged, action: Json, writes: bool, at: float) -> Decision:
         """Decide about a document as it is judged."""
         id_, content = str(action["_id"]), str(judged.made[1]["content"])
         verdict = self._repeated(judged) or self._verdict(judged, id_, writes)
-        diverts = writes and verdict.kind in _DUPLICATES
-        target = OWN if verdict.accepted else self.options.divert_to if diverts else None
-        if target is None:
-            return Decision(verdict, (OWN, id_), action)
-        if writes:
-            action = self._tagged(action, verdict)
-        key = (target, id_)
-        earlier = self.pending.get(key)
+        if not verdict.accepted:
+            return Decision(verdict, id_, action)
+        earlier = self.pending.get(id_)
         values = self.pending.seen.terms.values_of(judged.wanted.document)
         accepted = Accepted(verdict, content, values, at, writes)
-        self.pending.add(key, accepted, judged.wanted, judged.made, is_alone=judged.is_alone)
+        self.pending.add(id_, accepted, judged.wanted, judged.made, is_alone=judged.is_alone)
         noted = action if writes else {**action, "_source": self._part.part_of(action["_source"])}
-        event = Event.accepted(key, accepted, noted)
+        event = Event.accepted(accepted, noted)
         again = earlier is not None and earlier.writes
-        return Decision(verdict, key, action, event, target if writes else None, again)
+        return Decision(verdict, id_, action, event, writes, again)
 
     def _repeated(self, judged: Judged) -> Verdict | None:
         """Return the verdict on the same document, if it was accepted before."""
         id_, content = str(judged.wanted.id), judged.made[1]["content"]
         values = self.pending.seen.terms.values_of(judged.wanted.document)
-        for target in (OWN, self.options.divert_to):
-            known = None if target is None else self.pending.get((target, id_))
-            if known and known.content == content and known.values == values:
-                return known.verdict
-        stored = self._stored.get(id_, {})
-        own = object_in(stored, self.pending.seen.terms.documents.prefix)
-        if not judged.duplicates or own.get("content") != content:
-            return None
-        if own.get("scheme") != judged.made[1]["scheme"] or self.pending.seen.terms.values_of(stored) != values:
-            return None
-        tags = {name: own[name] for name in (DUPLICATE_OF, GROUP) if isinstance(own.get(name), str)}
-        if DUPLICATE_OF not in tags:
-            return Verdict(id_, "new", True)
-        return Verdict(id_, judged.kind, True, None, judged.duplicates, judged.complete, (), tags)
+        known = self.pending.get(id_)
+        return known.verdict if known and known.content == content and known.values == values else None
 
     def _verdict(self, judged: Judged, id_: str, writes: bool) -> Verdict:
         if judged.kind == "no text":
@@ -302,35 +269,8 @@ class Accepting:
         found = Verdict(id_, judged.kind, True, None, judged.duplicates, judged.complete, judged.missing)
         if judged.kind not in _DUPLICATES:
             return found
-        mode = self.options.mode
-        is_accepted = mode == "tag" or (mode == "advise" and writes)
-        tags = self._tags(judged.duplicates) if mode in ("tag", "divert") else None
-        return Verdict(id_, judged.kind, is_accepted, None, judged.duplicates, judged.complete, (), tags)
-
-    def _tags(self, duplicates: Iterable[Match]) -> Json | None:
-        """Name the nearest document that may stand for others; what is like tagged documents only has no tags."""
-        original = next(filter(self._may_stand, duplicates), None)
-        if original is None:
-            return None
-        group = object_in(original.source, self.documents.prefix).get(GROUP)
-        return {DUPLICATE_OF: original.id, **({GROUP: group} if isinstance(group, str) else {})}
-
-    def _may_stand(self, match: Match) -> bool:
-        """Return whether a search without the tagged documents shows this one, where such stay in the index."""
-        if self.options.mode != "tag":
-            return True
-        if known := self.pending.get((OWN, match.id)):
-            return not known.verdict.tags
-        return DUPLICATE_OF not in object_in(match.source, self.documents.prefix)
-
-    def _tagged(self, action: Json, verdict: Verdict) -> Json:
-        """Add the tag; the group is given when the document is written."""
-        if not verdict.tags:
-            return action
-        body, prefix = action["_source"], self.documents.prefix
-        own: Any = body.get(prefix)
-        tagged = {**(own if isinstance(own, dict) else {}), DUPLICATE_OF: verdict.tags[DUPLICATE_OF]}
-        return {**action, "_source": {**body, prefix: tagged}}
+        is_accepted = self.options.mode == "advise" and writes
+        return Verdict(id_, judged.kind, is_accepted, None, judged.duplicates, judged.complete)
 
     @cached_property
     def _part(self) -> SourceFilter:

@@ -22,11 +22,11 @@ class Verdict:
 
     ``accepted`` is the gate's yes, by which it remembers the document. ``written_to`` is the index that the document
     was written to, if it was. ``duplicates`` are those that it is like, nearest first; unless they are ``complete``
-    there are more. ``missing`` are the fields of the scope without a value, ``tags`` what the mode ``tag`` adds to the
-    document, under the prefix. A document that is rejected, or has no text, has a ``reason``.
+    there are more. ``missing`` are the fields of the scope without a value. A
+    document that is rejected, or has no text, has a ``reason``.
     """
 
-    JSON = ("id", "verdict", "accepted", "written_to", "duplicates", "complete", "missing", "tags", "reason")
+    JSON = ("id", "verdict", "accepted", "written_to", "duplicates", "complete", "missing", "reason")
 
     id: str | None
     kind: Kind
@@ -35,7 +35,6 @@ class Verdict:
     duplicates: tuple[Match, ...] = ()
     complete: bool = True
     missing: tuple[str, ...] = ()
-    tags: Mapping[str, Any] | None = None
     reason: str | None = None
 
     @property
@@ -44,7 +43,7 @@ class Verdict:
         return self.kind
 
 
-Mode: TypeAlias = Literal["refuse", "advise", "tag", "divert"]
+Mode: TypeAlias = Literal["refuse", "advise"]
 
 # Seconds: for as long as a queue before the index may hold a document back.
 REMEMBERED = 900.0
@@ -57,8 +56,7 @@ class GateOptions:
     """How a gate works.
 
     - ``mode``: what becomes of a duplicate that is to be written. ``refuse`` leaves it out; ``advise`` writes it all
-      the same; ``tag`` writes it with the id of the one that was there before (``duplicate_of``), and in its group;
-      ``divert`` writes it to the index ``divert_to``.
+      the same.
     - ``remember``: seconds for which a document is remembered that was accepted, and that the index does not show.
     - ``most_pending``: how many of these there may be; then nothing is accepted until the index shows some.
     - ``syncs``: each yes is safe from the end of the machine, too, not only from that of the process.
@@ -67,7 +65,6 @@ class GateOptions:
     """
 
     mode: Mode = "refuse"
-    divert_to: str | None = None
     remember: float = REMEMBERED
     most_pending: int = MOST_PENDING
     syncs: bool = True
@@ -77,14 +74,12 @@ class GateOptions:
     def __post_init__(self) -> None:
         if self.mode not in get_args(Mode):
             raise InputError(f"Unknown mode {self.mode!r}. Choose from: {', '.join(get_args(Mode))}.")
-        if (self.mode == "divert") != (self.divert_to is not None):
-            raise InputError("The mode divert, and no other, needs the name of another index. Give both or neither.")
         if not self.remember > 0 or self.most_pending < 1:
             raise InputError("A gate must remember what it accepts. Give a time and a number above 0.")
         known = {each.name for each in fields(MatchOptions)} | {"idf"}
         if unknown := sorted(set(self.find) - known):
             raise InputError(f"A gate cannot find by {', '.join(unknown)}. Leave it out.")
 
-    def request(self, source: list[str]) -> FindOptions:
+    def request(self) -> FindOptions:
         """Return how near-duplicates are found."""
-        return FindOptions(**self.find, source=source)
+        return FindOptions(**self.find, source=[])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
@@ -24,15 +25,14 @@ from es_simhash.groups.corpus import Corpus, linked
 from es_simhash.groups.groups import Groups
 from es_simhash.groups.options import OF_INDEX, GroupOptions, check_without, options_of
 from es_simhash.groups.pairs.compare import text_comparer
-from es_simhash.groups.pairs.fingerprint_store import FingerprintStore, content_numbers, needed
+from es_simhash.groups.pairs.fingerprint_store import FingerprintStore, condense, content_numbers, needed
 from es_simhash.groups.pairs.scope_columns import ScopeRows
 from es_simhash.groups.pairs.spool import KeptStages, Spools
 from es_simhash.groups.pairs.stored_rows import Strings, encoded, repeated
-from es_simhash.groups.pairs.worker_pool import condense_all
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.json_form import to_json
 from es_simhash.scheme.scheme import Scheme, scheme_of
-from es_simhash.scheme.settings import Settings
+from es_simhash.scheme.settings import Settings, reads_texts
 from es_simhash.scheme.verdict.rarity import SAMPLE, Rarity
 from es_simhash.scheme.verdict.verifier import Verifier, rarity_of, table_for
 from es_simhash.sketches.minhash.common import VALUE_BITS
@@ -171,7 +171,9 @@ class TextCorpus(Corpus):
     def read(self, documents: Documents, on_progress: OnProgress[int]) -> None:
         """Read and condense all documents."""
         self.given = given(documents)
-        for condensed in condense_all(self._needed, self._noted(), self.threads):
+        # Only kernels that go all the way from texts let other threads run.
+        threads = self.threads if reads_texts(self._needed) else 1
+        for condensed in fingerprinting.in_batches(self._noted(), partial(condense, self._needed), threads):
             self.store.add(condensed)
             if self._texts is not None and condensed.texts is not None:
                 self._texts.extend(condensed.texts)

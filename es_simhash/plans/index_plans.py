@@ -28,7 +28,7 @@ from es_simhash.plans.find_options import (
     query_documents,
     query_documents_by_id,
 )
-from es_simhash.plans.init import Initialised, bring, init
+from es_simhash.plans.init import Initialised, init
 from es_simhash.plans.install_pipeline import (
     IngestPipeline,
     InstalledScripts,
@@ -294,21 +294,14 @@ class IndexPlans:
         if compare:
             compare.to_others(_WARMING, [_WARMING.swapcase()])
 
-    def writer(self, refresh: bool, patience: float, *, grouped: bool = False) -> Plan[Writer]:
-        """Return what writes documents, and gives them groups where the policy says so, or the caller (``grouped``)."""
+    def writer(self, refresh: bool, patience: float) -> Plan[Writer]:
+        """Return what writes documents, and gives them groups where the policy says so."""
         documents = yield from self.documents_to_write()
         grouping = None
-        if grouped or documents.policy.groups == "online":
+        if documents.policy.groups == "online":
             grouping = yield from self._terms_of(documents, request(documents.prefix))
         indices = (yield from self.opened()).indices
         return Writer(self.name, documents, refresh, patience, grouping, indices)
-
-    def bring_tags(self) -> Plan[None]:
-        """Add the fields that a gate tags duplicates with to each index behind the name."""
-        documents = yield from self.documents_to_write()
-        wanted = mapping.with_tags(documents.scheme.mapping(documents.prefix, documents.fields))
-        for name in (yield GetMappings(self.name)):
-            yield from bring(name, wanted)
 
     def seen(self, options: FindOptions) -> Plan[SeenDocuments]:
         """Return the documents of a list that is to be checked, none so far."""

@@ -9,13 +9,11 @@ from es_simhash._core.exports import lazily
 
 TYPE_CHECKING = False  # loading `typing` for it takes longer than all else here
 if TYPE_CHECKING:
-    from es_simhash.quality.corpus import make_corpus
     from es_simhash.quality.evaluation import evaluate
     from es_simhash.quality.labels import Labels
     from es_simhash.quality.tuning import tune_by_labels, tune_by_similarity
 
 _NAMES = {
-    "quality.corpus": "make_corpus",
     "quality.evaluation": "evaluate",
     "quality.labels": "Labels",
     "quality.tuning": "tune_by_labels tune_by_similarity",
@@ -24,7 +22,6 @@ _NAMES = {
 __all__ = [
     "Labels",
     "evaluate",
-    "make_corpus",
     "tune_by_labels",
     "tune_by_similarity",
 ]

@@ -1,16 +1,8 @@
 """The ceiling of any fingerprint: all pairs by the exact Jaccard similarity of their features.
 
 Counting the postings of a document's features, as in a search engine, gives the number of features that it shares with
-every other document, without candidates. If all features are too many, samples of them estimate it. If the texts are
-too many for that, a MinHash of 256 values finds pairs with a probability of 0.999 at the lowest similarity, and they
-are compared exactly.
-
-The hashes of features are mixed to numbers that are as good as random. A sample of the level l has the features whose
-number begins with l zero bits: about one in 2**l. If all features are too many, texts with the most of them get the
-lowest level at which they have no more than a limit: 4,096, or half of that and so on, the largest that suffices
-(Flajolet, "On adaptive sampling", 1990). Two texts are compared by their features of the higher level of both, which
-both samples have: with j of k features shared, their Jaccard similarity is about j / k, with the standard error
-sqrt(j / k * (1 - j / k) / k) (Broder, "On the resemblance and containment of documents", 1997).
+every other document, without candidates. If there are too many features for that, a MinHash of 256 values finds pairs
+with a probability of 0.999 at the lowest similarity, and they are compared exactly.
 
 The keys of a scheme are below the ceiling: they find the pairs that share enough of them.
 """
@@ -23,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.arrays import Codes, Integers, offsets_from_counts, rows_of, select
+from es_simhash._core.arrays import Integers, offsets_from_counts, rows_of
 from es_simhash._core.stages import counted_each
 from es_simhash.groups.of_texts import group_texts
 from es_simhash.groups.options import GroupOptions
@@ -38,17 +30,13 @@ from es_simhash.scheme.verdict.rule import Flags, Similarities
 from es_simhash.scheme.verdict.verification import Verification
 from es_simhash.scheme.verdict.verifier import plain
 from es_simhash.text.features import FeatureBatch, distinct
-from es_simhash.text.hashing import registry
 
 # The lowest similarity of the pairs.
 LEAST = 0.2
 # The most postings to count, which takes some ten seconds.
 _MOST_POSTINGS = 2_000_000_000
-# The most features of all texts: of 10 MB of English, or of 20 million documents' worth of samples.
-_MOST_FEATURES = 1 << 21
-# The limits to try; a sample has at least half as many features, unless the text has fewer.
-_LEAST, _LARGEST, _NONE = 1 << 8, 1 << 12, 1 << 60
-_BITS = 64
+# The most features of all texts: of 20 MB of English.
+_MOST_FEATURES = 1 << 22
 _SIZE = 256
 # Pairs whose keys are compared at once.
 _AT_ONCE = 1 << 14
@@ -56,15 +44,11 @@ _AT_ONCE = 1 << 14
 
 @dataclass(frozen=True, eq=False)
 class SimilarPairs:
-    """All pairs with at least the similarity ``least``; ``is_complete`` unless some may be missing.
-
-    Estimates have a ``standard_error`` of at most this much; 0 if all similarities are exact.
-    """
+    """All pairs with at least the similarity ``least``; ``is_complete`` unless some may be missing."""
 
     predicted: PredictedPairs
     least: float
     is_complete: bool
-    standard_error: float = 0.0
 
 
 def similar_pairs(
@@ -80,16 +64,12 @@ def similar_pairs(
     memory, and up to ``most_postings`` counted one by one.
     """
     read = counted_each("Reading features", texts, len(originals))
-    samples = sampled(feature_batches(settings, read), most_features)
-    while samples and samples.postings > most_postings:
-        samples = samples.halved()
-    if samples is None:
+    features = _all_of(feature_batches(settings, read), most_features)
+    if features is None or _postings(features) > most_postings:
         return _by_keys(settings, texts, originals)
-    pairs, jaccards, features = _counted(samples)
-    is_estimated = samples.levels[np.stack(positions(pairs))].max(axis=0) > 0
-    errors = np.sqrt(jaccards * (1 - jaccards) / np.maximum(features, 1))[is_estimated]
-    predicted = PredictedPairs(pairs, jaccards, ~is_estimated, np.full(len(pairs), -1, dtype=np.int64))
-    return SimilarPairs(predicted, LEAST, not samples.levels.any(), float(errors.max(initial=0.0)))
+    pairs, jaccards = _counted(features)
+    distances = np.full(len(pairs), -1, dtype=np.int64)
+    return SimilarPairs(PredictedPairs(pairs, jaccards, np.ones(len(pairs), np.bool_), distances), LEAST, True)
 
 
 class KeyMatcher:
@@ -136,86 +116,34 @@ def feature_batches(settings: Settings, texts: Iterable[str]) -> Iterator[Featur
     return (distinct(FeatureBatch(batch.first_words, batch.offsets)) for batch in made)
 
 
-@dataclass(frozen=True, eq=False)
-class FeatureSamples:
-    """The distinct features of each text whose numbers begin with as many zero bits as its level says."""
-
-    features: FeatureBatch
-    levels: Integers
-
-    @property
-    def postings(self) -> int:
-        """The number of pairs of texts that each feature makes, summed over all features."""
-        _, documents = np.unique(self.features.hashes, return_counts=True)
-        return int((documents * (documents - 1)).sum()) // 2
-
-    def totals(self) -> Integers:
-        """Return for each text, in a row, the number of its features at each level."""
-        width, rows = int(self.levels.max(initial=0)) + 1, rows_of(self.features.offsets)
-        cells = rows * width + np.minimum(_zeros(self.features.hashes), width - 1)
-        counts = np.bincount(cells, minlength=len(self.levels) * width).reshape(-1, width)
-        totals: Integers = counts[:, ::-1].cumsum(axis=1)[:, ::-1]
-        return totals
-
-    def totals_of(self, totals: Integers, first: Integers, second: Integers) -> tuple[Integers, Integers]:
-        """Return the totals of both texts of each pair, at the higher level of both."""
-        level = np.maximum(self.levels[first], self.levels[second])
-        return totals[first, level], totals[second, level]
-
-    def halved(self) -> FeatureSamples | None:
-        """Return samples of at most half as many features a text, or None if they would say too little."""
-        limit = 1 << (int(np.diff(self.features.offsets).max(initial=1)) - 1).bit_length() - 1
-        return self.thinned(limit) if limit >= _LEAST else None
-
-    def thinned(self, limit: int) -> FeatureSamples:
-        """Raise the levels of texts until each has at most this number of features."""
-        features, levels = self.features, self.levels
-        while (many := np.diff(features.offsets) > limit).any():
-            levels = levels + many
-            hashes, offsets = select(
-                features.hashes, features.offsets, _zeros(features.hashes) >= levels[rows_of(features.offsets)]
-            )
-            features = FeatureBatch(hashes, offsets)
-        return FeatureSamples(features, levels)
-
-
-def sampled(batches: Iterable[FeatureBatch], most: int = _MOST_FEATURES) -> FeatureSamples | None:
-    """Sample the distinct features of texts, ``most`` in all; None if there are too many texts for that."""
-    made: list[FeatureSamples] = []
-    count, limit = 0, _NONE
+def _all_of(batches: Iterable[FeatureBatch], most: int) -> FeatureBatch | None:
+    """Return the features of all texts; None if they are more than ``most``."""
+    hashes, counts = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
     for batch in batches:
-        made.append(FeatureSamples(batch, np.zeros(len(batch), dtype=np.int64)).thinned(limit))
-        count += len(made[-1].features.hashes)
-        while count > most:
-            limit = min(limit // 2, _LARGEST)
-            if limit < _LEAST:
-                return None
-            made = [some.thinned(limit) for some in made]
-            count = sum(len(some.features.hashes) for some in made)
-    counts = np.concatenate([np.empty(0, np.int64), *(np.diff(some.features.offsets) for some in made)])
-    hashes = np.concatenate([np.empty(0, np.uint64), *(some.features.hashes for some in made)])
-    levels = np.concatenate([np.empty(0, np.int64), *(some.levels for some in made)])
-    return FeatureSamples(FeatureBatch(hashes, offsets_from_counts(counts)), levels)
+        hashes.append(batch.hashes)
+        counts.append(np.diff(batch.offsets))
+        most -= len(batch.hashes)
+        if most < 0:
+            return None
+    return FeatureBatch(np.concatenate(hashes), offsets_from_counts(np.concatenate(counts)))
 
 
-def _zeros(hashes: Codes) -> Integers:
-    """Return how many zero bits the number of each feature begins with."""
-    # The exponent of a float of at most 53 bits is the number of its bits.
-    lengths = np.frexp((registry.fmix64(hashes) >> np.uint64(11)).astype(np.float64))[1]
-    zeros: Integers = (_BITS - 11 - lengths).astype(np.int64)
-    return zeros
+def _postings(features: FeatureBatch) -> int:
+    """Return the number of pairs of texts that each feature makes, summed over all features."""
+    _, documents = np.unique(features.hashes, return_counts=True)
+    return int((documents * (documents - 1)).sum()) // 2
 
 
-def _counted(samples: FeatureSamples) -> tuple[Numbers, Similarities, Integers]:
-    """Return the similar pairs, their similarities, and the number of features that these were computed from."""
-    features, totals = samples.features, samples.totals()
+def _counted(features: FeatureBatch) -> tuple[Numbers, Similarities]:
+    """Return the similar pairs, and their similarities."""
+    totals = np.diff(features.offsets)
     _, feature, documents = np.unique(features.hashes, return_inverse=True, return_counts=True)
     feature = feature.reshape(-1)
     postings = rows_of(features.offsets)[np.argsort(feature, kind="stable")]
     ends = np.cumsum(documents)
     # For each feature the position after the last document seen.
     seen = ends - documents
-    pairs, jaccards, unions = [np.empty(0, np.uint64)], [np.empty(0, np.float64)], [np.empty(0, np.int64)]
+    pairs, jaccards = [np.empty(0, np.uint64)], [np.empty(0, np.float64)]
     for document in counted_each("Comparing all", range(len(features)), len(features)):
         own = feature[features.offsets[document] : features.offsets[document + 1]]
         seen[own] += 1
@@ -226,15 +154,12 @@ def _counted(samples: FeatureSamples) -> tuple[Numbers, Similarities, Integers]:
         following = np.concatenate([postings[start:end] for start, end in slices])
         shared = np.bincount(following)
         others = np.flatnonzero(shared)
-        one = np.full(len(others), document)
-        first, second = samples.totals_of(totals, one, others)
-        union = first + second - shared[others]
-        jaccard = shared[others] / union
+        jaccard = shared[others] / (totals[document] + totals[others] - shared[others])
         near = jaccard >= LEAST
-        pairs.append(pair_codes(one[near], others[near]))
+        others = others[near]
+        pairs.append(pair_codes(np.full(len(others), document), others))
         jaccards.append(jaccard[near])
-        unions.append(union[near])
-    return np.concatenate(pairs), np.concatenate(jaccards), np.concatenate(unions)
+    return np.concatenate(pairs), np.concatenate(jaccards)
 
 
 def _by_keys(settings: Settings, texts: Iterable[str], originals: Integers) -> SimilarPairs:

@@ -87,17 +87,15 @@ class ClusterScores:
 class Ceiling:
     """The scores of the exact Jaccard similarity of the same features, by its threshold (``curve``).
 
-    ``is_complete`` unless some pairs may be missing. If there are too many texts for exact similarities, these are
-    estimates with a ``standard_error`` of at most this, which is 0 otherwise. ``candidates`` is the share of pairs at
-    or above the similarity ``threshold`` that meet by the scheme's keys, and ``true_candidates`` that of the
-    duplicates: an index has no higher recall.
+    ``is_complete`` unless some pairs may be missing, as of very many texts. ``candidates`` is the share of pairs at or
+    above the similarity ``threshold`` that meet by the scheme's keys, and ``true_candidates`` that of the duplicates:
+    an index has no higher recall.
     """
 
-    JSON = ("best", "is_complete", "standard_error", "threshold", "candidates", "true_candidates")
+    JSON = ("best", "is_complete", "threshold", "candidates", "true_candidates")
 
     curve: Curve
     is_complete: bool
-    standard_error: float
     threshold: float | None
     candidates: float | None
     true_candidates: float | None
@@ -433,7 +431,6 @@ class _Evaluating:
         return Ceiling(
             curve,
             similar.is_complete,
-            similar.standard_error,
             threshold,
             None if above is None else _share(keys.meet(above)),
             _share(keys.meet(positives)),

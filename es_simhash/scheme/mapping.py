@@ -167,11 +167,6 @@ def with_groups(wanted: Json, more: Json | None = None) -> Json:
     return _with_properties(wanted, PROPERTIES | (more or {}))
 
 
-def with_tags(wanted: Json) -> Json:
-    """Return the mapping with the fields that a gate tags duplicates with, and those of groups."""
-    return _with_properties(with_groups(wanted), own_fields.TAG_PROPERTIES)
-
-
 def _with_properties(wanted: Json, more: Json) -> Json:
     [(prefix, own)] = wanted["properties"].items()
     return {**wanted, "properties": {prefix: {**own, "properties": own["properties"] | more}}}

@@ -10,7 +10,7 @@ All are in one object, named by a prefix (``dedup``):
 ``content``    a hash of the text, equal for equal texts
 ``scheme``     the id of the scheme
 ``status``     ``ok``, ``short``, ``empty``; or ``deferred``: the text changed, and its fingerprint is still to be made
-``duplicate_of``  the id of the nearest document that was there before, if a gate has tagged this one as its duplicate
+``duplicate_of``  the id of the nearest document that was there before, if a gate of 0.1 tagged this one
 
 The layout (`Layout`) stores keys as one text with spaces between them, as a list, or as ``block0``, ``block1``, …,
 ``band0``, ``band1``, … with one key each.
@@ -57,7 +57,7 @@ Kind: TypeAlias = Literal["block", "band"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 DEFERRED = "deferred"
-# Not of the fingerprint: only documents have it that a gate has tagged.
+# Not of the fingerprint: documents have it that a gate of 0.1 tagged.
 DUPLICATE_OF = "duplicate_of"
 _HEX = re.compile("[0-9a-f]+")
 

@@ -6,7 +6,7 @@ import random
 from functools import cache
 from typing import TypeAlias
 
-from es_simhash.quality.corpus import FIELDS, LANGUAGES, make_corpus
+from examples.corpus import FIELDS, LANGUAGES, make_corpus
 
 Document: TypeAlias = dict[str, str]
 

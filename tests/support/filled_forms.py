@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from es_simhash.quality.corpus import Writer, language
+from examples.corpus import Writer, language
 
 
 def filled(code: str, template: int, count: int, seed: int = 1) -> list[str]:

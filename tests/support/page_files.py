@@ -10,7 +10,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-from es_simhash.quality.corpus import CorpusDocument, make_corpus
+from examples.corpus import CorpusDocument, make_corpus
 from tests import ROOT
 from tests.support.filled_forms import filled
 

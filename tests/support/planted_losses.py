@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import cycle, islice, product
 
 from es_simhash._core.json_codec import Json
-from es_simhash.quality.corpus import LANGUAGES, Writer, language, make_corpus
+from examples.corpus import LANGUAGES, Writer, language, make_corpus
 from tests.support.filled_forms import filled
 
 SITE = "bad.example"

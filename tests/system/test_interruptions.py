@@ -212,10 +212,7 @@ def test_an_interrupted_dedup_leaves_no_files_and_no_processes(
     times = Random(f"{threads} {native} {moment}").randint(1, 20)
     monkeypatch.setenv("ES_SIMHASH_NATIVE", native)
     write = ("es_simhash.groups.pairs.spool", "Spool", "write")
-    first = (
-        "from es_simhash.groups import corpus; from es_simhash.groups.pairs import worker_pool; "
-        f"worker_pool._WORTHWHILE = 1e-9; corpus.default_threads = lambda: {threads}"
-    )
+    first = f"from es_simhash.groups import corpus; corpus.default_threads = lambda: {threads}"
     interrupting_itself(line, write, times, tmp_path, first).check()
     left = {each.name for each in tmp_path.iterdir()}
     assert left in ({"news.jsonl", "tmp"}, {"news.jsonl", "tmp", *outputs[1::2]})

@@ -36,7 +36,6 @@ CODES: dict[type[EsSimhashError], int] = {
     errors.ReaderLostError: exits.LATER,
     errors.InUseError: exits.LATER,
     errors.WritesLostError: exits.REFUSED,
-    errors.WorkerError: exits.USAGE,
     errors.KernelError: exits.USAGE,
     errors.StorageError: exits.USAGE,
     errors.MissingExtraError: exits.USAGE,

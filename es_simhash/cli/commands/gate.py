@@ -28,11 +28,10 @@ if TYPE_CHECKING:
 @click.option("--write", is_flag=True, help="With --stdin: write the documents, as /add does.")
 @click.option(
     "--mode",
-    type=click.Choice(["refuse", "advise", "tag", "divert"]),
+    type=click.Choice(["refuse", "advise"]),
     default="refuse",
     help="What to do with a duplicate.",
 )
-@click.option("--divert-to", metavar="INDEX", help="Index for duplicates in the mode divert.")
 @click.option(
     "--state",
     type=click.Path(file_okay=False),
@@ -64,7 +63,6 @@ def command(
     by_lines: bool,
     write: bool,
     mode: str,
-    divert_to: str | None,
     state: str,
     remember: float,
     id_field: str,
@@ -89,7 +87,7 @@ def command(
     if write and not by_lines:
         raise click.UsageError("--write is for --stdin. Over HTTP, /add and /bulk write. Leave it out.")
     find = {name: value for name, value in found_by.items() if value is not None and value is not False}
-    options = GateOptions(mode, divert_to, remember, find=find)  # type: ignore[arg-type]
+    options = GateOptions(mode, remember, find=find)  # type: ignore[arg-type]
     with ExitStack() as opened:
         if not by_lines:
             # What it needs is there before anything is written.

@@ -13,7 +13,7 @@ import click
 
 from es_simhash._core.environment import API_KEY, PASSWORD, PROFILE, URLS
 from es_simhash.cli.options.logins import PASSWORDS, WAYS, Login, login_at
-from es_simhash.cli.options.setting_origins import Given, Server, deployment, is_server, profile_named, server_at
+from es_simhash.cli.options.setting_origins import Given, deployment, is_server, profile_named, server_at
 from es_simhash.cli.show import log
 from es_simhash.cli.show.output import Output
 
@@ -131,23 +131,6 @@ def target_of(options: Given, variables: Mapping[str, str]) -> Target:
     login = login_at(server.address, deliberate, environment)
     distribution = _distribution(source if "cloud_id" in named.values else None, login, origins)
     return Target(server.address, source, distribution, login, _tls(server.address, origins))
-
-
-def target_with(
-    server: Server, source: str, options: Given, variables: Mapping[str, str]
-) -> tuple[Target | None, Target]:
-    """Return the target, or None, and another server used with it.
-
-    Both use the same login and certificates, except for a login in a URL.
-    """
-    own = Given(server.login, lambda _: source)
-    origins = [own, *_deliberate(options, variables), _environment(variables)]
-    *deliberate, environment = origins
-    is_named = any(origin.one_of(_PLACES, "targets") for origin in origins)
-    login = login_at(server.address, deliberate, environment)
-    # Certificates may be for the target alone.
-    tls = {} if is_named and server.address.startswith("http://") else _tls(server.address, origins)
-    return target_of(options, variables) if is_named else None, Target(server.address, source, login=login, tls=tls)
 
 
 def _deliberate(options: Given, variables: Mapping[str, str]) -> list[Given]:

@@ -47,8 +47,7 @@ def _row(scores: PairScores) -> list[Any]:
 
 def _thresholds(output: Output, evaluation: Evaluation) -> None:
     rows = [_best(f"by {curve.axis}", curve) for curve in evaluation.curves]
-    how = "estimated" if evaluation.ceiling.standard_error else "exact"
-    rows.append(_best(f"by {how} Jaccard similarity of all pairs", evaluation.ceiling.curve))
+    rows.append(_best("by exact Jaccard similarity of all pairs", evaluation.ceiling.curve))
     output.table(["best threshold", "at", "precision", "recall", "F1"], rows, "Thresholds with the highest F1")
 
 
@@ -79,11 +78,6 @@ def evaluation_notes(evaluation: Evaluation) -> Iterator[str]:
         yield f"Searches can find {ceiling.candidates:.2%} of the pairs that are similar enough."
     if ceiling.true_candidates is not None:
         yield f"Searches can find {ceiling.true_candidates:.2%} of the labelled duplicates."
-    if ceiling.standard_error:
-        yield (
-            "Too many texts for an exact comparison of all pairs: their Jaccard similarities are estimates, with a "
-            f"standard error of at most {ceiling.standard_error:.3f}."
-        )
     if evaluation.judged.not_labelled:
         yield f"Unlabelled pairs were found, and not counted: {evaluation.judged.not_labelled:,}."
     if evaluation.out_of_scope:

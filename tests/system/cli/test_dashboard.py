@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-import ssl
 import uuid
 from collections.abc import Iterator
 from html import unescape
@@ -13,21 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import trustme
 
 from es_simhash.cli.reports.dashboards.subject import Subject
 from es_simhash.index import Index
-from tests.support.cli_targets import everything_shown
 from tests.support.commands import run
 from tests.support.corpus import corpus, edited
-from tests.support.fake_kibana import kibana
 from tests.support.saved_objects import problems
 from tests.support.whole_indices import ENGINES, FIELDS
 from tools.nodes import Node
 
 pytestmark = pytest.mark.each_server
-
-SECRET = "s3cret-Key"
 
 
 @pytest.fixture(params=ENGINES[1:], scope="module")
@@ -69,7 +63,7 @@ def test_saved_objects_are_printed_and_written_alike(node: Node, index: str, tmp
     file = tmp_path / "dashboard.ndjson"
     written = run("dashboard", *options, "--output", str(file), "--json")
     assert file.read_text(encoding="utf-8") == printed.out
-    expected = {"objects": len(objects), "data_view": Subject(index).data_view_id, "file": str(file), "dashboard": None}
+    expected = {"objects": len(objects), "data_view": Subject(index).data_view_id, "file": str(file)}
     assert json.loads(written.out) == expected
     assert f"{len(objects)} saved objects are in {file}" in written.err
 
@@ -94,21 +88,6 @@ def test_an_index_without_groups_is_warned_of(node: Node) -> None:
     assert saved(done.out)
 
 
-def test_the_dashboard_is_imported_and_its_page_is_named(node: Node, index: str) -> None:
-    with kibana(login=f"ApiKey {SECRET}", spaces=("team",)) as fake:
-        options = ["--import", "--kibana-url", f"{fake.url}/s/team/app/home", "--api-key", SECRET]
-        done = run("dashboard", index, "--url", node.url, *options)
-        again = run("dashboard", index, "--url", node.url, *options, "--json")
-    subject = Subject(index, space="team")
-    page = f"{fake.url}/s/team/app/dashboards#/view/{subject.id_of('dashboard')}"
-    assert done.out == f"{page}\n"
-    assert "9 saved objects imported." in done.err
-    expected = {"objects": 9, "data_view": subject.data_view_id, "file": None, "dashboard": page}
-    assert json.loads(again.out) == expected
-    assert ("team", "index-pattern", subject.data_view_id) in fake.stored
-    assert len(fake.stored) == 9
-
-
 def called(text: str) -> set[str]:
     """The functions that clicks call in a file."""
     return set(re.findall(r"(\w+)AddFilter", text))
@@ -118,15 +97,6 @@ def test_a_file_is_for_the_ui_of_the_server_s_makers(node: Node, index: str) -> 
     is_opensearch = node.request("GET", "/").body["version"].get("distribution") == "opensearch"
     own = "opensearchDashboards" if is_opensearch else "kibana"
     assert called(run("dashboard", index, "--url", node.url).out) == {own}
-
-
-@pytest.mark.parametrize(("name", "prefix"), [("kibana", "kibana"), ("opensearch", "opensearchDashboards")])
-def test_an_import_is_for_the_ui_that_answers(name: str, prefix: str, tmp_path: Path) -> None:
-    file = tmp_path / "dashboard.ndjson"
-    with kibana(name=name) as fake:
-        run("dashboard", "a", "--import", "--kibana-url", fake.url, "--output", str(file))
-        assert called(json.dumps(list(fake.stored.values()))) == {prefix}
-        assert called(file.read_text(encoding="utf-8")) == {prefix}
 
 
 def test_no_server_need_be_named() -> None:
@@ -147,66 +117,11 @@ def test_objects_of_a_space_have_its_ids(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "login",
-    [
-        ["--user", "bob", "--password-file", "FILE"],
-        ["--api-key-file", "FILE"],
-        ["--api-key", SECRET],
-        ["--kibana-url", "bob"],
-    ],
-)
-def test_a_secret_is_sent_and_never_shown(tmp_path: Path, login: list[str]) -> None:
-    file = tmp_path / "secret"
-    file.write_text(f"{SECRET}\n")
-    given = [str(file) if each == "FILE" else each for each in login]
-    with kibana(login="someone else") as fake:
-        url = fake.url
-        if login[0] == "--kibana-url":
-            given, url = [], fake.url.replace("://", f"://bob:{SECRET}@")
-        shown = everything_shown("dashboard", "articles", "--import", "--kibana-url", url, *given)
-    assert "authorization" in fake.received[0]
-    assert "unable to authenticate user" in shown
-    assert SECRET not in shown
-
-
-def test_certificates_are_those_that_are_named(tmp_path: Path) -> None:
-    authority, context = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("127.0.0.1").configure_cert(context)
-    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
-    with kibana(tls=context) as fake:
-        command = ["dashboard", "articles", "--import", "--kibana-url", fake.url]
-        refused = run(*command, code=4)
-        known = run(*command, "--ca-certs", str(tmp_path / "ca.pem"))
-        any_will_do = run(*command, "--insecure", "--quiet")
-    assert "TLS connection" in refused.err
-    assert known.out == any_will_do.out
-    assert f"Warning: the certificate of {fake.url} is not checked" in any_will_do.err
-
-
-def test_signatures_are_not_login_to_kibana() -> None:
-    with kibana() as fake:
-        options = ["--import", "--kibana-url", fake.url, "--aws-sigv4", "eu-west-1"]
-        done = run("dashboard", "a", *options, code=2, AWS_ACCESS_KEY_ID="id", AWS_SECRET_ACCESS_KEY="key")
-    assert fake.received == []
-    assert "does not accept a login with --aws-sigv4" in done.err
-
-
-def test_a_tenant_is_named_in_a_header() -> None:
-    with kibana(name="opensearch", spaces=("analysts",)) as fake:
-        done = run("dashboard", "a", "--import", "--kibana-url", f"{fake.url}?security_tenant=analysts")
-    assert "security_tenant=analysts" in done.out
-    assert {space for space, _, _ in fake.stored} == {"analysts"}
-
-
-@pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--import"], "--import needs --kibana-url"),
-        (["--kibana-url", "http://h"], "--kibana-url needs --import"),
-        (["--import", "--kibana-url", "h:5601"], "Write it as https://HOST:PORT"),
-        (["--import", "--kibana-url", "http://h/s/a?security_tenant=b"], "Name one of them"),
+        (["--kibana-url", "h:5601"], "Write it as https://HOST:PORT"),
+        (["--kibana-url", "http://h/s/a?security_tenant=b"], "Name one of them"),
         (["--prefix", "a.b"], "Choose a name of letters"),
-        (["--import", "--kibana-url", "http://h", "--ca-certs", __file__], "about certificates"),
         (["--user", "bob"], "would be for a server"),
     ],
 )

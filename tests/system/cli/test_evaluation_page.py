@@ -76,11 +76,11 @@ def test_the_page_says_what_similarity_is() -> None:
         assert shown in text
 
 
-def test_the_page_says_what_was_estimated() -> None:
+def test_the_page_says_whether_all_pairs_were_compared() -> None:
     evaluation = EVALUATIONS["both"]()
     assert "The exact Jaccard similarity of all pairs" in evaluation_page(evaluation, "news.jsonl")
-    estimated = replace(evaluation, ceiling=replace(evaluation.ceiling, standard_error=0.0123))
-    assert "are estimates, with a standard error of at most 0.012" in evaluation_page(estimated, "news.jsonl")
+    many = replace(evaluation, ceiling=replace(evaluation.ceiling, is_complete=False))
+    assert "of nearly all pairs that are similar" in evaluation_page(many, "news.jsonl")
 
 
 def test_the_page_of_labelled_pairs_says_what_is_not_known() -> None:

@@ -29,7 +29,6 @@ from es_simhash.cli.show.output import Output
 from es_simhash.documents.decisions import Decided
 from es_simhash.documents.files.decision_file import DecisionFile
 from es_simhash.engines.base import Engine
-from es_simhash.errors import InputError
 from es_simhash.plans.operations import CreateIndex, DeleteIndex
 from tests.support.browser import PHONE, Browser, started
 from tests.support.commands import environment, lines, run

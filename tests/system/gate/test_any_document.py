@@ -172,7 +172,7 @@ def test_any_lines_are_answered_by_lines_and_so_are_the_next(
     history=st.lists(
         st.tuples(st.booleans(), st.lists(lines, min_size=1, max_size=4), st.booleans()), min_size=1, max_size=6
     ),
-    mode=st.sampled_from(["refuse", "tag", "advise"]),
+    mode=st.sampled_from(["refuse", "advise"]),
 )
 def test_any_documents_leave_a_state_that_the_next_gate_reads(
     place: str,

@@ -27,7 +27,7 @@ from es_simhash.errors import (
 )
 from es_simhash.gate import Gate, GateOptions, Verdict
 from es_simhash.gate.requests import Asked, answers_as_json
-from es_simhash.plans.operations import Bulk, Count, GetDocuments, Refresh, Search, is_server
+from es_simhash.plans.operations import Bulk, GetDocuments, Refresh, Search, is_server
 from tests.support.corpus import corpus, edited
 from tests.support.meddling import Meddler, once
 from tests.support.whole_indices import servers
@@ -378,82 +378,7 @@ def test_advice_does_not_keep_a_document_out(index: Index, tmp_path: Path) -> No
     assert ids_in(index) == {"a", "b"}
 
 
-def test_tagged_duplicates_name_their_original_and_are_in_its_group(index: Index, tmp_path: Path) -> None:
-    with gate_of(index, tmp_path / "state", mode="tag") as gate:
-        gate.add([document("a", 0), document("c", 1)])
-        [b] = gate.add([document("b", 0, 2)])
-        assert b.accepted
-        assert b.tags is not None
-        assert b.tags["duplicate_of"] == "a"
-        # To ask again for the original does not find the copy.
-        assert kinds(gate.add([document("a", 0)])) == ["new"]
-    a, b_, c = (each["dedup"] for each in stored(index, None, "a", "b", "c"))
-    assert b_["duplicate_of"] == "a"
-    assert "duplicate_of" not in a | c
-    assert a["group"] == b_["group"] != c["group"]
-    index.refresh()
-    assert index.engine.perform(Count(index.name, {"term": {"dedup.duplicate_of": "a"}})) == 1
-
-
-def test_an_original_does_not_become_the_duplicate_of_its_copies(index: Index, tmp_path: Path) -> None:
-    """Not even when its client asks again for it after all are in the index."""
-    with gate_of(index, tmp_path / "state", mode="tag") as gate:
-        gate.add([document("a", 0), document("b", 0, 2), document("c", 0)])
-        index.refresh()
-        gate.settle()
-        assert gate.pending == 0
-        again = gate.add([document("c", 0), document("b", 0, 2), document("a", 0), document("d", 0)])
-        assert kinds(again) == ["equal", "near-duplicate", "new", "equal"]
-        assert [each.tags["duplicate_of"] if each.tags else None for each in again[:3]] == ["a", "a", None]
-        # With another text it is another document.
-        gate.add([document("e", 1)])
-        [moved] = gate.add([document("a", 1)])
-        assert (moved.kind, moved.duplicates[0].id) == ("equal", "e")
-
-
-@pytest.mark.parametrize("shown", [True, False])
-def test_what_is_like_tagged_documents_only_is_not_tagged(index: Index, tmp_path: Path, shown: bool) -> None:
-    """Of a chain, each document is like its neighbours: searches without the tagged ones show one of these."""
-    words, others = (" ".join(TEXTS[place].values()).split() for place in (0, 3))
-    chain = [{"_id": str(link), "body": " ".join(others[: 14 * link] + words[14 * link : 80])} for link in range(6)]
-    with gate_of(index, tmp_path / "state", mode="tag") as gate:
-        found = []
-        for each in chain:
-            found += gate.add([each])
-            if shown:
-                index.refresh()
-                gate.settle()
-    assert kinds(found) == ["new", *["near-duplicate"] * 5]
-    assert [each.tags["duplicate_of"] if each.tags else None for each in found] == [None, "0", None, "2", None, "4"]
-
-
-def test_the_answer_to_a_check_has_the_tags_to_write(index: Index, tmp_path: Path) -> None:
-    with gate_of(index, tmp_path / "state", mode="tag") as gate:
-        gate.add([document("a", 0)])
-        index.refresh()
-        gate.settle()
-        [b] = gate.check([document("b", 0)])
-    [a] = stored(index, None, "a")
-    assert b.tags == {"duplicate_of": "a", "group": a["dedup"]["group"]}
-
-
-def test_diverted_duplicates_go_to_the_other_index(index: Index, names: Callable[[], str], tmp_path: Path) -> None:
-    other = names()
-    with gate_of(index, tmp_path / "state", mode="divert", divert_to=other) as gate:
-        found = gate.add([document("a", 0), document("b", 0)])
-        assert [(each.accepted, each.written_to) for each in found] == [(True, index.name), (False, other)]
-        assert gate.add([document("b", 0)])[0].written_to == other
-        left = left_by_a_kill(tmp_path / "state", tmp_path)
-    assert ids_in(index) == {"a"}
-    assert ids_in(Index(other, index.engine)) == {"b"}
-    assert stored(index, other, "b")[0]["dedup"]["duplicate_of"] == "a"
-    with gate_of(index, left, mode="divert", divert_to=other) as after:
-        assert kinds(after.add([document("b", 0), document("c", 0)])) == ["equal", "equal"]
-
-
-@pytest.mark.parametrize(
-    "options", [{"mode": "keep"}, {"mode": "divert"}, {"divert_to": "x"}, {"remember": 0}, {"find": {"size": 3}}]
-)
+@pytest.mark.parametrize("options", [{"mode": "keep"}, {"remember": 0}, {"find": {"size": 3}}])
 def test_options_that_mean_nothing_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         GateOptions(**options)

@@ -129,6 +129,18 @@ def of_request() -> EngineError:
     return error
 
 
+def test_what_a_journal_has_for_another_index_is_set_aside_with_its_name(index: Index, tmp_path: Path) -> None:
+    """Gates once wrote duplicates to an index of their own."""
+    state = journal_of(
+        tmp_path / "state", [event("a", 1), {**event("b", 2), "to": "copies"}], [{"gone": [["copies", "a"]]}]
+    )
+    with Gate(index.name, index.engine, state=state, options=OPTIONS) as gate:
+        assert (gate.pending, gate.set_aside) == (1, 1)
+    [aside] = set_aside_in(state)
+    assert aside["record"]["action"]["_id"] == "b"
+    assert aside["reason"] == "It is for 'copies', to which no gate writes any more. Write it there."
+
+
 def test_a_document_that_the_engine_refuses_for_good_is_set_aside_at_the_start(index: Index, tmp_path: Path) -> None:
     state = journal_of(tmp_path / "state", [event(str(place), place) for place in range(9)])
     with Gate(index.name, Refusing(index.engine, "4", of_request()), state=state, options=OPTIONS) as gate:

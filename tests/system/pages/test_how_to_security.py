@@ -32,7 +32,6 @@ LINES = {
     "check --write": f"check {INDEX} new.jsonl --new --write",
     "gate": f"gate {INDEX} --stdin --write --state gate",
     "gate --mode advise": f"gate {INDEX} --stdin --write --state gate --mode advise",
-    "gate --mode tag": f"gate {INDEX} --stdin --write --state gate --mode tag",
     "explain": f"explain {INDEX} 1 2",
     "info": f"info {INDEX}",
     "dashboard": f"dashboard {INDEX} --output dashboard.ndjson",

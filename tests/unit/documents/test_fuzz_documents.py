@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.cli.reports.dashboards.importing import Importer
-from es_simhash.cli.reports.dashboards.kibana import Kibana
 from es_simhash.cli.reports.dashboards.saved_objects import ndjson, saved_objects
 from es_simhash.cli.reports.dashboards.subject import Subject
 from es_simhash.documents.documents import Documents
@@ -22,7 +18,6 @@ from es_simhash.errors import EsSimhashError
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import PRESETS
 from tests.support.fuzzing import check_message, damaged, json_values, nested, one_in
-from tests.support.http_server import Answer, FakeServer, serving
 
 DOCUMENTS = Documents(Scheme(), ["title", "body.text"])
 KEYS = ("title", "body", "text", "body.text", "dedup", "_source", "doc", "script", "upsert", "doc_as_upsert")
@@ -87,44 +82,3 @@ class TestWhatServersAreGiven:
     def test_a_dashboard_is_lines_of_json(self, index: str, date: str | None, by: str | None, texts: list[str]) -> None:
         made = saved_objects(Subject(index, date_field=date, by_field=by, text_fields=tuple(texts)))
         assert [json.loads(line) for line in ndjson(made).strip("\n").split("\n")] == made
-
-
-ANSWER = {
-    "success": True,
-    "successResults": [{"type": "dashboard", "id": "1", "destinationId": "2", "meta": {"title": "t"}}],
-    "errors": [{"type": "dashboard", "id": "1", "title": "t", "error": {"type": "conflict", "message": "there"}}],
-}
-
-
-@pytest.fixture(scope="module")
-def said() -> Iterator[tuple[FakeServer, list[Answer]]]:
-    """A server, and what it says."""
-    answers: list[Answer] = []
-    with serving(lambda _: answers[0]) as server:
-        yield server, answers
-
-
-class TestImports:
-    OBJECTS = saved_objects(Subject("docs"))
-
-    @one_in(5)
-    @given(
-        body=damaged(ANSWER, json_values(("type", "id", "error", "meta", "success")))
-        | damaged({**ANSWER, "success": False}, json_values(("type", "id", "error", "meta")))
-        | st.text(max_size=20)
-        | st.just("[" * 100_000),
-        status=st.sampled_from([200, 200, 200, 400, 401, 404, 500]),
-    )
-    def test_any_answer_of_kibana_is_an_import_or_an_error(
-        self, said: tuple[FakeServer, list[Answer]], body: Any, status: int
-    ) -> None:
-        server, answers = said
-        answers[:] = [Answer(body, status)]
-        try:
-            page = Importer(Kibana.at(server.url)).run(self.OBJECTS)
-        except EsSimhashError as error:
-            check_message(error)
-        else:
-            assert status == 200
-            assert body["success"] is True
-            assert page.startswith(server.url)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from benchmarks.families import LANGUAGES, LENGTHS, SHARES, family
 from es_simhash import Scheme, dedup
 from es_simhash.groups.form_detection import is_form
-from es_simhash.quality.corpus import COPIERS, Writer, language
+from examples.corpus import COPIERS, Writer, language
 from tests.support.filled_forms import filled
 from tests.support.texts import any_text
 

@@ -80,9 +80,9 @@ def test_stages_of_a_deduplication_are_kept_for_one_share_of_numbers(tmp_path: P
 
 
 def test_a_gate_takes_numbers(index: Index) -> None:
-    assert GateOptions(find={"numbers": 1}).request([]).numbers == 1
+    assert GateOptions(find={"numbers": 1}).request().numbers == 1
     with pytest.raises(EsSimhashError, match="Leave the estimate out"):
-        GateOptions(find={"numbers": 1, "estimate": True}).request([])
+        GateOptions(find={"numbers": 1, "estimate": True}).request()
 
 
 def test_checked_documents_count_what_was_refused_in_the_index_and_earlier(index: Index) -> None:

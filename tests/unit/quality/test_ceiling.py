@@ -42,9 +42,10 @@ def test_all_pairs_are_found_that_are_similar(texts: list[str]) -> None:
     assert listed(similar.predicted) == pytest.approx({pair: j for pair, j in expected.items() if j >= LEAST})
 
 
-def test_generous_keys_find_the_same_pairs_where_all_would_take_too_long() -> None:
+@pytest.mark.parametrize("most", [{"most_postings": 10}, {"most_features": 10}])
+def test_generous_keys_find_the_same_pairs_where_all_would_take_too_long(most: dict[str, int]) -> None:
     apart = first_positions(TEXTS)
-    all_pairs, by_keys = similar_pairs(SCHEME, TEXTS, apart), similar_pairs(SCHEME, TEXTS, apart, most_postings=10)
+    all_pairs, by_keys = similar_pairs(SCHEME, TEXTS, apart), similar_pairs(SCHEME, TEXTS, apart, **most)
     assert (all_pairs.is_complete, by_keys.is_complete) == (True, False)
     found, expected = listed(by_keys.predicted), listed(all_pairs.predicted)
     assert {pair: found.get(pair) for pair, j in expected.items() if j > 0.4} == pytest.approx(

@@ -42,27 +42,13 @@ class Kibana:
             path, space = path[: found.start()], found[1]
         if space and tenant:
             raise InputError("Spaces are of Kibana, tenants of OpenSearch Dashboards. Name one of them in the URL.")
-        if tenant and not re.fullmatch("[ -~]+", tenant):
-            raise InputError(f"{tenant!r} cannot be sent in a header, where the tenant goes. Import the file by hand.")
         return cls(origin(parts, parts.port) + path, None if space == "default" else space, tenant)
-
-    def path(self, path: str) -> str:
-        """Return the address of a path in the space."""
-        return f"{self.address}{f'/s/{self.space}' if self.space else ''}{path}"
-
-    def dashboard(self, id_: str) -> str:
-        """Return the page of a dashboard."""
-        return f"{self._page('/app/dashboards')}#/view/{quote(id_, safe='')}"
 
     def group(self, subject: Subject, group: str) -> str:
         """Return the page in Discover with a group's documents."""
-        return self.path(f"/app{discover(subject, group, self._tenant())}")
-
-    def _page(self, path: str) -> str:
-        return self.path(path) + self._tenant()
-
-    def _tenant(self) -> str:
-        return f"?security_tenant={quote(self.tenant, safe='')}" if self.tenant else ""
+        space = f"/s/{self.space}" if self.space else ""
+        tenant = f"?security_tenant={quote(self.tenant, safe='')}" if self.tenant else ""
+        return f"{self.address}{space}/app{discover(subject, group, tenant)}"
 
 
 def discover(subject: Subject, group: str, tenant: str = "") -> str:

@@ -127,8 +127,7 @@ def _ceiling(ceiling: Ceiling) -> Html:
     best = ceiling.curve.best
     how = "of all pairs" if ceiling.is_complete else "of nearly all pairs that are similar"
     reached = f"an F1 of {number(best.f1)} at best, at {best.threshold:g}." if best else "nothing."
-    which = "estimated Jaccard similarity" if ceiling.standard_error else "exact Jaccard similarity"
-    return element("p", f"The {which} {how}, by the same features, reaches {reached}")
+    return element("p", f"The exact Jaccard similarity {how}, by the same features, reaches {reached}")
 
 
 # ---- kinds of pairs

@@ -9,7 +9,7 @@ import pytest
 
 from es_simhash.cli.show import exits
 from es_simhash.cli.show.exits import Interrupted, code_of, saying_if_interrupted
-from es_simhash.errors import EngineError, InputError, StorageError, UnreachableError, WorkerError
+from es_simhash.errors import EngineError, InputError, StorageError, UnreachableError
 
 
 def aborted(cause: BaseException) -> click.Abort:
@@ -29,7 +29,6 @@ def aborted(cause: BaseException) -> click.Abort:
         (EngineError("Refused. Ask."), exits.REFUSED, "Error: Refused. Ask."),
         (UnreachableError("Away. Look."), exits.LATER, "Error: Away. Look."),
         (InputError("No text. Give one."), exits.USAGE, "Error: No text. Give one."),
-        (WorkerError("It died. Use one."), exits.USAGE, "Error: It died. Use one."),
         (StorageError("It is full. Make room."), exits.USAGE, "Error: It is full. Make room."),
         (OSError(errno.ENOSPC, "No space left"), exits.USAGE, "Error: The system: No space left. Make room, or"),
         (OSError(errno.ENOENT, "Not there", "a"), exits.USAGE, "Error: a: Not there. Check the path and"),

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import TypeAlias
 
 LANGUAGES = {"en": "English", "zh": "Chinese", "ja": "Japanese"}
@@ -133,7 +133,7 @@ class Language:
 @cache
 def language(code: str) -> Language:
     """Read the file ``stories/CODE.txt``: sections of alternatives, one a line or separated by bars."""
-    text = files(__package__).joinpath("stories", f"{code}.txt").read_text(encoding="utf-8")
+    text = (Path(__file__).parent / "stories" / f"{code}.txt").read_text(encoding="utf-8")
     _, *parts = re.split(r"^\[(\w+)\]\n", text, flags=re.MULTILINE)
     sections = dict(zip(parts[::2], parts[1::2], strict=True))
     templates, frames = (

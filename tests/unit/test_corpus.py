@@ -14,11 +14,11 @@ from statistics import median
 
 import pytest
 
-from es_simhash.quality.corpus import KINDS, LANGUAGES, CorpusDocument, language, make_corpus
+from examples.corpus import KINDS, LANGUAGES, CorpusDocument, language, make_corpus
 
 DIGEST = """
 import hashlib
-from es_simhash.quality.corpus import make_corpus
+from examples.corpus import make_corpus
 print(hashlib.sha256(repr(make_corpus(90)).encode()).hexdigest())
 """
 
