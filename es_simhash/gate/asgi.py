@@ -472,7 +472,14 @@ SET_ASIDE = Metric(
     "es_simhash_gate_set_aside_records", "gauge", "Records in rejected.jsonl, which the gate cannot use."
 )
 
-METRICS = (DOCUMENTS, REQUESTS, BATCHES, PENDING, WAITING, JOURNAL, EXPIRED, SET_ASIDE)
+SOURCES = Metric(
+    "es_simhash_gate_source_duplicates_ratio",
+    "gauge",
+    "Share of duplicates in the first 20 sources that sent mostly duplicates, of 20 documents or more.",
+    ("source",),
+)
+
+METRICS = (DOCUMENTS, REQUESTS, BATCHES, PENDING, WAITING, JOURNAL, EXPIRED, SET_ASIDE, SOURCES)
 
 
 def metrics_of(index: str) -> Metrics:
@@ -522,4 +529,6 @@ class Measures:
         self._metrics.set(JOURNAL, self._gate.journal_bytes)
         self._metrics.set(SET_ASIDE, self._gate.set_aside)
         self._metrics.reach(EXPIRED, self._gate.expired)
+        for loss in self._gate.answered.measured():
+            self._metrics.set(SOURCES, loss.share, source=loss.value)
         return self._metrics.exposition()

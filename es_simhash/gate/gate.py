@@ -22,6 +22,7 @@ from es_simhash.errors import (
     UnreachableError,
     WritesLostError,
 )
+from es_simhash.gate.answered import Answered
 from es_simhash.gate.judging import Accepting, Decision, Event, Judge, Pending, now
 from es_simhash.gate.known_keys import KnownKeys
 from es_simhash.gate.remembering import Remembering, Writing, is_for_good
@@ -43,7 +44,8 @@ if TYPE_CHECKING:
 class Gate:
     """A gate before an index; ``target`` and what is ``known`` are as for an `Index`.
 
-    ``state`` is a folder for its journal, which one process at a time may use. Threads may share a gate.
+    ``state`` is a folder for its journal, which one process at a time may use. Threads may share a gate. What it has
+    ``answered`` is counted.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class Gate:
     ) -> None:
         self.name = name
         self.options = options or GateOptions()
+        self.answered = Answered()
         self._plans = IndexPlans(name, **known)
         self._lock = RLock()
         self._doubtful: set[str] = set()
@@ -149,7 +152,9 @@ class Gate:
             self._make_room()
             if self._journal.is_overgrown(len(self._pending)):
                 self._remembering.compact()
-            return self._answered(asked)
+            answers = self._answered(asked)
+            self.answered.add(asked, answers)
+            return answers
 
     def settle(self) -> None:
         """Forget what the index shows by now, and what nobody has written in time; this is done while asked, too."""

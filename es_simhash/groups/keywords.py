@@ -45,6 +45,8 @@ class GroupKeywords(TypedDict, total=False):
     incremental: bool
     singles: bool | None
     shard: tuple[int, int] | None
+    per: str | None
+    years: str | None
     patience: float
 
 

@@ -1,81 +1,42 @@
 """What goes when duplicates go: how many documents, by source, year, language and length, and why.
 
 Deduplication that takes nearly all documents of a source has hardly ever found as many copies: it has met forms,
-footers, or texts that say nothing. So shares are counted by values, and an alarm names those that lose implausibly many
-documents, the likeliest reason (see `es_simhash.groups.loss_reasons`), and some of the documents.
-
-Only a sample of the texts is read, drawn with a fixed seed: the same run says the same.
+footers, or texts that say nothing. So shares are counted by values (`es_simhash.groups.loss_counts`), and an alarm
+names those that lose implausibly many documents, the likeliest reason (`es_simhash.groups.loss_reasons`, of a sample
+of the texts), and some of the documents.
 """
 
 from __future__ import annotations
 
-import re
-from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
-from random import Random
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
-from es_simhash._core.dates import timestamp
-from es_simhash._core.humanize import counted, listed, rounded, shortened
-from es_simhash._core.json_codec import Json, values_at
+from es_simhash._core.humanize import counted, listed, rounded
+from es_simhash._core.json_codec import Json
 from es_simhash._core.rows import Result, Shown
-from es_simhash.documents.guess import language_of, source_and_date
 from es_simhash.groups.corpus import Corpus
 from es_simhash.groups.groups import Groups
-from es_simhash.groups.loss_reasons import Looked, Reason, look_at, reasons_of
+from es_simhash.groups.loss_counts import LEAST, OTHERS, By, Column, Loss, LossesBy, Values, named, percent, wanted
+from es_simhash.groups.loss_reasons import Reason
+from es_simhash.groups.loss_samples import Sample
 
-By: TypeAlias = Literal["field", "source", "year", "language", "length"]
+if TYPE_CHECKING:
+    from es_simhash.groups.of_index.corpus import IndexCorpus
 
-# Of fewer documents, no share is implausible.
-LEAST = 20
 # The share of documents that go for a reason other than copies, or for any, from which on there is an alarm.
 _SUSPICIOUS, _NEARLY_ALL, _UNKNOWN = 0.2, 0.9, 0.5
 # The share of the duplicates looked at that have another reason than copies, if that is the likeliest.
 _MOSTLY = 0.5
 # How far the share of a value lies above that of all documents, if these go as copies.
 _ABOVE = 0.1
-# Texts that are sampled on each side, duplicates of a value that are looked at, values, and texts of a group.
-_SAMPLE, _LOOKED_AT, _MOST_VALUES, _MOST_TEXTS = 150, 8, 8, 6
-_PAIRS, _EXAMPLES, _SEED = 30, 3, 1
-# Different values of a field that are counted, and characters of one.
-_MOST_NAMES, _MOST_CHARACTERS = 1_000, 100
-# What documents without a value have, and those with one beyond the most.
-NONE, _OTHERS = "(none)", "(other values)"
-_LENGTHS = ((200, "under 200 characters"), (2_000, "under 2,000 characters"), (20_000, "under 20,000 characters"))
-_LONGEST, _LOOKED_IN = "20,000 characters or more", 500
-
-
-@dataclass(frozen=True)
-class Loss:
-    """The documents with a value, and how many of them are duplicates."""
-
-    JSON = ("value", "documents", "duplicates", "share")
-
-    value: str
-    documents: int
-    duplicates: int
-
-    @property
-    def share(self) -> float:
-        """The share of the documents that are duplicates."""
-        return self.duplicates / self.documents if self.documents else 0.0
-
-
-@dataclass(frozen=True)
-class LossesBy:
-    """Losses by the values of a ``field``, or by what texts show; estimated from a sample if this ``is_estimate``."""
-
-    by: By
-    field: str | None
-    is_estimate: bool
-    values: tuple[Loss, ...]
+# Duplicates of a value that are looked at, values, and examples.
+_LOOKED_AT, _MOST_VALUES, _EXAMPLES = 8, 8, 3
 
 
 @dataclass(frozen=True)
@@ -89,48 +50,31 @@ class Alarm:
 
     by: By | None
     field: str | None
-    loss: Loss
+    value: str | None
+    documents: int
+    duplicates: int
     is_estimate: bool
     reason: Reason | None
     examples: tuple[str, ...]
 
     @property
-    def value(self) -> str | None:
-        """The value."""
-        return self.loss.value if self.by else None
-
-    @property
-    def documents(self) -> int:
-        """The documents with it."""
-        return self.loss.documents
-
-    @property
-    def duplicates(self) -> int:
-        """How many of them are duplicates."""
-        return self.loss.duplicates
-
-    @property
     def share(self) -> float:
-        """The share of them that are duplicates."""
-        return self.loss.share
+        """The share of the documents with it that are duplicates."""
+        return self.duplicates / self.documents
 
     @property
     def sentence(self) -> str:
         """What to say of it, and what to do."""
-        of = f" of {self._named}" if self.by else ""
+        of = "" if self.value is None else f" of {named(self.by, self.field, self.value)}"
         if self.is_estimate:
             count = f"about {rounded(self.duplicates)} of {rounded(self.documents)} documents"
         else:
             count = f"{self.duplicates:,} of {counted(self.documents, 'document')}"
-        said, advice = _SAID[self.reason]
+        said, advice = SAID[self.reason]
         return f"{percent(self.share)}{of} would go ({count}): {said}. Look at {listed(self.examples)}. {advice}"
 
-    @property
-    def _named(self) -> str:
-        return named(self.by, self.field, self.loss.value)
 
-
-_SAID: dict[Reason | None, tuple[str, str]] = {
+SAID: dict[Reason | None, tuple[str, str]] = {
     "copies": ("likely true copies", "If they are, let them go."),
     "form": ("likely filled-in forms", "To keep those whose numbers differ, add --numbers 0.5."),
     "boilerplate": ("likely the same footer, notice or menu around other texts", "Remove it by --strip REGEX."),
@@ -167,20 +111,16 @@ class Losses(Result):
 
     JSON = ("documents", "duplicates", "share", "alarms", "by", "certificate")
 
-    total: Loss
+    documents: int
+    duplicates: int
     by: tuple[LossesBy, ...]
     alarms: tuple[Alarm, ...]
     certificate: Certificate
 
     @property
-    def documents(self) -> int:
-        """All documents."""
-        return self.total.documents
-
-    @property
-    def duplicates(self) -> int:
-        """The documents that go."""
-        return self.total.duplicates
+    def total(self) -> Loss:
+        """The loss of all documents."""
+        return Loss("", self.documents, self.duplicates)
 
     @property
     def share(self) -> float:
@@ -210,86 +150,8 @@ class Losses(Result):
         return ("all documents", self.total) if self.share > most else None
 
 
-def percent(share: float) -> str:
-    """Write a share; one that is not 0 or 1 does not look so.
-
-    >>> percent(0.9997), percent(0.25), percent(0.0004)
-    ('99.97%', '25%', '0.04%')
-    """
-    written = f"{share:.0%}"
-    return written if share in (0, 1) or 0.01 <= share <= 0.99 else f"{share:.2%}"
-
-
-def named(by: str | None, field: str | None, value: str) -> str:
-    """Write a value with what it is of."""
-    return f"{field or by} {shortened(value)!r}"
-
-
 def _counts(loss: Loss) -> tuple[str, str, str]:
     return f"{loss.documents:,}", f"{loss.duplicates:,}", percent(loss.share)
-
-
-# ---- values of documents
-
-
-@dataclass
-class Values:
-    """The value of each document at a path, or what its text shows: of a bounded number of names, four bytes each."""
-
-    by: By
-    path: str | None = None
-    codes: array[int] = field(default_factory=lambda: array("i"))
-    names: dict[str, int] = field(default_factory=dict)
-
-    def add(self, document: Mapping[str, Any]) -> None:
-        """Note the first value of a document."""
-        path = self.path or ""
-        found = document.get(path)
-        if not isinstance(found, str) or not found:
-            found = next((each for each in values_at(document, path) if each not in (None, "")), None)
-        self.add_name(_year(found) if self.by == "year" else _name(found))
-
-    def add_name(self, name: str) -> None:
-        """Note a value."""
-        name = name[:_MOST_CHARACTERS]
-        if name not in self.names and len(self.names) >= _MOST_NAMES:
-            name = _OTHERS
-        self.codes.append(self.names.setdefault(name, len(self.names)))
-
-
-def _name(value: Any) -> str:
-    """Return what a value is called; objects, and numbers that nobody reads, are none."""
-    if isinstance(value, str):
-        return value
-    return str(value) if isinstance(value, int | float) and abs(value) < _MOST_NUMBER else NONE
-
-
-_MOST_NUMBER = 1e18
-_A_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d{5,})")
-_SECONDS_OF_A_YEAR = 31_556_952
-
-
-def _year(value: Any) -> str:
-    """Return the year of a date, however it is written."""
-    if isinstance(value, int | float) and abs(value) < _MOST_NUMBER:
-        if 1_000 <= value < 3_000:
-            return str(int(value))
-        return str(1970 + int((timestamp(value) or 0) // _SECONDS_OF_A_YEAR))
-    found = _A_YEAR.search(value[:_MOST_CHARACTERS]) if isinstance(value, str) else None
-    return found[0] if found else NONE
-
-
-@dataclass(frozen=True)
-class _Column:
-    """The values of some documents, which stand for all: ``weights`` says for how many each."""
-
-    values: Values
-    positions: Integers
-    weights: npt.NDArray[np.float64]
-
-    @property
-    def codes(self) -> npt.NDArray[np.int32]:
-        return np.array(self.values.codes, dtype=np.int32)
 
 
 # ---- losses of groups
@@ -299,128 +161,94 @@ class _Column:
 Fetch: TypeAlias = Callable[[Sequence[int]], Sequence[Json | None]]
 
 
-def losses_of(groups: Groups[Corpus], fields: Sequence[Values] = (), fetch: Fetch | None = None) -> Losses:
+def losses_of(
+    groups: Groups[Corpus], fields: Sequence[Values] = (), fetch: Fetch | None = None, among: Integers | None = None
+) -> Losses:
     """Count the losses of groups by ``fields``, the values of all documents; and by what a sample of texts shows.
 
     With ``fetch``, the sources and dates of the sample are guessed and counted as well, unless ``fields`` have them.
+    Of a part of the documents, ``among`` has the positions.
     """
-    return _Looking(groups, fields, fetch).losses()
+    every = np.arange(len(groups.corpus)) if among is None else among
+    sample = Sample(groups, every)
+    columns = [Column(each, every, np.ones(len(every))) for each in fields]
+    if fetch:
+        columns += _of_documents(sample, fetch, {each.by for each in fields})
+    columns += sample.columns()
+    total = Loss("", groups.counts.documents if among is None else len(every), len(sample.duplicates))
+    by = tuple(column.losses(sample.gone) for column in columns)
+    alarms = tuple(_Alarms(groups, sample).of(columns, by, total))
+    return Losses(total.documents, total.duplicates, by, alarms, _certificate(groups, sample))
 
 
-def wanted(documents: Iterable[Mapping[str, Any]], per: str | None = None, date: str | None = None) -> list[Values]:
-    """Return the fields by which losses are counted: those that were named, or else guessed from some documents."""
-    source, dated = source_and_date(documents)
-    first = Values("field", per) if per else Values("source", source)
-    return [each for each in (first, Values("year", date or dated)) if each.path]
+def alarms_of_new(groups: Groups[IndexCorpus]) -> tuple[Alarm, ...]:
+    """Return the alarms of those documents of an index that no run has grouped before."""
+    corpus, new = groups.corpus, groups.corpus.new
+    if len(new) < LEAST or np.count_nonzero(~groups.is_canonical[new]) < _SUSPICIOUS * LEAST:
+        return ()
+    return losses_of(groups, (), corpus.sources, new).alarms
 
 
-class _Looking:
-    """Looks at groups: draws documents, and judges groups by some of their texts."""
+def _of_documents(sample: Sample, fetch: Fetch, known: Collection[By]) -> Iterator[Column]:
+    """Yield what the fields of sampled documents have that seem to hold sources and dates."""
+    found = fetch(sample.positions.tolist())
+    there = [place for place, document in enumerate(found) if document]
+    documents = [found[place] or {} for place in there]
+    for values in wanted(documents):
+        if values.by not in known and not ("field" in known and values.by == "source"):
+            values.add(*documents)
+            yield Column(values, sample.positions[there], sample.weights[there])
 
-    def __init__(self, groups: Groups[Corpus], fields: Sequence[Values], fetch: Fetch | None) -> None:
-        self._groups = groups
-        self._random = Random(_SEED)
-        self._firsts = groups.firsts
-        self._gone = ~groups.is_canonical
-        self._duplicates = np.flatnonzero(self._gone)
-        self._explained = np.zeros(len(self._gone), dtype=np.bool_)
-        self._looked: dict[int, Looked] = {}
-        self._has_texts = groups.corpus.exact is not None
-        drawn = [(self._drawn(each, _SAMPLE), len(each)) for each in (self._duplicates, np.flatnonzero(~self._gone))]
-        self._sample = np.array([place for some, _ in drawn for place in some], dtype=np.int64)
-        self._weights = np.array([count / len(some) for some, count in drawn for _ in some])
-        self._pairs = self._drawn(self._duplicates, _PAIRS)
-        every = np.arange(len(self._gone))
-        self._columns = [_Column(each, every, np.ones(len(every))) for each in fields]
-        self._columns += self._of_documents(fetch) if fetch else []
-        self._columns += self._of_texts() if self._has_texts else []
 
-    def losses(self) -> Losses:
-        """Count, and look at what is implausible."""
-        by = tuple(map(self._by, self._columns))
-        total = Loss("", self._groups.counts.documents, len(self._duplicates))
-        return Losses(total, by, tuple(self._alarms(by, total)), self._certificate())
+def _certificate(groups: Groups[Corpus], sample: Sample) -> Certificate:
+    drawn = sample.pairs
+    near = groups.to_canonicals(drawn) if drawn else None
+    found = near.similarities if near else None
+    known = [] if found is None else sorted(round(float(each), 4) for each in found)
+    own, stands = (sample.texts(some) for some in (drawn, groups.canonicals[drawn].tolist()))
+    equal = sum(one is not None and one == other for one, other in zip(own, stands, strict=True))
+    reasons: dict[str, int] = dict(sorted(Counter(sample.reasons(drawn)).items()))
+    lowest, median = (known[0], known[len(known) // 2]) if known else (None, None)
+    return Certificate(len(drawn), equal, lowest, median, reasons)
 
-    # ---- counting
 
-    def _of_documents(self, fetch: Fetch) -> Iterator[_Column]:
-        """Yield what the fields of sampled documents have that seem to hold sources and dates."""
-        found = fetch(self._sample.tolist())
-        there = [place for place, document in enumerate(found) if document]
-        documents = [found[place] or {} for place in there]
-        known = {column.values.by for column in self._columns}
-        for values in wanted(documents):
-            if values.by not in known and not ("field" in known and values.by == "source"):
-                for document in documents:
-                    values.add(document)
-                yield _Column(values, self._sample[there], self._weights[there])
+class _Alarms:
+    """Judges shares by some of the duplicates; what an alarm has explained raises no other."""
 
-    def _of_texts(self) -> Iterator[_Column]:
-        """Yield the languages and lengths of sampled texts."""
-        languages, lengths, there = Values("language"), Values("length"), list[int]()
-        for place, text in enumerate(self._texts(self._sample.tolist())):
-            if text is not None:
-                there.append(place)
-                languages.add_name(language_of([text[:_LOOKED_IN]]) or NONE)
-                lengths.add_name(next((name for most, name in _LENGTHS if len(text) < most), _LONGEST))
-        for values in (languages, lengths):
-            yield _Column(values, self._sample[there], self._weights[there])
+    def __init__(self, groups: Groups[Corpus], sample: Sample) -> None:
+        self._corpus = groups.corpus
+        self._sample = sample
+        self._explained = np.zeros(len(sample.gone), dtype=np.bool_)
 
-    def _texts(self, positions: Sequence[int]) -> list[str | None]:
-        """Return the texts of documents; None of those that cannot be read."""
-        corpus = self._groups.corpus
-        if not self._has_texts:
-            return [None] * len(positions)
-        found = corpus.texts_at(positions)
-        if len(found) == len(positions):
-            return list(found)
-        return [next(iter(corpus.texts_at([each])), None) for each in positions]
-
-    def _drawn(self, positions: Integers, most: int) -> list[int]:
-        if len(positions) <= most:
-            return list(map(int, positions))
-        return [int(positions[place]) for place in sorted(self._random.sample(range(len(positions)), most))]
-
-    def _by(self, column: _Column) -> LossesBy:
-        codes, gone = column.codes, self._gone[column.positions]
-        names = column.values.names
-        every, lost = (np.bincount(codes, kept * column.weights, len(names)) for kept in (np.ones(len(codes)), gone))
-        rows = zip(names, every.round().astype(int).tolist(), lost.round().astype(int).tolist(), strict=True)
-        losses = sorted((Loss(*row) for row in rows), key=lambda loss: (-loss.duplicates, loss.value))
-        is_estimate = bool(len(column.weights)) and float(column.weights.max()) > 1
-        return LossesBy(column.values.by, column.values.path, is_estimate, tuple(losses))
-
-    # ---- alarms
-
-    def _alarms(self, by: Iterable[LossesBy], total: Loss) -> Iterator[Alarm]:
-        least = _SUSPICIOUS
-        if not self._is_suspicious(self._reasons(self._pairs)):
+    def of(self, columns: Sequence[Column], by: Sequence[LossesBy], total: Loss) -> Iterator[Alarm]:
+        """Yield the alarms of values, then that of all documents."""
+        sample, least = self._sample, _SUSPICIOUS
+        reasons = sample.reasons(sample.pairs)
+        if sum(reason != "copies" for reason in reasons) < _SUSPICIOUS * len(reasons):
             least = max(least, min(total.share + _ABOVE, _NEARLY_ALL))
-        for column, each in zip(self._columns, by, strict=True):
+        for column, each in zip(columns, by, strict=True):
             large = (loss for loss in each.values if loss.documents >= LEAST and loss.share >= least)
             for loss in islice(large, _MOST_VALUES):
-                there = column.positions[column.codes == column.values.names[loss.value]]
-                if len(there) >= LEAST and loss.value != _OTHERS:
-                    yield from self._alarm(each, loss, there[self._gone[there]])
+                there = column.having(loss.value)
+                if len(there) >= LEAST and loss.value != OTHERS:
+                    yield from self._alarm(each, loss, there[sample.gone[there]])
         if total.documents >= LEAST and total.share >= _SUSPICIOUS:
             # Of values that are estimated, only the sample is explained.
-            yield from self._alarm(None, total, self._sample[self._gone[self._sample]])
-
-    def _is_suspicious(self, reasons: Sequence[Reason]) -> bool:
-        return sum(reason != "copies" for reason in reasons) >= _SUSPICIOUS * len(reasons)
+            yield from self._alarm(None, total, sample.positions[sample.gone[sample.positions]])
 
     def _alarm(self, by: LossesBy | None, loss: Loss, gone: Integers) -> Iterator[Alarm]:
         """Yield an alarm if too many documents go, without those that another alarm has explained."""
+        sample = self._sample
         left = gone[~self._explained[gone]]
         share = loss.share * len(left) / max(len(gone), 1)
         if share < _SUSPICIOUS:
             return
-        drawn = self._pairs if by is None and len(left) == len(gone) else self._drawn(left, _LOOKED_AT)
-        reasons = self._reasons(drawn)
+        drawn = sample.pairs if by is None and len(left) == len(gone) else sample.drawn(left, _LOOKED_AT)
+        reasons = sample.reasons(drawn)
         others = Counter(reason for reason in reasons if reason != "copies")
         suspicious = others.total() / max(len(reasons), 1)
         reason: Reason | None = "copies"
-        if not self._has_texts:
+        if not sample.has_texts:
             reason, is_alarm = None, share >= _UNKNOWN
         elif suspicious >= _MOSTLY and share * suspicious >= _SUSPICIOUS:
             reason, is_alarm = others.most_common(1)[0][0], True
@@ -429,41 +257,8 @@ class _Looking:
         shown = [place for place, own in zip(drawn, reasons, strict=True) if own == reason] if reason else drawn
         if is_alarm:
             self._explained[left] = True
-            examples = tuple(self._groups.corpus.named(shown[:_EXAMPLES]))
-            own, path, estimated = (by.by, by.field, by.is_estimate) if by else (None, None, False)
-            yield Alarm(own, path, loss, estimated, reason, examples)
-
-    def _reasons(self, duplicates: Sequence[int]) -> list[Reason]:
-        """Return the likeliest reason why each of some documents is a duplicate."""
-        if not self._has_texts:
-            return []
-        self._look([int(self._firsts[each]) for each in duplicates])
-        firsts = [int(self._firsts[each]) for each in duplicates]
-        distinct = list(dict.fromkeys(firsts))
-        reasons = dict(zip(distinct, reasons_of(self._looked[each] for each in distinct), strict=True))
-        return [reasons[each] for each in firsts]
-
-    def _look(self, firsts: Sequence[int]) -> None:
-        """Look at the groups that begin with these documents, unless they were looked at before."""
-        new = sorted({*firsts} - self._looked.keys())
-        members = np.flatnonzero(np.isin(self._firsts, new))
-        order = np.argsort(self._firsts[members], kind="stable")
-        starts = np.flatnonzero(np.diff(self._firsts[members][order], prepend=-1))
-        for group in np.split(members[order], starts[1:]) if new else ():
-            first = int(self._firsts[group[0]])
-            some = [first, *self._drawn(group[group != first], _MOST_TEXTS - 1)]
-            texts = [text for text in self._texts(some) if text is not None]
-            self._looked[first] = look_at(self._groups.corpus.settings, texts, len(group))
-
-    # ---- a certificate
-
-    def _certificate(self) -> Certificate:
-        drawn = self._pairs
-        near = self._groups.to_canonicals(drawn) if drawn else None
-        found = near.similarities if near else None
-        known = [] if found is None else sorted(round(float(each), 4) for each in found)
-        own, stands = (self._texts(some) for some in (drawn, self._groups.canonicals[drawn].tolist()))
-        equal = sum(one is not None and one == other for one, other in zip(own, stands, strict=True))
-        reasons: dict[str, int] = dict(sorted(Counter(self._reasons(drawn)).items()))
-        lowest, median = (known[0], known[len(known) // 2]) if known else (None, None)
-        return Certificate(len(drawn), equal, lowest, median, reasons)
+            examples = tuple(self._corpus.named(shown[:_EXAMPLES]))
+            own, path, value, estimated = (
+                (by.by, by.field, loss.value, by.is_estimate) if by else (None, None, None, False)
+            )
+            yield Alarm(own, path, value, loss.documents, loss.duplicates, estimated, reason, examples)

@@ -58,7 +58,8 @@ class GroupOptions:
     as well. When groups are written, duplicates get the fields ``copy`` of their canonical documents. The job waits up
     to ``patience`` seconds for an engine that is away or overloaded. With a ``shard`` (its number from 0, and their
     count) only this part of the documents is read, into ``state``; the result has no groups. When the files of all
-    shards are in one directory, a job with that ``state`` makes them.
+    shards are in one directory, a job with that ``state`` makes them. The values in the field ``per`` and the years in
+    the field ``years`` are read with the fingerprints, so that losses can be counted by them.
 
     >>> with index.group(similarity="versions", canonical=Canonical.newest("published")) as found:
     ...     found.groups[0].canonical.id
@@ -89,6 +90,8 @@ class GroupOptions:
     incremental: bool = False
     singles: bool | None = None
     shard: tuple[int, int] | None = None
+    per: str | None = None
+    years: str | None = None
     patience: float = PATIENCE
 
     def __post_init__(self) -> None:
@@ -105,6 +108,8 @@ class GroupOptions:
                 raise InputError(
                     "A shard is read whole, into files. Name a directory for them, and read all documents."
                 )
+        if self.incremental and (self.per or self.years):
+            raise InputError("Losses are counted of all documents, and not all are read. Leave 'incremental' out.")
         if self.memory < _LEAST_MEMORY:
             raise InputError(f"{self.memory!r} bytes of memory are too few. Allow at least {_LEAST_MEMORY:,}.")
         if self.threads is not None:
@@ -187,7 +192,7 @@ def _order(name: str, fields: Sequence[str], *, is_given: bool) -> Canonical:
         ) from error
 
 
-OF_INDEX = ("filter", "copy", "incremental", "singles", "shard")
+OF_INDEX = ("filter", "copy", "incremental", "singles", "shard", "per", "years")
 OF_TEXTS = ("decisions",)
 
 

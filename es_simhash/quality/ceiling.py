@@ -1,8 +1,8 @@
 """The ceiling of any fingerprint: all pairs by the exact Jaccard similarity of their features.
 
 Counting the postings of a document's features, as in a search engine, gives the number of features that it shares with
-every other document, without candidates. If there are too many features for that, a MinHash of 256 values finds pairs
-with a probability of 0.999 at the lowest similarity, and they are compared exactly.
+every other document, without candidates. If there are too many features for that, a MinHash of 256 values finds pairs,
+and they are compared exactly: of 3,000 generated texts all from a similarity of 0.3 on, and nine of ten from 0.2 on.
 
 The keys of a scheme are below the ceiling: they find the pairs that share enough of them.
 """

@@ -86,6 +86,7 @@ def command(
         _show_copies(output, copies)
         if copies:
             output.note(_share_of(opened, len(copies)))
+            output.warn(_doubts_about(opened, copies))
         if list_file is not None:
             with whole_file(list_file) as out:
                 out.writelines(copies.to_lines())
@@ -102,11 +103,25 @@ def command(
 
 def _share_of(index: Index, copies: int) -> str:
     """Return how many documents of an index would go."""
-    from es_simhash.groups.losses import Loss, percent
+    from es_simhash.groups.loss_counts import Loss, percent
     from es_simhash.plans.operations import Count
 
     every = max(index.engine.perform(Count(index.name, {"match_all": {}})), copies)
     return f"{copies:,} of {counted(every, 'document')} ({percent(Loss('', every, copies).share)}) would go."
+
+
+def _doubts_about(index: Index, copies: Copies) -> str:
+    """Return why copies are likely none, judged by six of them; nothing if they are likely some."""
+    from es_simhash.documents.documents import readable_text
+    from es_simhash.groups.loss_reasons import look_at
+    from es_simhash.groups.losses import SAID
+    from es_simhash.groups.of_index.stored_fingerprints import DocumentReader
+
+    some, documents = [copy.ref for copy in copies.found[:: -(-len(copies) // 6)]], index.documents
+    found = DocumentReader(index.engine, copies.options.patience).read(some, True)
+    texts = [text for hit in found if hit and (text := readable_text(documents, hit.get("_source") or {}))]
+    reason = look_at(documents.scheme, texts, len(copies)).reason
+    return "" if reason == "copies" else f"They are {SAID[reason][0]}. Review each: --output lists them, to be edited."
 
 
 def _is_confirmed(output: Output, copies: Copies) -> bool:

@@ -19,6 +19,7 @@ from es_simhash.cli.show.exits import FINE
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
+    from es_simhash.gate.answered import Answered
     from es_simhash.live.telemetry.metrics import Metrics
 
 
@@ -110,10 +111,8 @@ def command(
         if by_lines:
             from es_simhash.cli.jobs.gate_lines import answer_lines
 
-            answered = answer_lines(gate, write, id_field)
-            output.note(answered.sentence)
-            for sentence in answered.worst:
-                output.warn(sentence)
+            answer_lines(gate, write, id_field)
+            _show_answered(output, gate.answered)
         else:
             from es_simhash.gate.asgi import application
             from es_simhash.gate.server import serve
@@ -124,8 +123,15 @@ def command(
                 output.line(f"The gate of {gate.name} listens at {address}")
 
             serve(application(gate, token=token, id_field=id_field, metrics=metrics), socket, started)
+            _show_answered(output, gate.answered)
             output.note("Stopped: all requests were answered.")
     return FINE
+
+
+def _show_answered(output: Output, answered: Answered) -> None:
+    output.note(answered.sentence)
+    for sentence in answered.warnings:
+        output.warn(sentence)
 
 
 def _metrics(index: str, output: Output) -> Metrics | None:

@@ -85,6 +85,8 @@ def command(
 
     Example: es-simhash group articles --canonical oldest:published --write
     """
+    from es_simhash.cli.jobs.losses import losses_in_index
+
     named = {option: named_files[name] for option, name in _FILES.items()}
     if not write and (copy or singles or max_rate or accept):
         raise click.UsageError(
@@ -105,9 +107,10 @@ def command(
             "may change. Drop one of them."
         )
     counts_losses = any((write, named["--delete-script"], named["--report"], per, max_loss is not None))
-    if (per or max_loss is not None) and (incremental or shard):
+    if (per and incremental) or (max_loss is not None and (incremental or shard)):
         raise click.UsageError(
-            "--per and --max-loss need all groups, which --incremental and --part do not read. Drop one of them."
+            "--per and --max-loss need all groups, which --incremental and --part do not make. Drop one of them; with "
+            "--part, --per alone keeps the field for later."
         )
     check_outputs(named, date_field, scope)
     with target.index(output, index, prefix=prefix) as opened, ExitStack() as stack:
@@ -119,6 +122,8 @@ def command(
             "incremental": incremental,
             "singles": singles if write else None,
             "shard": shard,
+            "per": per,
+            "years": date_field if counts_losses and not incremental else None,
             "patience": patience,
             "scope": scope,
         }
@@ -135,7 +140,7 @@ def command(
                 advance(done)
 
             groups = stack.enter_context(opened.group(on_progress=on_read, **asked))
-        losses = _losses(groups, prefix, per, date_field) if counts_losses and not incremental else None
+        losses = losses_in_index(groups) if counts_losses and not (incremental or shard) else None
         try:
             show_losses(output, losses, max_loss, with_total=bool(named["--delete-script"]))
         except click.ClickException:
@@ -174,12 +179,6 @@ def _check(index: Index, accepted: Collection[str]) -> list[Finding]:
     mappings = index.engine.perform(GetMappings(index.name))
     found = entries(mappings, index.documents.prefix)
     return run(examine_writing([name for name, entry in found.items() if entry], accepted), index.engine)
-
-
-def _losses(groups: Groups[IndexCorpus], prefix: str, per: str | None, date_field: str | None) -> Losses:
-    from es_simhash.cli.jobs.losses import losses_in_index
-
-    return losses_in_index(groups, prefix, per, date_field)
 
 
 def _write(output: Output, index: Index, groups: Groups[IndexCorpus], how: dict[str, Any]) -> GroupsWritten:

@@ -18,6 +18,7 @@ from es_simhash.cli.options.index import (
 from es_simhash.cli.options.setting_origins import is_server
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.exits import SOME_FAILED, after, saying_if_interrupted
+from es_simhash.cli.show.losses import show_alarms
 from es_simhash.cli.show.output import Output
 from es_simhash.cli.show.progress import show_findings
 from es_simhash.live.telemetry.metrics import counts_of
@@ -99,6 +100,9 @@ def _show(output: Output, synced: Synced, has_dashboards: bool) -> None:
     shown = synced.shown()
     for line in (f"{shown.heading}.", *shown.notes):
         output.report(line)
+    show_alarms(output, synced.alarms, "" if synced.is_first else "Of new documents: ")
+    if synced.alarms:
+        output.note("Give such an option to group --write once: sync keeps it.")
     if synced.groups and (synced.is_first or synced.new_groups):
         report = ("--report", "duplicates.html")
         output.next_step(*(("dashboard", synced.index) if has_dashboards else ("group", synced.index, *report)))

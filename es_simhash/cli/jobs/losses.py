@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain, islice
 
 import click
 
 from es_simhash._core.humanize import counted
-from es_simhash._core.json_codec import Json
-from es_simhash._core.stages import counted_each
 from es_simhash.documents.files import FileDocument
 from es_simhash.groups.groups import Groups
-from es_simhash.groups.losses import NONE, Losses, Values, losses_of, wanted
+from es_simhash.groups.loss_counts import NONE, Values, wanted
+from es_simhash.groups.losses import Losses, losses_of
 from es_simhash.groups.of_index.corpus import IndexCorpus
 from es_simhash.groups.of_texts import TextCorpus
 
-# Documents from which fields are guessed, and those that are read at once.
-_GUESSED, _AT_ONCE = 200, 1_000
+# Documents from which fields are guessed.
+_GUESSED = 200
 
 
 class NotedValues:
@@ -46,22 +45,9 @@ class NotedValues:
         return losses_of(groups, self._fields) if self._is_wanted else None
 
 
-def losses_in_index(groups: Groups[IndexCorpus], prefix: str, per: str | None, date: str | None) -> Losses:
-    """Count losses by the values of all documents in the fields that were named, and by those of a sample."""
+def losses_in_index(groups: Groups[IndexCorpus]) -> Losses:
+    """Count losses by the values of all documents that were noted, and by those of a sample."""
     corpus = groups.corpus
-    fields = [each for each in (Values("field", per), Values("year", date)) if each.path]
-    if fields:
-        paths = [each.path for each in fields if each.path]
-        parts = (range(start, min(start + _AT_ONCE, len(corpus))) for start in range(0, len(corpus), _AT_ONCE))
-        hits = chain.from_iterable(corpus.hits(some, paths) for some in parts)
-        for hit in counted_each("Reading values", hits, len(corpus)):
-            for values in fields:
-                values.add((hit or {}).get("_source") or {})
-    if per and [*fields[0].names] == [NONE]:
+    if (per := corpus.options.per) and [*corpus.noted[0].names] == [NONE]:
         raise click.UsageError(f"None of {counted(len(corpus), 'document')} has the field {per}. Check the spelling.")
-
-    def fetch(positions: Sequence[int]) -> list[Json | None]:
-        sources = ((hit or {}).get("_source") for hit in corpus.hits(positions, True))
-        return [source and {name: value for name, value in source.items() if name != prefix} for source in sources]
-
-    return losses_of(groups, fields, fetch)
+    return losses_of(groups, corpus.noted, corpus.sources)

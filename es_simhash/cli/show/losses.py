@@ -1,4 +1,4 @@
-"""What ``dedup`` and ``group`` say before documents go: how many, and of what implausibly many."""
+"""What commands say of documents that go: how many, and of what implausibly many."""
 
 from __future__ import annotations
 
@@ -9,23 +9,30 @@ import click
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
-    from es_simhash.groups.losses import Losses
+    from collections.abc import Sequence
+
+    from es_simhash.groups.losses import Alarm, Losses
 
 _MOST = 5
+
+
+def show_alarms(output: Output, alarms: Sequence[Alarm], of: str = "") -> None:
+    """Print some alarms, each after what it is ``of``."""
+    for alarm in alarms[:_MOST]:
+        output.warn(f"{of}{alarm.sentence}")
+    if len(alarms) > _MOST:
+        output.warn(f"{len(alarms) - _MOST:,} more like this: --json shows all.")
 
 
 def show_losses(output: Output, losses: Losses | None, most: float | None, *, with_total: bool) -> None:
     """Print alarms; stop before anything is written if more than the share ``most`` would go."""
     if losses is None:
         return
-    from es_simhash.groups.losses import percent
+    from es_simhash.groups.loss_counts import percent
 
     if with_total and losses.duplicates:
         output.note(losses.sentence)
-    for alarm in losses.alarms[:_MOST]:
-        output.warn(alarm.sentence)
-    if len(losses.alarms) > _MOST:
-        output.warn(f"{len(losses.alarms) - _MOST:,} more like this: --json shows all.")
+    show_alarms(output, losses.alarms)
     if most is not None and (found := losses.over(most)):
         of, loss = found
         raise click.ClickException(

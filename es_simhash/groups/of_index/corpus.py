@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from hashlib import sha256
 from itertools import count, takewhile
 from math import inf
@@ -27,6 +27,7 @@ from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.errors import InputError, ReaderLostError
 from es_simhash.groups.corpus import Corpus, linked
 from es_simhash.groups.groups import Groups
+from es_simhash.groups.loss_counts import wanted
 from es_simhash.groups.of_index import stored_fingerprints
 from es_simhash.groups.of_index.copied_fields import CopiedFields
 from es_simhash.groups.of_index.reading_new import Aim, NewDocuments
@@ -80,7 +81,8 @@ class IndexCorpus(Corpus):
 
     ``in_shard`` counts those that were only read into files. ``indices`` has the changes of each index that are visible
     in what was read, and ``part`` what is known of the rest if only new documents were read. What documents were
-    grouped before stays if it ``is_incremental``. Duplicates get the ``copied`` fields.
+    grouped before stays if it ``is_incremental``. Duplicates get the ``copied`` fields. Losses are counted by
+    the ``noted`` values.
     """
 
     is_of_engine = True
@@ -117,6 +119,7 @@ class IndexCorpus(Corpus):
         self._texts: DocumentTexts | None = None
         self._ranks: dict[int, Any] = {}
         self._decided, self._obeys = Decided(), obeys
+        self.noted = wanted((), options.per, options.years) if options.per or options.years else []
 
     @property
     def is_shard(self) -> bool:
@@ -134,6 +137,11 @@ class IndexCorpus(Corpus):
     def empty(self) -> int:
         """The number of documents with an empty text, or without a whole fingerprint of the scheme."""
         return self._others
+
+    @property
+    def new(self) -> Integers:
+        """The documents that no run has grouped before."""
+        return np.flatnonzero(np.concatenate(self._new)) if self._new else np.arange(len(self))
 
     # ---- reading
 
@@ -198,6 +206,8 @@ class IndexCorpus(Corpus):
         self.store.add(found.condensed)
         if self.store.scopes and found.scopes:
             self.store.scopes.add(found.scopes)
+        for values, more in zip(self.noted, found.noted, strict=False):
+            values.append(more)
         self._others += found.others
         on_progress(len(self.store) + self._others)
 
@@ -244,7 +254,7 @@ class IndexCorpus(Corpus):
         self.part = ReadPart(new.members, all(note["singles"] for note in written.values()), new.total)
         found: dict[bool, list[FingerprintRows]] = {False: [], True: []}
         for hits, are_new in new.pages({name: note["members"] for name, note in written.items()}):
-            found[are_new].append(stored_fingerprints.rows(self._documents, self.store.settings, hits, self._scope))
+            found[are_new].append(self._rows(hits))
         # Old documents come first, as in an index: the first of several with the same text is the one compared.
         for are_new, pages in found.items():
             for rows in pages:
@@ -268,10 +278,9 @@ class IndexCorpus(Corpus):
         documents = self._engine.perform(Count(index, self._query))
         for part in self._saved.parts(index, documents, self.options.shard or (0, 1)):
             loaded = self._saved.load(index, part)
-            if loaded is None:
+            if loaded is None or not self._has_values(loaded[0]):
                 changes = self._made_visible(index)
-                nothing = stored_fingerprints.rows(self._documents, self.store.settings, [], self._scope)
-                rows = stored_fingerprints.concatenated([nothing, *self._read(index, part)])
+                rows = stored_fingerprints.concatenated([self._rows([]), *self._read(index, part)])
                 self._saved.save(index, part, rows, changes)
             else:
                 rows, changes = loaded
@@ -282,14 +291,22 @@ class IndexCorpus(Corpus):
 
     def _read(self, index: str, part: Slice | None = None) -> Generator[FingerprintRows, None, None]:
         engine = self._engine
-        source = stored_fingerprints.paths(self._documents, self._scope)
+        noted = [each.path for each in self.noted if each.path]
+        source = stored_fingerprints.paths(self._documents, self._scope, noted)
         reading = Reading(index, self._query, source, part, self.options.patience, once=True)
         with ExitStack() as stack:
             stack.callback(engine.leave, reading.close(), BRIEFLY)
             next_page = prefetched(lambda _: run(reading.next(), engine), count(), stop=engine.stop)
             pages = stack.enter_context(closing(next_page))
-            rows = partial(stored_fingerprints.rows, self._documents, self.store.settings, scope=self._scope)
-            yield from stack.enter_context(closing(prefetched(rows, takewhile(bool, pages), stop=engine.stop)))
+            yield from stack.enter_context(closing(prefetched(self._rows, takewhile(bool, pages), stop=engine.stop)))
+
+    def _rows(self, hits: Sequence[Json]) -> FingerprintRows:
+        return stored_fingerprints.rows(self._documents, self.store.settings, hits, self._scope, self.noted)
+
+    def _has_values(self, rows: FingerprintRows) -> bool:
+        """Return whether a part was saved with the values to note."""
+        saved, noted = ([(each.by, each.path) for each in values] for values in (rows.noted, self.noted))
+        return saved[: len(noted)] == noted
 
     @property
     def _what(self) -> Json:
@@ -358,6 +375,12 @@ class IndexCorpus(Corpus):
     def hits(self, positions: Sequence[int], source: Sequence[str] | bool) -> Iterator[Json | None]:
         """Yield documents as they are now, with parts of their source; None for deleted ones."""
         return self._reader.read(self.refs.take(positions), source)
+
+    def sources(self, positions: Sequence[int]) -> list[Json | None]:
+        """Return documents as they are now, without our fields and their texts; None for deleted ones."""
+        found, left_out = self.hits(positions, True), {self._documents.prefix, *self._documents.fields}
+        sources = ((hit or {}).get("_source") for hit in found)
+        return [each and {name: value for name, value in each.items() if name not in left_out} for each in sources]
 
     def texts_at(self, positions: Sequence[int]) -> list[str]:
         """Return the texts of documents, as far as they can be read."""

@@ -30,6 +30,7 @@ from es_simhash.documents.documents import Documents, unchanged_text
 from es_simhash.documents.sources import patterns
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import InputError, ReaderLostError, StorageError
+from es_simhash.groups.loss_counts import Values
 from es_simhash.groups.pairs.compare import CompareTexts, text_comparer
 from es_simhash.groups.pairs.fingerprint_store import Condensed, value_type
 from es_simhash.groups.pairs.scope_columns import ScopeRows
@@ -210,13 +211,14 @@ class FingerprintRows:
     """Documents with a fingerprint of the scheme: references, and condensed fingerprints.
 
     ``others`` counts the documents without one, including those with empty texts. ``scopes`` has their scope, if one
-    counts.
+    counts, and ``noted`` the values by which losses are counted.
     """
 
     refs: RefColumns
     condensed: Condensed
     others: int
     scopes: ScopeRows | None = None
+    noted: tuple[Values, ...] = ()
 
 
 def known(settings: Settings) -> Settings:
@@ -226,14 +228,24 @@ def known(settings: Settings) -> Settings:
     return replace(settings, minhash=replace(settings.minhash, size=settings.minhash.layout.size))
 
 
-def paths(documents: Documents, scope: Scope | None = None) -> list[str]:
-    """Return the fields to read."""
+def paths(documents: Documents, scope: Scope | None = None, others: Iterable[str] = ()) -> list[str]:
+    """Return the fields to read, and some ``others``."""
     names = [*own_fields.compared_names(documents.scheme), *mapping.NAMES]
-    return [*(f"{documents.prefix}.{name}" for name in names), *(scope.paths if scope else ())]
+    own = [f"{documents.prefix}.{name}" for name in names]
+    return list(dict.fromkeys((*own, *(scope.paths if scope else ()), *others)))
 
 
-def rows(documents: Documents, wanted: Settings, hits: Sequence[Json], scope: Scope | None = None) -> FingerprintRows:
-    """Parse the fingerprints in the documents of hits, as far as the ``wanted`` settings need them, and their scope."""
+def rows(
+    documents: Documents,
+    wanted: Settings,
+    hits: Sequence[Json],
+    scope: Scope | None = None,
+    noted: Sequence[Values] = (),
+) -> FingerprintRows:
+    """Parse the fingerprints in the documents of hits, as far as the ``wanted`` settings need them, and their scope.
+
+    Of these documents, values are ``noted`` as well, in new columns.
+    """
     scheme, prefix = documents.scheme, documents.prefix
     objects = [(hit.get("_source") or {}).get(prefix) or {} for hit in hits]
     stored = own_fields.read_all(scheme, scheme.id, objects)
@@ -241,8 +253,10 @@ def rows(documents: Documents, wanted: Settings, hits: Sequence[Json], scope: Sc
     kept = [i for i, content in enumerate(stored.contents) if _CONTENT.fullmatch(content or "")]
     places = [stored.places[i] for i in kept]
     refs = RefColumns.of([hits[place] for place in places], [objects[place] for place in places])
-    scopes = ScopeRows.read(scope, [hits[place].get("_source") or {} for place in places]) if scope else None
-    return FingerprintRows(refs, _condensed(wanted, stored, kept), len(hits) - len(kept), scopes)
+    sources = [hits[place].get("_source") or {} for place in places] if scope or noted else []
+    scopes = ScopeRows.read(scope, sources) if scope else None
+    values = tuple(each.of(sources) for each in noted)
+    return FingerprintRows(refs, _condensed(wanted, stored, kept), len(hits) - len(kept), scopes, values)
 
 
 def _condensed(wanted: Settings, stored: StoredFingerprints, kept: list[int]) -> Condensed:
@@ -277,7 +291,7 @@ BEGUN = "begun"
 # The approximate number of documents of a part.
 PART = 200_000
 _ARRAYS = ("statuses", "contents", "simhashes", "values")
-_SCOPE = "scope_"
+_SCOPE, _VALUES = "scope_", "noted_"
 
 
 def concatenated(pages: Sequence[FingerprintRows]) -> FingerprintRows:
@@ -287,6 +301,7 @@ def concatenated(pages: Sequence[FingerprintRows]) -> FingerprintRows:
         Condensed(*(_joined([getattr(page.condensed, name) for page in pages]) for name in _ARRAYS)),
         sum(page.others for page in pages),
         ScopeRows.concatenated(scopes) if (scopes := [page.scopes for page in pages if page.scopes]) else None,
+        tuple(map(Values.concatenated, zip(*(page.noted for page in pages), strict=True))),
     )
 
 
@@ -362,7 +377,9 @@ class SavedParts:
         arrays = {name: getattr(rows.condensed, name) for name in _ARRAYS}
         if rows.scopes:
             arrays |= {f"{_SCOPE}{each.name}": getattr(rows.scopes, each.name) for each in fields(ScopeRows)}
-        documents = [rows.refs.to_json(), rows.others, changes]
+        noted = [(each.by, each.path, list(each.names)) for each in rows.noted]
+        arrays |= {f"{_VALUES}{place}": np.array(each.codes) for place, each in enumerate(rows.noted)}
+        documents = [rows.refs.to_json(), rows.others, changes, *([noted] if noted else [])]
         try:
             self._directory.mkdir(parents=True, exist_ok=True)
             unfinished = path.with_suffix(".unfinished")
@@ -392,11 +409,13 @@ class SavedParts:
 
 def _read(path: Path) -> tuple[FingerprintRows, list[int] | None]:
     with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-        documents, others, changes = parse_json(arrays["documents"].tobytes())
+        documents, others, changes, *more = parse_json(arrays["documents"].tobytes())
         found: dict[str, Any] = dict.fromkeys(_ARRAYS) | {name: arrays[name] for name in arrays if name in _ARRAYS}
         scope = {name.removeprefix(_SCOPE): arrays[name] for name in arrays if name.startswith(_SCOPE)}
+        known: list[Any] = more[0] if more else []
+        noted = [Values.saved(by, path, names, arrays[f"{_VALUES}{at}"]) for at, (by, path, names) in enumerate(known)]
     scopes = ScopeRows(**scope) if scope else None
-    return FingerprintRows(RefColumns.from_json(documents), Condensed(**found), others, scopes), changes
+    return FingerprintRows(RefColumns.from_json(documents), Condensed(**found), others, scopes, tuple(noted)), changes
 
 
 _AT_ONCE = 200

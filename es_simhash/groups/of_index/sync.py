@@ -27,6 +27,7 @@ from es_simhash.documents.rejected import OnReject
 from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.errors import AccessError, IndexStateError
 from es_simhash.groups.canonical import Canonical
+from es_simhash.groups.losses import Alarm
 from es_simhash.groups.of_index.writing import GroupsWritten, WriteOptions, group_and_write, last_run
 from es_simhash.groups.options import as_asked, asked
 from es_simhash.live.backfill.options import BackfillOptions
@@ -56,13 +57,13 @@ class Synced(Result):
     count what was added since the last run, less what has gone; they are None at the first run. ``late_changes``
     counts the changes of others that the next run reads. The indices ``left_out`` were not processed, as ``findings``,
     those of the doctor, say. The groups are by the ``options``; ``changed_options`` has those of the last run
-    that were others.
+    that were others. ``alarms`` name what has implausibly many duplicates among new documents.
     """
 
     JSON = (
         *("index", "documents", "fingerprinted", "up_to_date", "rejected", "regrouped", "groups", "duplicates"),
         *("new_groups", "new_duplicates", "late_changes", "left_out", "findings", "seconds"),
-        *("options", "changed_options"),
+        *("options", "changed_options", "alarms"),
     )
 
     index: str
@@ -80,6 +81,7 @@ class Synced(Result):
     seconds: float
     options: Json
     changed_options: Json
+    alarms: tuple[Alarm, ...] = ()
     learnt: Learnt = field(default=None, repr=False)
 
     @property
@@ -314,6 +316,7 @@ class _Sync:
             seconds=round(time.monotonic() - self._started, 3),
             options=options,
             changed_options={name: asked_before.get(name) for name in changed} if asked_before else {},
+            alarms=written.alarms,
             learnt=progress.learnt,
         )
 

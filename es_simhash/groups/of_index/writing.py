@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from typing import Protocol
@@ -28,6 +28,7 @@ from es_simhash.documents.rejected import Rejected
 from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.errors import DocumentError, InputError, InUseError
 from es_simhash.groups.groups import Groups
+from es_simhash.groups.losses import Alarm, alarms_of_new
 from es_simhash.groups.of_index.corpus import IndexCorpus, group
 from es_simhash.groups.of_index.stored_fingerprints import BEGUN
 from es_simhash.groups.options import GroupOptions, as_asked, asked
@@ -55,7 +56,8 @@ _ROUNDS = 5
 class GroupsWritten:
     """The counts of documents: ``written``; ``lost`` ones were changed or deleted by others, and are in no group now.
 
-    ``rejected`` lists those that could not be written, with the reasons.
+    ``rejected`` lists those that could not be written, with the reasons. The ``alarms`` name what has implausibly many
+    duplicates among new documents.
     """
 
     written: int = 0
@@ -63,6 +65,7 @@ class GroupsWritten:
     refusals: int = 0
     lost: int = 0
     rejected: list[Rejected] = field(default_factory=list)
+    alarms: tuple[Alarm, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -476,6 +479,7 @@ def _group_and_write(
             # All texts may be empty.
             found = group(engine, index, documents, options, advance, stop, may_be_nothing=True)
             grouped = stack.enter_context(found)
+        alarms = alarms_of_new(grouped)
         with counting("Writing groups", total) as advance:
 
             def show(done: GroupsWritten) -> None:
@@ -483,7 +487,7 @@ def _group_and_write(
                 on_written(done)
 
             try:
-                return write_groups(engine, grouped, documents, how, show, stop)
+                return replace(write_groups(engine, grouped, documents, how, show, stop), alarms=alarms)
             except InUseError:
                 # Nothing can be added to groups that two programs have written: the next run reads everything.
                 for each in grouped.corpus.indices:

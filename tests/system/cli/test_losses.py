@@ -10,9 +10,12 @@ from typing import Any
 
 import pytest
 
+from benchmarks.families import family
 from es_simhash.index import Index
 from es_simhash.plans.operations import Count, DeleteIndex
 from tests.support.commands import Run, lines, run, run_alone
+from tests.support.filled_forms import filled
+from tests.support.gate_process import GateProcess
 from tests.support.planted_losses import SITE, clean, planted
 
 FORMS = planted("filled-in forms")
@@ -154,6 +157,13 @@ def test_values_in_an_index_are_counted_as_in_a_file(index: str, place: str, fol
     assert [[each["is_estimate"] for each in by] for by in found] == [[False, False]] * 2
 
 
+def test_parts_keep_the_field_for_the_run_that_makes_groups(index: str, place: str, tmp_path: Path) -> None:
+    for part in (1, 2):
+        do(index, place, tmp_path, "--part", f"{part}/2", "--state", "state", "--per", "site")
+    outputs = ("--state", "state", "--per", "site", "--max-loss", "60%", "-o", "groups.jsonl")
+    assert f"of site {SITE!r} would go (" in do(index, place, tmp_path, *outputs, code=1).err.splitlines()[-1]
+
+
 def test_a_part_and_new_documents_show_no_losses(index: str, place: str, tmp_path: Path) -> None:
     for options in (("--incremental",), ("--part", "1/2", "--state", "state")):
         assert "need all groups" in do(index, place, tmp_path, *options, "--max-loss", "1%", code=2).err
@@ -174,9 +184,53 @@ def test_erase_says_how_much_would_go(tmp_path: Path) -> None:
     assert "%) would go." in done.err
 
 
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        (filled("en", 0, 12), "They are likely filled-in forms. Review each"),
+        (["Page not found. Go to the home page."] * 12, "They are likely hardly any text of their own. Review each"),
+        (family("en", 400, 0.02, 5, 1), ""),
+    ],
+    ids=["forms", "empty", "copies"],
+)
+def test_erase_doubts_what_is_likely_no_copy(texts: list[str], said: str, tmp_path: Path) -> None:
+    write(tmp_path, [{"_id": str(number), "body": text} for number, text in enumerate(texts)])
+    run("load", "news", "news.jsonl", "--field", "body", cwd=tmp_path)
+    err = run("erase", "news", "--id", "0", "--similarity", "0.3", cwd=tmp_path).err
+    assert said in err
+    assert ("They are likely" in err) == bool(said)
+
+
 def test_a_gate_names_sources_that_are_nearly_all_duplicates(tmp_path: Path) -> None:
     run("init", "news", "--field", "body", cwd=tmp_path)
     rows = "".join(json.dumps(row) + "\n" for row in [*clean(60), *planted("empty bodies")[:400]])
     done = run_alone("gate", "news", "--stdin", cwd=tmp_path, stdin=rows)
     assert "documents were answered. " in done.err
     assert f"of site {SITE!r} were duplicates (" in done.err
+
+
+def test_a_service_that_stops_names_them_too(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    run("init", "news", "--field", "body", cwd=tmp_path)
+    gate = GateProcess("news", cwd=tmp_path)
+    gate.start()
+    for start in range(0, 120, 40):
+        gate.ask("/add", [*clean(60), *planted("empty bodies")][start : start + 40])
+    gate.ask(
+        "/add", [{"id": f"page {n}", "site": SITE, "body": "Page not found. Go to the home page."} for n in range(60)]
+    )
+    assert gate.stop() == 0
+    assert f"of site {SITE!r} were duplicates (" in capfd.readouterr().err
+
+
+def test_sync_says_what_new_documents_lose(place: str, tmp_path: Path) -> None:
+    name = f"losses-{uuid.uuid4().hex[:10]}"
+    with Index(name, place, fields=["body"]) as index:
+        index.init()
+        index.add([{"_id": row["id"], **row} for row in FORMS], refresh=True)
+    first = run("sync", name, cwd=tmp_path, ES_SIMHASH_URL=place)
+    assert ALARM + "about " in first.err
+    assert "Give such an option to group --write once: sync keeps it." in first.err
+    [synced] = lines(run("sync", name, "--json", cwd=tmp_path, ES_SIMHASH_URL=place))
+    assert synced["alarms"] == []
+    with Index(name, place) as index:
+        index.engine.perform(DeleteIndex(name))

@@ -34,6 +34,7 @@ from es_simhash.scheme import mapping
 from es_simhash.scheme.scope import Policy, Scope
 from tests.support.commands import environment, run_alone
 from tests.support.corpus import corpus, edited
+from tests.support.filled_forms import filled
 from tests.support.meddling import Meddler, once
 from tests.support.whole_indices import FIELDS, contents, create, delete, fill, servers
 
@@ -54,6 +55,18 @@ def name(engine: Engine, names: Callable[[], str]) -> str:
 @pytest.fixture
 def index(name: str, meddler: Meddler) -> Index:
     return Index(name, meddler, fields=FIELDS)
+
+
+def test_what_new_documents_lose_is_said_once(engine: Engine, name: str, index: Index) -> None:
+    first = index.sync()
+    assert (first.alarms, first.is_first) == ((), True)
+    forms = [{"title": f"Form {number}", "body": text} for number, text in enumerate(filled("en", 1, 60))]
+    fill(engine, name, {f"form {number}": {**form, "site": "bad.example"} for number, form in enumerate(forms)})
+    second = index.sync()
+    assert second.alarms[0].reason == "form"
+    assert all(each.startswith("form") for alarm in second.alarms for each in alarm.examples)
+    assert {alarm.documents for alarm in second.alarms} <= {60}
+    assert index.sync().alarms == ()
 
 
 def change(engine: Engine, name: str, id_: str, text: Json) -> None:

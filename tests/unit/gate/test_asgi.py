@@ -471,6 +471,21 @@ def test_metrics_are_those_of_what_was_answered(gate: Gate) -> None:
     talk(gate, ask)
 
 
+def test_metrics_name_sources_that_send_mostly_duplicates(gate: Gate) -> None:
+    async def ask(client: httpx.AsyncClient) -> None:
+        ratio = 'es_simhash_gate_source_duplicates_ratio{index="news",source="a.example",verb="gate"}'
+        rows = [
+            {"id": f"{n}", "site": f"{'ab'[n % 2]}.example", **TEXTS[0 if n % 2 == 0 else n // 11]} for n in range(220)
+        ]
+        assert ratio not in (await client.get("/metrics")).text
+        await client.post("/add", json=rows)
+        text = (await client.get("/metrics")).text
+        assert f"{ratio} 0.99" in text
+        assert promtool.of_metrics(text.encode()) == ""
+
+    talk(gate, ask)
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.9.9.9"])
 def test_addresses_of_this_machine_need_no_token(host: str) -> None:
     assert is_loopback(host)

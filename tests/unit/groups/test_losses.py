@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from benchmarks.families import family
 from es_simhash import Scheme, dedup
 from es_simhash._core.json_codec import Json
+from es_simhash.groups.loss_counts import LEAST, NONE, Loss, Values, percent, wanted
 from es_simhash.groups.loss_reasons import look_at, reasons_of
-from es_simhash.groups.losses import LEAST, NONE, Loss, Losses, Values, losses_of, percent, wanted
+from es_simhash.groups.losses import Losses, losses_of
 from examples.corpus import Writer, language
 from tests.support.filled_forms import filled
 from tests.support.planted_losses import KINDS, REASONS, SITE, clean, planted
