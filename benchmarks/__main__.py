@@ -28,7 +28,7 @@ from benchmarks.corpora import CORPORA_VARIABLE
 from benchmarks.nodes import SERVERS
 from benchmarks.peers import PEERS
 from benchmarks.tables import Table, replace_section, tables_of
-from es_simhash._core.native import native
+from es_simhash._core.environment import native
 from tools.nodes import RELEASES
 
 DOCS = Path(__file__).parents[1] / "docs"

@@ -27,7 +27,7 @@ from benchmarks.nodes import CHUNK, SERVERS, Json, Server, running
 from benchmarks.tables import Table
 from es_simhash import Index
 from es_simhash.documents.documents import Documents
-from es_simhash.live.backfill.options import BackfillOptions
+from es_simhash.live.backfill import BackfillOptions
 from es_simhash.scheme.own_fields import DEFERRED
 
 DOCUMENTS, ROUNDS, BRIEFLY = 30_000, 4, 10_000

@@ -21,11 +21,11 @@ from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.stored_rows import Numbers
 from es_simhash.quality.ceiling import KeyMatcher, similar_pairs
-from es_simhash.quality.predictions import predict_pairs
+from es_simhash.quality.labels import predict_pairs
 from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.rarity import builtin
 from es_simhash.scheme.settings import PRESETS
-from es_simhash.scheme.verdict.rarity import builtin
-from es_simhash.scheme.verdict.verifier import Verifier
+from es_simhash.scheme.verifier import Verifier
 
 LEAST = 0.3
 AT_ONCE = 20_000

@@ -26,10 +26,10 @@ from benchmarks.corpora import topical
 from benchmarks.intervals import quantile
 from benchmarks.tables import Table
 from es_simhash import Index
+from es_simhash._core.batches import rarely_collected
 from es_simhash._core.json_codec import Json
-from es_simhash._core.stages import rarely_collected
 from es_simhash.gate import Gate, GateOptions
-from es_simhash.gate.requests import Asked
+from es_simhash.gate.requests import AskedDocument
 from es_simhash.plans.operations import Action, Bulk, CreateIndex
 
 DOCUMENTS, LENGTH, BATCH = 1_000_000, 1300, 100
@@ -145,9 +145,11 @@ def _throughput(folder: str, engine: Path, there: Sequence[str], fresh: Iterator
     with _opened(engine, Path(folder, "throughput"), syncs=True) as gate:
         for label, (writes, texts) in ways.items():
             # All that is read once is read by a batch before.
-            gate.answer([Asked({"_id": f"before {label} {n}", "body": text}) for n, text in enumerate(texts[:BATCH])])
+            gate.answer(
+                [AskedDocument({"_id": f"before {label} {n}", "body": text}) for n, text in enumerate(texts[:BATCH])]
+            )
             batches = [
-                [Asked({"_id": f"{label} {place + n}", "body": text}, writes) for n, text in enumerate(part)]
+                [AskedDocument({"_id": f"{label} {place + n}", "body": text}, writes) for n, text in enumerate(part)]
                 for place in range(BATCH, len(texts), BATCH)
                 if (part := texts[place : place + BATCH])
             ]
@@ -190,7 +192,7 @@ def _sizes(folder: str, texts: Sequence[str]) -> Table:
         for start in range(0, len(texts), BATCH):
             part = enumerate(texts[start : start + BATCH], start)
             # Read backwards, they are like nothing in the index.
-            gate.answer([Asked({"_id": f"new {place}", "body": text[::-1]}) for place, text in part])
+            gate.answer([AskedDocument({"_id": f"new {place}", "body": text[::-1]}) for place, text in part])
         table.add("journal, until the index shows the document", f"{gate.journal_bytes / max(1, gate.pending):,.0f}")
     return table
 

@@ -22,7 +22,7 @@ from benchmarks.tables import Table
 DOCUMENTS, BANDS, SHARED = 1_000_000, 32, 6
 MEMORY = 256
 _AT_ONCE = 10_000
-_BYTES_A_NUMBER = 128  # as es_simhash.groups.pairs.document_links reckons
+_BYTES_A_NUMBER = 128  # as es_simhash.groups.corpus reckons
 __doc__ = __doc__.format(memory=MEMORY)
 
 Keys = npt.NDArray[np.uint32]
@@ -63,8 +63,7 @@ def _keys(documents: int) -> Iterator[Keys]:
 
 def _by_es_simhash(documents: int) -> int:
     from es_simhash.groups.pairs.candidates import Candidates, Linker, entries
-    from es_simhash.groups.pairs.spool import Spools
-    from es_simhash.groups.pairs.stored_rows import Columns, Numbers, sorted_pieces
+    from es_simhash.groups.pairs.stored_rows import Columns, Numbers, Spools, sorted_pieces
 
     numbers = (MEMORY << 20) // _BYTES_A_NUMBER
     with tempfile.TemporaryDirectory() as folder, Spools(MEMORY << 18, folder) as spools:

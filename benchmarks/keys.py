@@ -42,12 +42,12 @@ from es_simhash import GroupOptions, Layout, MinHash, Scheme
 from es_simhash._core.arrays import Integers
 from es_simhash.quality.scores import script_of
 from es_simhash.scheme import fingerprinting
-from es_simhash.scheme.verdict.rarity import builtin
-from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.scheme.verdict.verifier import Verifier
-from es_simhash.sketches.bands import Bands
+from es_simhash.scheme.rarity import builtin
+from es_simhash.scheme.verification import Verification
+from es_simhash.scheme.verifier import Verifier
+from es_simhash.sketches.keys import Bands
 from es_simhash.text import Chars, Normalisation, Runs
-from es_simhash.text.tokens.kinds import RunsAndNumbers
+from es_simhash.text.tokens import RunsAndNumbers
 
 LANGUAGES = ("reviews", "passages_ja", "passages_zh", "passages_ru", "passages_hi")
 LARGE = LANGUAGES[:3]

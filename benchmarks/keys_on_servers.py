@@ -34,7 +34,7 @@ from benchmarks.tables import Table
 from es_simhash import Index, MinHash, Scheme
 from es_simhash._core import arrays
 from es_simhash.engines.embedded import EmbeddedEngine
-from es_simhash.sketches.bands import Bands
+from es_simhash.sketches.keys import Bands
 from es_simhash.text import Chars, Normalisation, Runs
 
 QUERIES, ROUNDS, TOGETHER, BULK, CHUNK, LARGER = 200, 5, 50, 20_000, 5_000, (100_000, 1_000_000)

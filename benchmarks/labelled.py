@@ -18,14 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.corpora import CORPORA_VARIABLE
-from es_simhash._core.arrays import Integers
-from es_simhash.documents.rejected import Rejected
+from es_simhash._core.arrays import Integers, UnionFind
+from es_simhash.documents.sources import Rejected
 from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.stored_rows import Numbers
-from es_simhash.groups.union_find import UnionFind
 from es_simhash.quality.evaluation import ClusterScores, PairOutcomes, cluster_scores
-from es_simhash.quality.labels import Label, Labels, Member, Truth, read_labels, truth_of
-from es_simhash.quality.predictions import first_positions
+from es_simhash.quality.labels import Label, Labels, Member, Truth, first_positions, read_labels, truth_of
 from es_simhash.quality.scores import Bootstrap, Confusion, Estimate, by_identity, one_bucket
 
 UNEQUAL = "unequal texts"

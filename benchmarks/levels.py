@@ -18,8 +18,8 @@ from benchmarks.quality_sets import about
 from benchmarks.tables import Table
 from es_simhash import Scheme, dedup
 from es_simhash.groups.of_texts import learn_from
-from es_simhash.scheme.verdict.levels import Level
-from es_simhash.scheme.verdict.rarity import Rarity
+from es_simhash.scheme.rarity import Rarity
+from es_simhash.scheme.verification import Level
 
 _LEVELS: tuple[Level, ...] = get_args(Level)
 

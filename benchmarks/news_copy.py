@@ -18,8 +18,7 @@ from benchmarks.published import records
 from benchmarks.quality_contenders import levels
 from benchmarks.tables import Table
 from es_simhash import dedup
-from es_simhash._core.arrays import Integers
-from es_simhash.groups.union_find import UnionFind
+from es_simhash._core.arrays import Integers, UnionFind
 from es_simhash.quality.evaluation import cluster_scores
 from es_simhash.quality.scores import Bootstrap
 

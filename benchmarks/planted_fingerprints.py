@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash.groups.pairs.fingerprint_store import Condensed
-from es_simhash.text.hashing import registry
+from es_simhash.text import hashing
 
 Words = npt.NDArray[np.uint64]
 Values = npt.NDArray[np.uint8]
@@ -119,14 +119,14 @@ class Planted:
 
 
 def _mixed(numbers: Words, salt: int) -> Words:
-    return registry.fmix64(numbers * np.uint64(0x9E3779B97F4A7C15) + np.uint64(salt))
+    return hashing.fmix64(numbers * np.uint64(0x9E3779B97F4A7C15) + np.uint64(salt))
 
 
 def _values(numbers: Words, salt: int) -> Values:
     """Make the values of signatures, a byte each, from a number a signature."""
     seeds = _mixed(numbers, salt)
     words = seeds[:, None] + np.arange(_WORDS, dtype=np.uint64) * np.uint64(0xD1342543DE82EF95)
-    return registry.fmix64(words).view(np.uint8)
+    return hashing.fmix64(words).view(np.uint8)
 
 
 def _with_noise(values: Values, places: Words) -> Values:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from es_simhash import GroupOptions, Scheme, dedup
 from es_simhash._core.json_codec import Json
 from es_simhash.documents.files import read_documents
-from es_simhash.documents.rejected import Rejected
+from es_simhash.documents.sources import Rejected
 
 
 def records(files: Sequence[str]) -> Iterator[Json]:

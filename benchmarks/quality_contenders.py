@@ -16,13 +16,13 @@ from benchmarks.ways import MinHashShould, MoreLikeThis, Way
 from es_simhash import GroupOptions, Scheme, SimHash, dedup
 from es_simhash._core.arrays import Codes, Integers
 from es_simhash.groups.pairs.candidates import pair_codes
-from es_simhash.groups.pairs.fingerprint_store import needed
+from es_simhash.groups.pairs.fingerprint_store import settings_needed
 from es_simhash.quality.ceiling import KeyMatcher, similar_pairs
 from es_simhash.quality.evaluation import LEAST
-from es_simhash.quality.predictions import predict_pairs
+from es_simhash.quality.labels import predict_pairs
 from es_simhash.quality.scores import script_of
 from es_simhash.scheme.settings import PRESETS
-from es_simhash.scheme.verdict.levels import Level
+from es_simhash.scheme.verification import Level
 from es_simhash.sketches.hamming import distances
 from es_simhash.text import Chars, Words
 
@@ -57,7 +57,7 @@ def ours(on: LabelledSet) -> dict[str, Contender]:
 def deduplicated(scheme: Scheme, options: GroupOptions, on: LabelledSet) -> Found:
     """Take the pairs and groups of a run."""
     criteria = options.criteria(scheme)
-    met = KeyMatcher(needed(scheme, criteria), criteria, on.texts).meet(on.truth.positives)
+    met = KeyMatcher(settings_needed(scheme, criteria), criteria, on.texts).meet(on.truth.positives)
     with dedup(on.documents, scheme=scheme, **vars(options)) as groups:
         return Found(predict_pairs(groups, on.apart).pairs, groups.firsts, float(met.mean()))
 

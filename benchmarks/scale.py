@@ -18,8 +18,8 @@ from benchmarks.scale_simulation import CHANCE, CROWDED, GROUPED
 from benchmarks.scale_words import prose, rounded
 from benchmarks.svg import THEMES, path
 from benchmarks.tables import Table, tables_of
-from es_simhash.groups.pairs.document_links import ALL, FEW
-from es_simhash.sketches.tradeoffs import MANY, by_chance, sharing
+from es_simhash.groups.corpus import ALL, FEW
+from es_simhash.sketches.keys import MANY, by_chance, sharing
 
 SIMULATED = Path(__file__).with_name("simulated.md")
 HEADING = """\

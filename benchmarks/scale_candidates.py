@@ -9,7 +9,7 @@ from benchmarks.scale_model import MINHASH, SIMHASH, SIZES, by_bits
 from benchmarks.scale_simulation import BLOCKS
 from benchmarks.svg import shown
 from benchmarks.tables import Table, number
-from es_simhash.sketches.tradeoffs import by_chance
+from es_simhash.sketches.keys import by_chance
 
 # The ends of the vertical axis.
 _CANDIDATES = (1e-2, 1e7)

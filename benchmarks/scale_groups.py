@@ -25,11 +25,10 @@ from benchmarks.measuring import peak
 from benchmarks.planted_fingerprints import KINDS, Planted
 from benchmarks.tables import Table
 from es_simhash import Scheme
-from es_simhash.groups.corpus import default_threads
+from es_simhash.groups.corpus import default_threads, link
 from es_simhash.groups.pairs.compare import Comparison
-from es_simhash.groups.pairs.document_links import link
-from es_simhash.groups.pairs.fingerprint_store import FingerprintStore, needed
-from es_simhash.groups.pairs.spool import KeptStages, Spools
+from es_simhash.groups.pairs.fingerprint_store import FingerprintStore, settings_needed
+from es_simhash.groups.pairs.stored_rows import KeptStages, Spools
 from es_simhash.scheme.query import Criteria
 
 SIZES = (1_000_000, 10_000_000, 100_000_000)
@@ -85,7 +84,7 @@ def grouped(count: int, memory: int, folder: Path, *, kept: bool) -> Figures:
     """Write fingerprints, group them, and compare the groups with those that were planted."""
     planted, scheme = Planted(count), Scheme()
     criteria = Criteria.of(scheme, "minhash", None, None, None)
-    settings = replace(needed(scheme, criteria), simhash=scheme.simhash)
+    settings = replace(settings_needed(scheme, criteria), simhash=scheme.simhash)
     stages = None
     if kept:
         stages = KeptStages(folder / "stages")

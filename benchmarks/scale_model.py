@@ -8,13 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash import Scheme
-from es_simhash.groups.pairs.document_links import ALL, FEW
+from es_simhash.groups.corpus import ALL, FEW
 from es_simhash.groups.pairs.fingerprint_store import value_tables
 from es_simhash.scheme.query import Criteria, shared_bands
 from es_simhash.scheme.settings import MinHash, SimHash
-from es_simhash.scheme.verdict.levels import Level
-from es_simhash.sketches.bands import Bands
-from es_simhash.sketches.tradeoffs import block_candidates
+from es_simhash.scheme.verification import Level
+from es_simhash.sketches.keys import Bands, block_candidates
 
 SIZES = tuple(10**power for power in range(5, 10))
 MINHASH, SIMHASH = MinHash(), SimHash()

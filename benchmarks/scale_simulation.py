@@ -16,15 +16,13 @@ from benchmarks.scale_words import rounded
 from benchmarks.tables import Table
 from es_simhash import Scheme
 from es_simhash._core.arrays import Codes, extract, offsets_from_counts, spread
-from es_simhash.groups.pairs.document_links import ALL
+from es_simhash.groups.corpus import ALL
 from es_simhash.groups.pairs.fingerprint_store import found_by_tables
 from es_simhash.quality.ceiling import feature_batches
-from es_simhash.sketches.bands import Bands
-from es_simhash.sketches.blocks import Blocks
+from es_simhash.sketches.keys import Bands, Blocks, Similarities, by_chance, sharing
 from es_simhash.sketches.minhash import one_permutation
-from es_simhash.sketches.tradeoffs import Similarities, by_chance, sharing
 from es_simhash.text.features import FeatureBatch
-from es_simhash.text.hashing.registry import fmix64
+from es_simhash.text.hashing import fmix64
 
 Numbers = npt.NDArray[np.uint64]
 

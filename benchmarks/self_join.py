@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.tables import Table
 from es_simhash._core.arrays import Codes
-from es_simhash.sketches.all_pairs import Pairs, self_join
+from es_simhash.sketches.in_memory import Pairs, self_join
 
 Join = Callable[[Codes], Pairs]
 

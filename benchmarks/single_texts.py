@@ -15,9 +15,9 @@ from benchmarks.corpora import chinese, topical
 from benchmarks.fingerprint_contenders import installed
 from benchmarks.tables import Table
 from es_simhash import Documents, Scheme
-from es_simhash.scheme.verdict.rarity import builtin
-from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.scheme.verdict.verifier import Verifier
+from es_simhash.scheme.rarity import builtin
+from es_simhash.scheme.verification import Verification
+from es_simhash.scheme.verifier import Verifier
 
 CALLS, ROUNDS, SAMPLE = 200, 7, 5_000
 MOST = 100  # texts to compare with

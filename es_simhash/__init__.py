@@ -7,16 +7,15 @@ deeper is private and may move.
 
 from __future__ import annotations
 
-from es_simhash._core.exports import lazily
+from es_simhash._core import lazily
 from es_simhash._version import __version__
 
 TYPE_CHECKING = False  # loading `typing` for it takes longer than all else here
 if TYPE_CHECKING:
-    from es_simhash.documents.arrow.frame import Frame
     from es_simhash.documents.decisions import Decision
-    from es_simhash.documents.documents import Documents
-    from es_simhash.documents.rejected import Rejected
-    from es_simhash.documents.without_duplicates import canonical_only, collapsed
+    from es_simhash.documents.documents import Documents, canonical_only, collapsed
+    from es_simhash.documents.frame import Frame
+    from es_simhash.documents.sources import Rejected
     from es_simhash.engines.connect import Target, connect, connect_async
     from es_simhash.errors import DocumentError, EngineError, EsSimhashError, InputError, SchemeError
     from es_simhash.groups.canonical import Canonical
@@ -25,45 +24,44 @@ if TYPE_CHECKING:
     from es_simhash.groups.of_texts import Deduplicated, dedup
     from es_simhash.groups.options import GroupOptions
     from es_simhash.index import AsyncIndex, Index
-    from es_simhash.live.backfill.options import BackfillOptions
+    from es_simhash.live.backfill import BackfillOptions
     from es_simhash.live.erase.copies import EraseOptions
-    from es_simhash.live.reindex.options import ReindexOptions
-    from es_simhash.live.sweep.options import UpdateOptions
-    from es_simhash.plans.distinct.pages import DistinctHit, DistinctPage, SearchOptions
+    from es_simhash.live.reindex import ReindexOptions
+    from es_simhash.live.sweep.reading import UpdateOptions
+    from es_simhash.plans.distinct import DistinctHit, DistinctPage, SearchOptions
     from es_simhash.plans.find_options import FindOptions
-    from es_simhash.scheme.fingerprint import Fingerprint, Fingerprints
+    from es_simhash.scheme.fingerprinting import Fingerprint, Fingerprints
     from es_simhash.scheme.rerank import Match, Matches
     from es_simhash.scheme.scheme import Scheme
     from es_simhash.scheme.scope import Policy, Scope
     from es_simhash.scheme.settings import PRESETS, Layout, MinHash, Passages, SimHash
-    from es_simhash.scheme.verdict.verification import Verification
+    from es_simhash.scheme.verification import Verification
 
 _NAMES = {
-    "documents.arrow.frame": "Frame",
-    "documents.without_duplicates": "canonical_only collapsed",
     "documents.decisions": "Decision",
-    "documents.documents": "Documents",
-    "documents.rejected": "Rejected",
+    "documents.documents": "canonical_only collapsed Documents",
+    "documents.frame": "Frame",
+    "documents.sources": "Rejected",
     "engines.connect": "Target connect connect_async",
     "errors": "DocumentError EngineError EsSimhashError InputError SchemeError",
     "groups.canonical": "Canonical",
-    "groups.of_index.writing": "WriteOptions",
     "groups.groups": "Groups",
+    "groups.of_index.writing": "WriteOptions",
     "groups.of_texts": "Deduplicated dedup",
     "groups.options": "GroupOptions",
     "index": "AsyncIndex Index",
-    "live.backfill.options": "BackfillOptions",
+    "live.backfill": "BackfillOptions",
     "live.erase.copies": "EraseOptions",
-    "live.reindex.options": "ReindexOptions",
-    "live.sweep.options": "UpdateOptions",
-    "plans.distinct.pages": "DistinctHit DistinctPage SearchOptions",
+    "live.reindex": "ReindexOptions",
+    "live.sweep.reading": "UpdateOptions",
+    "plans.distinct": "DistinctHit DistinctPage SearchOptions",
     "plans.find_options": "FindOptions",
-    "scheme.fingerprint": "Fingerprint Fingerprints",
-    "scheme.scope": "Policy Scope",
-    "scheme.settings": "Layout MinHash PRESETS Passages SimHash",
+    "scheme.fingerprinting": "Fingerprint Fingerprints",
     "scheme.rerank": "Match Matches",
     "scheme.scheme": "Scheme",
-    "scheme.verdict.verification": "Verification",
+    "scheme.scope": "Policy Scope",
+    "scheme.settings": "Layout MinHash PRESETS Passages SimHash",
+    "scheme.verification": "Verification",
 }
 
 __all__ = [

@@ -10,7 +10,7 @@ import json
 
 from es_simhash._core.json_codec import Json
 from es_simhash.cli.commands.scripts import request
-from es_simhash.cli.reports.dashboards.subject import UI
+from es_simhash.cli.reports.dashboards import UI
 from es_simhash.scheme.mapping import DEFAULT_PREFIX, GROUP, IS_CANONICAL
 
 MOST = 20

@@ -1,4 +1,4 @@
-"""Write es_simhash/scheme/verdict/builtin_rarity.json: how rare features are in general documentation.
+"""Write es_simhash/scheme/builtin_rarity.json: how rare features are in general documentation.
 
 It is of the features that the presets compare, of texts and of short ones, folded and as they are. It is learnt from
 the pages of public repositories in English, Chinese and Japanese, at the commits below. Each language has a table of
@@ -20,9 +20,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from es_simhash.documents.files.output import whole_file
+from es_simhash.scheme.rarity import FILE, NAME, Rarity
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.verdict.rarity import FILE, NAME, Rarity
-from es_simhash.scheme.verdict.verifier import rarity_of
+from es_simhash.scheme.verifier import rarity_of
 from es_simhash.text.normalise import Normalisation
 from tools import ROOT
 

@@ -18,8 +18,7 @@ from typing import Any
 
 import vl_convert
 
-from es_simhash.cli.reports.dashboards.saved_objects import Panel, panels
-from es_simhash.cli.reports.dashboards.subject import Subject, inspect_index
+from es_simhash.cli.reports.dashboards import Panel, Subject, inspect_index, panels
 from es_simhash.engines.base import run
 from es_simhash.groups.canonical import canonical_named
 from es_simhash.index import Index

@@ -11,10 +11,10 @@ from typing import Any
 
 from es_simhash import PRESETS, Documents, Layout, MinHash, Passages, Scheme, SimHash
 from es_simhash._core.arrays import to_ints
-from es_simhash.sketches.minhash.codec import SignatureCodec
+from es_simhash.sketches.minhash.common import SignatureCodec
 from es_simhash.text import Chars, Keywords, Normalisation, Runs, Words
-from es_simhash.text.hashing.registry import HASH_FUNCTIONS, WIDTHS, HashFunction
-from es_simhash.text.tokens.runs import DENSE
+from es_simhash.text.hashing import HASH_FUNCTIONS, WIDTHS, HashFunction
+from es_simhash.text.words import DENSE
 from tools import ROOT
 
 FILE = ROOT / "tests" / "data" / "golden.json"

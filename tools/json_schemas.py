@@ -13,11 +13,11 @@ from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from es_simhash._core.json_codec import Json
-from es_simhash.cli.options.setting_origins import DISTRIBUTIONS, SETTINGS
-from es_simhash.scheme.json_form import FORMAT, LATER_PARTS, SCHEMA
+from es_simhash.cli.options.target import DISTRIBUTIONS, SETTINGS
+from es_simhash.scheme.scheme import FORMAT, LATER_PARTS, SCHEMA
 from es_simhash.scheme.settings import MINHASH_KINDS, Settings
-from es_simhash.text.hashing.registry import HASH_FUNCTIONS
-from es_simhash.text.tokens.kinds import KINDS
+from es_simhash.text.hashing import HASH_FUNCTIONS
+from es_simhash.text.tokens import KINDS
 from tools import ROOT
 from tools.output_schemas import DIALECT, TYPES, output_schema
 

@@ -1,4 +1,4 @@
-"""Write es_simhash/text/tokens/word_break_data.txt: the Unicode properties on which word boundaries depend.
+"""Write es_simhash/text/word_break_data.txt: the Unicode properties on which word boundaries depend.
 
 They are those of the `regex` package, whatever the Python. To pin a newer Unicode version, install a release
 of `regex` that implements it, set UNICODE_VERSION, and run: python -m tools.make_word_break_data

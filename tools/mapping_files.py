@@ -9,15 +9,12 @@ from dataclasses import replace
 
 from es_simhash._core.json_codec import Json
 from es_simhash.cli.commands.scripts import request, script_request
-from es_simhash.cli.reports.dashboards.saved_objects import ndjson, saved_objects
-from es_simhash.cli.reports.dashboards.subject import TITLES, Measure, Subject
+from es_simhash.cli.reports.dashboards import TITLES, Measure, Subject, ndjson, saved_objects
 from es_simhash.documents.documents import Documents
-from es_simhash.documents.painless.ingest_pipeline import name_of, pipeline
-from es_simhash.documents.painless.stored_scripts import StoredScript, stored_scripts
+from es_simhash.documents.painless import StoredScript, name_of, pipeline, stored_scripts
 from es_simhash.errors import SchemeError
-from es_simhash.plans.install_pipeline import path_of_pipeline
-from es_simhash.scheme.mapping import DEFAULT_PREFIX, component_template
-from es_simhash.scheme.notes import META
+from es_simhash.plans.init import path_of_pipeline
+from es_simhash.scheme.mapping import DEFAULT_PREFIX, META, component_template
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import PRESETS
 from tools import ROOT

@@ -10,7 +10,7 @@ from textwrap import fill, indent
 
 import numpy as np
 
-from es_simhash.text.tokens.words import ALPHANUMERIC, PICTOGRAPHIC, VALUE, WordBreak, properties_table
+from es_simhash.text.words import ALPHANUMERIC, PICTOGRAPHIC, VALUE, WordBreak, properties_table
 from tools import ROOT
 
 TARGET = ROOT / "native" / "kernels" / "src" / "text" / "words" / "properties.rs"

@@ -14,31 +14,30 @@ from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_typ
 from es_simhash._core.json_codec import Json
 from es_simhash._core.rows import json_names
 from es_simhash.cli.jobs.first_look import FirstLook
-from es_simhash.cli.jobs.groups_output import ShownMember
+from es_simhash.cli.jobs.groups import ShownMember
 from es_simhash.cli.show.presets import TradeOffs
-from es_simhash.documents.painless.stored_scripts import StoredScript
+from es_simhash.documents.painless import StoredScript
 from es_simhash.groups.groups import Counts, Group
 from es_simhash.groups.losses import Losses
 from es_simhash.groups.of_index.sync import Synced
 from es_simhash.groups.of_index.writing import GroupsWritten
-from es_simhash.live.backfill.run import Totals, Trial
-from es_simhash.live.doctor.finding import Finding
+from es_simhash.live.backfill import Totals, Trial
+from es_simhash.live.doctor.facts import Finding
 from es_simhash.live.erase.copies import Copies, Erased
 from es_simhash.live.learning import Learnt
-from es_simhash.live.reindex.run import Reindexed
-from es_simhash.live.reindex.survey import ReindexSurvey
+from es_simhash.live.reindex import Reindexed, ReindexSurvey
 from es_simhash.live.sweep.reading import Survey
 from es_simhash.live.sweep.writing import Progress
 from es_simhash.plans.check import Checked
-from es_simhash.plans.distinct.pages import DistinctPage
-from es_simhash.plans.explain.explanation import Explanation
+from es_simhash.plans.distinct import DistinctPage
+from es_simhash.plans.explanation import Explanation
 from es_simhash.plans.init import Info, Initialised
 from es_simhash.plans.operations import FilesChecked
 from es_simhash.quality.evaluation import Evaluation
 from es_simhash.quality.similarity_histogram import Histogram
 from es_simhash.quality.tuning import Tuned
+from es_simhash.scheme.learnt_rarity import LearntRarity
 from es_simhash.scheme.rerank import Matches
-from es_simhash.scheme.verdict.learnt import LearntRarity
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 TYPES: dict[Any, str] = {str: "string", bool: "boolean", int: "integer", float: "number", NoneType: "null"}

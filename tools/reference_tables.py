@@ -12,11 +12,11 @@ from typing import get_args
 from benchmarks.tables import tables_of
 from es_simhash._core import environment
 from es_simhash._core.json_codec import Json
-from es_simhash.cli.show import exits
+from es_simhash.cli.show import output
 from es_simhash.gate import asgi
-from es_simhash.live.doctor.finding import CODES
-from es_simhash.live.telemetry import metrics
-from es_simhash.live.telemetry.metrics import Metric
+from es_simhash.live import telemetry
+from es_simhash.live.doctor.facts import CODES
+from es_simhash.live.telemetry import Metric
 from es_simhash.scheme import mapping, own_fields
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import KeyForm, Layout
@@ -27,7 +27,7 @@ FOLDER = ROOT / "docs" / "reference"
 
 
 def _exit_codes() -> str:
-    return _table(("code", "meaning"), ((str(code), meaning) for code, meaning in exits.MEANINGS.items()))
+    return _table(("code", "meaning"), ((str(code), meaning) for code, meaning in output.MEANINGS.items()))
 
 
 def _environment() -> str:
@@ -69,7 +69,7 @@ def _findings() -> str:
 
 
 def _metrics_of_jobs() -> str:
-    return _metrics(metrics.METRICS)
+    return _metrics(telemetry.METRICS)
 
 
 def _metrics_of_gates() -> str:

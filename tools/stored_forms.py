@@ -14,7 +14,7 @@ from typing import Any
 
 from es_simhash import PRESETS, Index, Scheme
 from es_simhash._core.json_codec import Json
-from es_simhash.cli.show import exits
+from es_simhash.cli.show import output
 from es_simhash.scheme import mapping, own_fields
 from tests.support.corpus import corpus, edited
 from tools import ROOT
@@ -32,7 +32,7 @@ def names() -> dict[str, dict[str, Any]]:
     kept = json.loads(NAMES.read_text(encoding="utf-8"))["forms of schemes"] if NAMES.exists() else {}
     schemes = [*(Scheme.from_json(json.dumps(form)) for form in kept.values()), *map(Scheme.preset, PRESETS)]
     return {
-        "exit codes": {str(code): meaning for code, meaning in exits.MEANINGS.items()},
+        "exit codes": {str(code): meaning for code, meaning in output.MEANINGS.items()},
         "forms of schemes": {scheme.id: json.loads(scheme.to_json()) for scheme in schemes},
         "mappings": {scheme.id: scheme.mapping() for scheme in schemes},
         "fields of groups": dict(mapping.PROPERTIES),

@@ -18,13 +18,13 @@ from typing import Any
 
 from es_simhash.groups.of_index.writing import WriteOptions
 from es_simhash.groups.options import GroupOptions
-from es_simhash.live.backfill.options import BackfillOptions
+from es_simhash.live.backfill import BackfillOptions
 from es_simhash.live.erase.copies import EraseOptions
-from es_simhash.live.reindex.options import ReindexOptions
-from es_simhash.live.sweep.options import RunOptions, UpdateOptions
-from es_simhash.plans.distinct.pages import SearchOptions
+from es_simhash.live.reindex import ReindexOptions
+from es_simhash.live.sweep.reading import RunOptions, UpdateOptions
+from es_simhash.plans.distinct import SearchOptions
 from es_simhash.plans.find_options import FindOptions, MatchOptions
-from es_simhash.plans.open_index import Known
+from es_simhash.plans.open_index import KnownIndex
 from tools import ROOT
 
 SOURCE = ROOT / "es_simhash" / "index" / "async_index.py"
@@ -36,7 +36,7 @@ _PROPERTIES = "engine|documents|indices|without_fields|scheme"
 _RULES = {
     r"\A(.*), by .*": r'\1, by an engine that answers at once; see `tools/sync_index.py`."""',
     r"\n *Iterables may be asynchronous\.[^\n]*\n": "",
-    r"import Items, async_chunks": "import chunks",
+    r"import Items, OnProgress, async_chunks": "import OnProgress, chunks",
     r"\b(await|async) ": "",
     r"\b(async_|Async)(?=\w)": "",
     r"\bItems\b": "Iterable",
@@ -48,7 +48,7 @@ _RULES = {
 }
 # The options whose fields are the keywords of functions, by the folder that they are in.
 _ASKS: dict[str, tuple[type, ...]] = {
-    "plans": (Known, MatchOptions, FindOptions, SearchOptions),
+    "plans": (KnownIndex, MatchOptions, FindOptions, SearchOptions),
     "live": (RunOptions, UpdateOptions, BackfillOptions, ReindexOptions, EraseOptions),
     "groups": (GroupOptions, WriteOptions),
 }
@@ -106,6 +106,8 @@ def _imports(ask: type) -> Iterator[str]:
             yield from (f"from {node.module} import {each.name}" for each in node.names if each.name in names)
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id in names:
             yield f"from {ask.__module__} import {node.target.id}"
+        elif isinstance(node, ast.ClassDef) and node.name in names:
+            yield f"from {ask.__module__} import {node.name}"
 
 
 def _formatted(source: str) -> str:

@@ -33,7 +33,7 @@ class _Expected(NamedTuple):
     words: str
 
 
-def made(kind: type[Options], given: Mapping[str, Any]) -> Options:
+def options_from(kind: type[Options], given: Mapping[str, Any]) -> Options:
     """Return an options value made of the keywords of a call."""
     names = [each.name for each in fields(kind)]  # type: ignore[arg-type]
     for name in given:

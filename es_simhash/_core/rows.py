@@ -18,8 +18,7 @@ from math import isfinite
 from typing import IO, Any, ClassVar, NamedTuple
 
 from es_simhash._core.arrow import MOST_ROWS, pyarrow_module
-from es_simhash._core.harmless import UNSEEN, json_text, printable
-from es_simhash._core.humanize import share
+from es_simhash._core.humanize import UNSEEN, json_text, printable, share
 from es_simhash._core.json_codec import Json
 
 # What spreadsheets would calculate (OWASP, "CSV Injection"), also after the apostrophes that keep them from it, and

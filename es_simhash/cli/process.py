@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
-# As in `es_simhash.cli.show.exits`.
+# As in `es_simhash.cli.show.output`.
 _INTERRUPTED = 130
 # Seconds until an interruption is raised that could not be raised where it came.
 _A_LITTLE_LATER = 0.01
@@ -38,15 +38,15 @@ def main(arguments: list[str] | None = None) -> None:
 def run(arguments: list[str]) -> int:
     """Run the command line and return its exit code."""
     from es_simhash.cli.program import app
-    from es_simhash.cli.show import exits, log
+    from es_simhash.cli.show import output
 
-    with log.written(log.format_in(arguments)):
+    with output.log_written_as(output.format_in(arguments)):
         try:
             result: Any = app.main(arguments, prog_name="es-simhash", standalone_mode=False)
             sys.stdout.flush()
         except BaseException as error:
-            return exits.code_of(error, debug="--debug" in arguments, as_json="--json" in arguments)
-    return result if isinstance(result, int) else exits.FINE
+            return output.code_of(error, debug="--debug" in arguments, as_json="--json" in arguments)
+    return result if isinstance(result, int) else output.FINE
 
 
 def take_little_memory() -> None:
@@ -80,7 +80,7 @@ def _code(arguments: list[str]) -> int:
     sys.modules.setdefault("aiohttp", None)  # type: ignore[arg-type]
     # A thread that has computed without the interpreter would wait ten times as long to go on.
     sys.setswitchinterval(_SWITCH_AFTER)
-    from es_simhash.cli import program, streams  # noqa: F401 - imported while an interruption ends the process at once
+    from es_simhash.cli import program  # imported while an interruption ends the process at once
 
     sys.unraisablehook = _raise_later
     if is_interruptible:
@@ -88,7 +88,7 @@ def _code(arguments: list[str]) -> int:
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         # Who asks a process to end wants no half-written file of it either.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-    return streams.use() or run(arguments)
+    return program.use() or run(arguments)
 
 
 def _end_while_loading(number: int, frame: FrameType | None) -> None:
@@ -120,9 +120,9 @@ def _end(code: int) -> None:
     # All output is complete.
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, signal.SIG_IGN)
-    from es_simhash.cli import streams
+    from es_simhash.cli import program
 
-    streams.flush()
+    program.flush()
     # Python would end by the signal if an interruption passed through its `exec`, even if something caught it.
     if code == _INTERRUPTED or threading.active_count() > 1:
         os._exit(code)

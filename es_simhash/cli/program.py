@@ -1,7 +1,11 @@
-"""The command ``es-simhash`` and its verbs, which are imported when they are used: ``--help`` answers at once."""
+"""The command ``es-simhash`` and its verbs, imported when they are used, and its standard streams."""
 
 from __future__ import annotations
 
+import errno
+import io
+import os
+import sys
 from importlib import import_module
 from keyword import iskeyword
 from typing import Any
@@ -10,7 +14,8 @@ import click
 
 from es_simhash._version import __version__
 from es_simhash.cli.options.connection import SHARED
-from es_simhash.cli.show import exits
+from es_simhash.cli.show import output
+from es_simhash.cli.show.output import FINE, USAGE
 
 # The verbs under the headings of the help, with their summaries. Each has a module in `es_simhash.cli.commands`.
 HEADINGS: dict[str, dict[str, str]] = {
@@ -101,9 +106,56 @@ class _Commands(click.Group):
     options_metavar="",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True},
     epilog="es-simhash VERB --help lists its options, such as how to log in. "
-    f"Exit codes: {', '.join(f'{code} {meaning}' for code, meaning in exits.MEANINGS.items())}.",
+    f"Exit codes: {', '.join(f'{code} {meaning}' for code, meaning in output.MEANINGS.items())}.",
 )
 @click.version_option(__version__, prog_name="es-simhash")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def app(**_: Any) -> None:
     """Find near-duplicates in an Elasticsearch or OpenSearch index, in an embedded one, or in files."""
+
+
+class _Closed(io.RawIOBase):
+    """A stand-in for a closed standard input: reading it is an error."""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, _: object) -> int:
+        raise OSError(errno.EBADF, "It is closed", "Standard input")
+
+
+def use() -> int:
+    """Replace closed streams; return the exit code, which is an error without standard output.
+
+    Messages for a closed standard error are dropped.
+    """
+    for number in range(3):
+        _keep(number)
+    sys.stdin = sys.stdin or io.TextIOWrapper(io.BufferedReader(_Closed()))
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - it is for the whole process
+    if sys.stdout is None:
+        output.write(
+            "error",
+            "error",
+            "Error: Standard output is closed: nothing can be printed. Open it, or send it to /dev/null.",
+        )
+        return USAGE
+    return FINE
+
+
+def _keep(number: int) -> None:
+    """Keep other files from getting the number of a closed stream, and its messages."""
+    try:
+        os.fstat(number)
+    except OSError:
+        os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
+
+
+def flush() -> None:
+    """Write out what is left, unless the reader has gone away (``| head``)."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream:
+                stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

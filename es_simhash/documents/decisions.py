@@ -25,7 +25,7 @@ from es_simhash._core.dates import timestamp
 from es_simhash._core.json_codec import Json
 from es_simhash.documents.sources import as_id
 from es_simhash.errors import InputError
-from es_simhash.scheme import notes
+from es_simhash.scheme import mapping as notes
 
 # A document by its index, which documents of files have not, and its id.
 Key: TypeAlias = tuple[str, str]

@@ -1,4 +1,4 @@
-"""The indexing helper: documents, and actions of bulk requests, with the fields of their fingerprints.
+"""The indexing helper: documents and bulk actions with the fields of their fingerprints, and hits without duplicates.
 
 The caller's documents and actions are never altered: they are copied as far as they change. Actions have the forms of
 ``helpers.bulk``: the document in ``_source``, or next to ``_id``, ``_op_type`` and the other metadata; of an update the
@@ -13,12 +13,12 @@ from functools import cached_property
 from itertools import count, islice
 from typing import Any, TypeAlias
 
-from es_simhash._core.batched import Items, async_chunks, chunks
+from es_simhash._core.batches import Items, async_chunks, chunks, prefetched
 from es_simhash._core.json_codec import Json, sets_value_at
-from es_simhash._core.prefetch import prefetched
-from es_simhash.documents.arrow.frame import AnyFrame, documents_of
-from es_simhash.documents.rejected import OnReject, Rejected
+from es_simhash.documents.frame import AnyFrame, documents_of
 from es_simhash.documents.sources import (
+    OnReject,
+    Rejected,
     as_id,
     async_with_some_text,
     body_of_action,
@@ -28,8 +28,8 @@ from es_simhash.documents.sources import (
 )
 from es_simhash.errors import DocumentError, InputError
 from es_simhash.scheme import mapping, own_fields
-from es_simhash.scheme.fingerprint import Fingerprint, Fingerprints
-from es_simhash.scheme.mapping import DEFAULT_PREFIX, check_prefix
+from es_simhash.scheme.fingerprinting import Fingerprint, Fingerprints
+from es_simhash.scheme.mapping import CANONICAL, DEFAULT_PREFIX, GROUP, IS_CANONICAL, check_prefix
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.scope import Policy
 
@@ -76,7 +76,7 @@ class Documents:
         >>> list(documents.add_fields({"title": "Storm"}))
         ['title', 'dedup']
         """
-        [action] = kept(self._prepared((0, [{"_source": document}])), None)
+        [action] = without_rejected(self._prepared((0, [{"_source": document}])), None)
         fingerprinted: Json = action["_source"]
         return fingerprinted
 
@@ -122,7 +122,7 @@ class Documents:
 
         some = async_with_some_text(documents_of(actions), self.fields, body_of_action)
         async for chunk in async_chunks(some, _BATCH):
-            for done in kept(await asyncio.to_thread(self._prepared, chunk), on_reject):
+            for done in without_rejected(await asyncio.to_thread(self._prepared, chunk), on_reject):
                 yield done
 
     @cached_property
@@ -186,7 +186,7 @@ class Documents:
 def prepared(documents: Documents, actions: Iterable[Document], on_reject: OnReject | None) -> Iterator[Json]:
     """Yield the same as `Documents.actions` for some of all actions, which may all lack a text."""
     for batch in prefetched(documents._prepared, chunks(actions, _BATCH)):
-        yield from kept(batch, on_reject)
+        yield from without_rejected(batch, on_reject)
 
 
 def tasks_of(documents: Documents, actions: Iterable[Document], *, with_fingerprints: bool = True) -> list[Task]:
@@ -218,7 +218,7 @@ def _result(task: Task, position: int) -> Json | Rejected:
         return Rejected.given(task.id, position, error.problem)
 
 
-def kept(found: Iterable[Json | Rejected], on_reject: OnReject | None) -> Iterator[Json]:
+def without_rejected(found: Iterable[Json | Rejected], on_reject: OnReject | None) -> Iterator[Json]:
     """Yield results without the rejected ones; those are handed on in their turns."""
     for result in found:
         if isinstance(result, Rejected):
@@ -399,3 +399,32 @@ def check_mapping(value: Any, has_what: str) -> Document:
     if not isinstance(value, _MAPPINGS):
         raise DocumentError(f"{has_what} of type {type(value).__name__}. Give a mapping.")
     return value
+
+
+def canonical_only(prefix: str = DEFAULT_PREFIX) -> Json:
+    """Return a filter for canonical documents and those in no group.
+
+    The total of hits and all aggregations then count no duplicates. What a duplicate says is found only if its
+    canonical document is found, too.
+
+    >>> len(index.search({"query": canonical_only()}))
+    3
+    """
+    alone = {"bool": {"must_not": [{"exists": {"field": f"{prefix}.{GROUP}"}}]}}
+    return {"bool": {"should": [{"term": {f"{prefix}.{IS_CANONICAL}": True}}, alone], "minimum_should_match": 1}}
+
+
+def collapsed(body: Json, prefix: str = DEFAULT_PREFIX) -> Json:
+    """Return a search request that shows only the best hit of a canonical document and its duplicates.
+
+    It counts the canonical documents of all hits as ``aggs.distinct``. Every document must be in a group, even alone:
+    the engines take all documents without a canonical one for one. So write groups with ``singles``.
+
+    >>> collapsed({"query": {"match_all": {}}})["collapse"]
+    {'field': 'dedup.canonical'}
+    """
+    field = f"{prefix}.{CANONICAL}"
+    own: Json = body.get("aggs") or body.get("aggregations") or {}
+    aggregations = {**own, "distinct": {"cardinality": {"field": field}}}
+    rest = {name: value for name, value in body.items() if name != "aggregations"}
+    return {**rest, "collapse": {"field": field}, "aggs": aggregations}

@@ -14,24 +14,25 @@ import numpy.typing as npt
 from es_simhash._core.arguments import check_many, wrong_type
 from es_simhash._core.arrow import pyarrow_module, read_frame
 from es_simhash._core.json_codec import Json, value_at
-from es_simhash.documents.arrow.frame import IDS, AnyFrame, Frame, frame_of
 from es_simhash.documents.files import FileDocument, read_documents
-from es_simhash.documents.files.formats import format_by_name
+from es_simhash.documents.files.data_file import format_by_name
+from es_simhash.documents.frame import IDS, AnyFrame, Frame, frame_of
 from es_simhash.documents.guess import SAMPLE, only_text
-from es_simhash.documents.rejected import OnReject, Rejected
-from es_simhash.documents.sources import as_id, check_sources, text_of, with_some_text
+from es_simhash.documents.sources import OnReject, Rejected, as_id, check_sources, text_of, with_some_text
 from es_simhash.errors import DocumentError, InputError
 
 # An id and a text; where the options name fields, an object with their values as well.
 Document: TypeAlias = tuple[str, str] | tuple[str, str, Mapping[str, Any]]
 AnyPath: TypeAlias = str | os.PathLike[str]
-Documents: TypeAlias = "Iterable[Document | str | Mapping[str, Any] | os.PathLike[str]] | AnyFrame | AnyPath | Given"
+Documents: TypeAlias = (
+    "Iterable[Document | str | Mapping[str, Any] | os.PathLike[str]] | AnyFrame | AnyPath | GivenDocuments"
+)
 Wanted: TypeAlias = npt.NDArray[np.bool_]
 
 Item = TypeVar("Item")
 
 
-class Given(ABC):
+class GivenDocuments(ABC):
     """Documents that were given, to be read once."""
 
     @abstractmethod
@@ -43,14 +44,14 @@ class Given(ABC):
         """Return some of the documents, in the form that they were given in."""
 
 
-def given(
+def given_documents(
     documents: Documents,
     fields: str | Sequence[str] = (),
     id_field: str | None = None,
     on_reject: OnReject | None = None,
-) -> Given:
+) -> GivenDocuments:
     """Return documents of any form, by what the first one is."""
-    if isinstance(documents, Given):
+    if isinstance(documents, GivenDocuments):
         return documents
     if frame := frame_of(documents):
         if (fields or id_field) and frame is documents:
@@ -64,7 +65,7 @@ def given(
     return _of_many(documents, chosen, id_field, on_reject)
 
 
-def _of_many(documents: Any, fields: Sequence[str], id_field: str | None, on_reject: OnReject | None) -> Given:
+def _of_many(documents: Any, fields: Sequence[str], id_field: str | None, on_reject: OnReject | None) -> GivenDocuments:
     rest = iter(documents)
     head = list(islice(rest, 1))
     items, again = chain(head, rest), None if rest is documents else documents
@@ -78,7 +79,7 @@ def _of_many(documents: Any, fields: Sequence[str], id_field: str | None, on_rej
     return (_OfTexts if isinstance(first, str) else _OfItems)(items, again)
 
 
-class _OfItems(Given):
+class _OfItems(GivenDocuments):
     """Pairs of ids and texts; ``again`` are the same once more, unless they can be read only once."""
 
     def __init__(self, items: Iterator[Any], again: Any) -> None:
@@ -135,7 +136,7 @@ class _OfRows(_OfItems):
                 self._left_out.append(position)
 
 
-class _OfFiles(Given):
+class _OfFiles(GivenDocuments):
     """Documents in files of any known format."""
 
     def __init__(
@@ -167,7 +168,7 @@ class _OfFiles(Given):
                 on_reject(each.rejected(f"Document {each.id!r} {error.problem}"))
 
 
-class _OfFrame(Given):
+class _OfFrame(GivenDocuments):
     """The rows of a frame, or of a column."""
 
     def __init__(self, frame: Frame) -> None:

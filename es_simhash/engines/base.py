@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from es_simhash._core.prefetch import MOMENT, Stop, StoppedError, in_a_moment
+from es_simhash._core.batches import MOMENT, Stop, StoppedError, in_a_moment
 from es_simhash.plans.operations import Operation, Plan, Wait
 
 if TYPE_CHECKING:

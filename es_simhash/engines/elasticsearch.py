@@ -15,8 +15,7 @@ from es_simhash.engines.rest.engine import (
     content_type,
     fast_serializers,
 )
-from es_simhash.engines.rest.errors import no_connection, timed_out, unreadable
-from es_simhash.engines.rest.requests import Reply, Request
+from es_simhash.engines.rest.requests import Reply, Request, no_connection, timed_out, unreadable
 from es_simhash.errors import ClientVersionError, install_command
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from es_simhash.engines.rest.engine import (
     content_type,
     fast_serializers,
 )
-from es_simhash.engines.rest.errors import no_connection, timed_out, unreadable
-from es_simhash.engines.rest.requests import Reply, Request
+from es_simhash.engines.rest.requests import Reply, Request, no_connection, timed_out, unreadable
 
 if TYPE_CHECKING:
     from opensearchpy import AsyncOpenSearch, OpenSearch

@@ -15,18 +15,18 @@ a request finds its own document, and is answered ``equal``.
 
 from __future__ import annotations
 
-from es_simhash._core.exports import lazily
+from es_simhash._core import lazily
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from es_simhash.gate.asgi import application
     from es_simhash.gate.gate import Gate
-    from es_simhash.gate.verdict import GateOptions, Verdict
+    from es_simhash.gate.judging import GateOptions, Verdict
 
 _NAMES = {
     "gate.asgi": "application",
     "gate.gate": "Gate",
-    "gate.verdict": "GateOptions Verdict",
+    "gate.judging": "GateOptions Verdict",
 }
 
 __all__ = ["Gate", "GateOptions", "Verdict", "application"]

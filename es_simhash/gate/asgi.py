@@ -21,15 +21,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from es_simhash._core.json_codec import Json
 from es_simhash._core.rows import as_json
 from es_simhash.errors import EsSimhashError, MissingExtraError, UnavailableError
-from es_simhash.gate import limits
-from es_simhash.gate.bodies import Bodies, RefusedError
+from es_simhash.gate import requests
 from es_simhash.gate.gate import Gate
+from es_simhash.gate.judging import Verdict
 from es_simhash.gate.requests import (
     BATCH,
     ID_FIELD,
     Answer,
-    Asked,
+    AskedDocument,
+    Bodies,
     NoDocument,
+    RefusedError,
     Shape,
     answers_as_json,
     asked_of,
@@ -39,8 +41,7 @@ from es_simhash.gate.requests import (
     parsed,
     shape_of,
 )
-from es_simhash.gate.verdict import Verdict
-from es_simhash.live.telemetry.metrics import OF_RUNS, Metric, Metrics
+from es_simhash.live.telemetry import OF_RUNS, Metric, Metrics
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -64,7 +65,7 @@ def application(
     *,
     token: str | None = None,
     id_field: str = ID_FIELD,
-    max_body: int = limits.BODY,
+    max_body: int = requests.BODY,
     metrics: Metrics | None = None,
 ) -> Starlette:
     """Return the ASGI application of a gate, which stays open: close it when the application has ended.
@@ -180,7 +181,7 @@ class _Service:
         batcher = self.ready
         with self.bodies.reading(request.receive) as reading:
             raw = await reading.whole()
-            size, is_long = len(raw), len(raw) > limits.AT_ONCE
+            size, is_long = len(raw), len(raw) > requests.AT_ONCE
             shape = await self.aside(is_long, shape_of, raw)
             if shape.problem is not None:
                 raise RefusedError(413, shape.problem)
@@ -207,7 +208,7 @@ class _Service:
                     return _json(forms, 503 if unknown else 200, _AWAY if unknown else None)
                 return _json(forms[0], _status(answers[0], writes))
 
-            return await self.aside(len(asked) > limits.RENDERED_AT_ONCE, rendered)
+            return await self.aside(len(asked) > requests.RENDERED_AT_ONCE, rendered)
 
 
 class _Bulk:
@@ -242,7 +243,7 @@ class _Bulk:
                 async for lines in reading.lines():
                     keys = [None if key is None else f"{key}.{count + place}" for place in range(len(lines))]
                     size = sum(map(len, lines))
-                    is_long = size > limits.AT_ONCE
+                    is_long = size > requests.AT_ONCE
                     shapes: list[Shape] = await service.aside(is_long, list, map(shape_of, lines))
                     memory = await service.aside(is_long, sum, map(memory_of, lines, shapes))
                     reading.hold(memory)
@@ -251,7 +252,7 @@ class _Bulk:
                     answers = await batcher.ask(asked, size, patiently=True)
                     count += len(lines)
                     service.measures.answers(answers, writes=True)
-                    is_long = len(asked) > limits.RENDERED_AT_ONCE
+                    is_long = len(asked) > requests.RENDERED_AT_ONCE
                     body = await service.aside(is_long, lines_of, asked, answers, service.gate.name)
                     reading.hold(-memory)
                     await send({"type": "http.response.body", "body": body, "more_body": True})
@@ -307,7 +308,7 @@ class BusyError(UnavailableError):
 
 @dataclass
 class _Job:
-    asked: Sequence[Asked]
+    asked: Sequence[AskedDocument]
     size: int
     answers: asyncio.Future[list[Answer]]
 
@@ -329,7 +330,7 @@ class Batcher:
         # The error of the last batch, if it had one.
         self.problem: BaseException | None = None
 
-    async def ask(self, asked: Sequence[Asked], size: int, *, patiently: bool = False) -> list[Answer]:
+    async def ask(self, asked: Sequence[AskedDocument], size: int, *, patiently: bool = False) -> list[Answer]:
         """Return the answers about documents of ``size`` bytes together.
 
         A client that is not willing to wait for room gets a `BusyError`.
@@ -341,12 +342,12 @@ class Batcher:
             answers += await self._ask(some, size * len(some) // len(asked), patiently or start > 0)
         return answers
 
-    async def _ask(self, asked: Sequence[Asked], size: int, patiently: bool) -> list[Answer]:
+    async def _ask(self, asked: Sequence[AskedDocument], size: int, patiently: bool) -> list[Answer]:
         if patiently:
             while self.waiting >= self._most_of_patient:
                 self._has_room.clear()
                 await self._has_room.wait()
-        elif self.waiting >= limits.WAITING:
+        elif self.waiting >= requests.WAITING:
             raise BusyError(self.waiting, self.seconds_to_wait())
         job = _Job(asked, size, asyncio.get_running_loop().create_future())
         self._is_idle = False
@@ -389,7 +390,7 @@ class Batcher:
     @property
     def _most_of_patient(self) -> int:
         """How many may wait when a patient client goes on, so that others find room as well."""
-        return max(1, limits.WAITING // 2)
+        return max(1, requests.WAITING // 2)
 
     def _count(self, more: int) -> None:
         self.waiting += more
@@ -402,7 +403,7 @@ class Batcher:
         count = size = 0
         while self._jobs:
             job = self._jobs[0]
-            if batch and (count + len(job.asked) > BATCH or size + job.size > limits.BATCH_BYTES):
+            if batch and (count + len(job.asked) > BATCH or size + job.size > requests.BATCH_BYTES):
                 break
             self._jobs.popleft()
             self._count(-len(job.asked))

@@ -1,17 +1,21 @@
-"""The gate: judges documents, notes each yes in its journal, and writes documents where it is asked to."""
+"""The gate: it judges documents before they are written, remembers those it accepts, and counts its answers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from heapq import nlargest
+from itertools import islice
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from es_simhash._core.json_codec import Json
+from es_simhash._core.humanize import counted
+from es_simhash._core.json_codec import Json, values_at
 from es_simhash.documents.documents import Document, id_of
-from es_simhash.documents.rejected import Rejected
+from es_simhash.documents.guess import source_and_date
+from es_simhash.documents.sources import Rejected
 from es_simhash.engines.base import run
 from es_simhash.engines.connect import connect
 from es_simhash.errors import (
@@ -22,13 +26,12 @@ from es_simhash.errors import (
     UnreachableError,
     WritesLostError,
 )
-from es_simhash.gate.answered import Answered
-from es_simhash.gate.judging import Accepting, Decision, Event, Judge, Pending, now
+from es_simhash.gate.judging import Accepting, Decision, Event, GateOptions, Judge, Pending, Verdict, now
 from es_simhash.gate.known_keys import KnownKeys
 from es_simhash.gate.remembering import Remembering, Writing, is_for_good
-from es_simhash.gate.requests import Asked, has_id, identified
+from es_simhash.gate.requests import Answer, AskedDocument, has_id, identified
 from es_simhash.gate.state import Journal, SetAside, StateFolder
-from es_simhash.gate.verdict import GateOptions, Verdict
+from es_simhash.groups.loss_counts import LEAST, MOST_NAMES, Loss, named, percent
 from es_simhash.plans.check import made_of
 from es_simhash.plans.find import all_candidates
 from es_simhash.plans.find_options import query_documents
@@ -38,7 +41,7 @@ from es_simhash.plans.operations import is_server
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
-    from es_simhash.plans.keywords import KnownKeywords
+    from es_simhash.plans.keywords import KnownIndexKeywords
 
 
 class Gate:
@@ -55,7 +58,7 @@ class Gate:
         *,
         state: str | Path,
         options: GateOptions | None = None,
-        **known: Unpack[KnownKeywords],
+        **known: Unpack[KnownIndexKeywords],
     ) -> None:
         self.name = name
         self.options = options or GateOptions()
@@ -135,13 +138,13 @@ class Gate:
 
     def check(self, documents: Iterable[Document]) -> list[Verdict]:
         """Judge documents that somebody else writes, and remember those that are accepted."""
-        return _raised(self.answer([Asked(document) for document in documents]))
+        return _raised(self.answer([AskedDocument(document) for document in documents]))
 
     def add(self, documents: Iterable[Document]) -> list[Verdict]:
         """Judge documents, and write them as the mode says."""
-        return _raised(self.answer([Asked(document, writes=True) for document in documents]))
+        return _raised(self.answer([AskedDocument(document, writes=True) for document in documents]))
 
-    def answer(self, asked: Sequence[Asked]) -> list[Verdict | EngineError]:
+    def answer(self, asked: Sequence[AskedDocument]) -> list[Verdict | EngineError]:
         """Answer in order: with a verdict, or an error if it is unknown whether the document was written.
 
         An error is raised if no document was judged. Either way, ask again with the same ids.
@@ -226,7 +229,7 @@ class Gate:
             if self._keys:
                 self._keys.flush()
 
-    def _answered(self, asked: Sequence[Asked]) -> list[Verdict | EngineError]:
+    def _answered(self, asked: Sequence[AskedDocument]) -> list[Verdict | EngineError]:
         answers: dict[int, Verdict | EngineError] = {}
         actions: dict[int, Json] = {}
         for position, each in enumerate(asked):
@@ -245,7 +248,7 @@ class Gate:
         return [answers[position] for position in range(len(asked))]
 
     def _decided(
-        self, asked: Sequence[Asked], actions: dict[int, Json], answers: dict[int, Verdict | EngineError]
+        self, asked: Sequence[AskedDocument], actions: dict[int, Json], answers: dict[int, Verdict | EngineError]
     ) -> dict[int, Decision]:
         """Decide about documents; where the engine refuses to search for all at once, about each alone."""
         try:
@@ -270,7 +273,7 @@ class Gate:
         return decisions
 
     def _decided_at_once(
-        self, asked: Sequence[Asked], actions: dict[int, Json], answers: dict[int, Verdict | EngineError]
+        self, asked: Sequence[AskedDocument], actions: dict[int, Json], answers: dict[int, Verdict | EngineError]
     ) -> dict[int, Decision]:
         """Decide about documents in order, and remember those that are accepted; reject the unreadable."""
         documents, places = self._pending.seen.terms.documents, list(actions)
@@ -322,3 +325,95 @@ def _raised(answers: Sequence[Verdict | EngineError]) -> list[Verdict]:
             raise each
         found.append(each)
     return found
+
+
+# Documents from which the field of sources is guessed, fields of them that are kept, and characters of a value.
+_GUESSED, _MOST_FIELDS, _MOST_CHARACTERS = 200, 50, 100
+# Sources that sentences name, and those that metrics do.
+_SHOWN, _MEASURED = 3, 20
+
+
+class Answered:
+    """Counts ``documents`` and ``duplicates``, and both of at most a thousand sources."""
+
+    def __init__(self) -> None:
+        self.documents = self.duplicates = 0
+        self._first: list[tuple[Mapping[str, Any], bool]] = []
+        self._path: str | None = None
+        self._sources: dict[str, Loss] = {}
+        self._measured: set[str] = set()
+
+    def add(self, asked: Sequence[AskedDocument], answers: Sequence[Answer]) -> None:
+        """Count documents; the first ones show which field has their sources."""
+        for each, answer in zip(asked, answers, strict=True):
+            is_duplicate = isinstance(answer, Verdict) and answer.kind in ("equal", "near-duplicate")
+            self.documents += 1
+            self.duplicates += is_duplicate
+            if self.documents <= _GUESSED:
+                self._first.append((_cut(_body(each.document)), is_duplicate))
+                if self.documents == _GUESSED:
+                    self._path, self._sources = self._by_source()
+                    self._first.clear()
+            elif self._path:
+                _count(self._sources, self._path, _body(each.document), is_duplicate)
+
+    @property
+    def sentence(self) -> str:
+        """How many there were."""
+        said = f"{counted(self.documents, 'document was', 'documents were')} answered."
+        if not self.duplicates:
+            return said
+        loss = Loss("", self.documents, self.duplicates)
+        return f"{said} {percent(loss.share)} of them ({self.duplicates:,}) were duplicates."
+
+    @property
+    def warnings(self) -> list[str]:
+        """Sentences on the sources that sent mostly duplicates."""
+        path, sources = self._by_source()
+        large = nlargest(_SHOWN, filter(_is_alarming, sources.values()), key=lambda loss: loss.duplicates)
+        return [
+            f"{percent(loss.share)} of {named(None, path, loss.value)} were duplicates "
+            f"({loss.duplicates:,} of {loss.documents:,}). Look at some of them."
+            for loss in large
+        ]
+
+    def measured(self) -> list[Loss]:
+        """Return the first sources that sent mostly duplicates, once their field is sure; they stay when it is over."""
+        # Another thread may count.
+        losses = [] if self._first else list(self._sources.values())
+        alarming = (loss.value for loss in filter(_is_alarming, losses) if loss.value not in self._measured)
+        self._measured.update(list(alarming)[: _MEASURED - len(self._measured)])
+        return [loss for loss in losses if loss.value in self._measured]
+
+    def _by_source(self) -> tuple[str | None, dict[str, Loss]]:
+        """Return the field of sources and their counts; guess it until it is sure."""
+        first = self._first.copy()
+        if not first:
+            return self._path, self._sources
+        path, found = source_and_date(body for body, _ in first)[0], dict[str, Loss]()
+        for body, is_duplicate in first if path else ():
+            _count(found, str(path), body, is_duplicate)
+        return path, found
+
+
+def _count(sources: dict[str, Loss], path: str, body: Mapping[str, Any], is_duplicate: bool) -> None:
+    # Nothing that metrics cannot write.
+    name = str(next(values_at(body, path), None))[:_MOST_CHARACTERS].encode("utf-8", "replace").decode()
+    if name in sources or len(sources) < MOST_NAMES:
+        loss = sources.get(name) or Loss(name, 0, 0)
+        sources[name] = Loss(name, loss.documents + 1, loss.duplicates + is_duplicate)
+
+
+def _is_alarming(loss: Loss) -> bool:
+    return loss.documents >= LEAST and 2 * loss.duplicates > loss.documents
+
+
+def _body(document: Any) -> Mapping[str, Any]:
+    body = document.get("_source", document) if isinstance(document, Mapping) else None
+    return body if isinstance(body, Mapping) else {}
+
+
+def _cut(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return short values of some fields, which are kept for a while."""
+    some = ((name, value) for name, value in islice(body.items(), _MOST_FIELDS) if isinstance(value, str | int | float))
+    return {name: value[:_MOST_CHARACTERS] if isinstance(value, str) else value for name, value in some}

@@ -20,22 +20,20 @@ from threading import Event
 
 import numpy as np
 
-from es_simhash._core.batched import chunks
+from es_simhash._core.batches import StoppedError, chunks
 from es_simhash._core.json_codec import Json, parse_json
-from es_simhash._core.prefetch import StoppedError
 from es_simhash.engines.base import Engine
 from es_simhash.engines.embedded.engine import EmbeddedEngine
 from es_simhash.engines.embedded.index import EmbeddedIndex, View
-from es_simhash.live.telemetry.engine import unwatched
+from es_simhash.live.measured_engine import unwatched
 from es_simhash.plans.find import Candidates, TextSearch, all_candidates
 from es_simhash.plans.find_options import SearchTerms
 from es_simhash.plans.operations import Plan, Refresh, Search
-from es_simhash.plans.reply_size import Part
+from es_simhash.plans.reply_size import DocumentPart
 from es_simhash.scheme import own_fields, query
-from es_simhash.scheme.fingerprint import Fingerprint
-from es_simhash.scheme.verdict.rule import lowest_estimate
-from es_simhash.sketches.bands import Bands
-from es_simhash.sketches.key_index import KeyIndex, Keys
+from es_simhash.scheme.fingerprinting import Fingerprint
+from es_simhash.scheme.verifier import lowest_estimate
+from es_simhash.sketches.keys import Bands, KeyIndex, Keys
 
 # Documents that are read at once into the table, and from the index; and pairs that are estimated at once.
 _READ, _AT_ONCE, _ESTIMATED = 5_000, 1_000, 20_000
@@ -150,10 +148,12 @@ class KnownKeys:
             for place, reply in zip(many, replies, strict=True):
                 found[place] = reply
         few = [place for place in ids if len(ids[place]) <= _MANY]
-        hits = yield from _read_hits(terms, searches[0].source(Part.TEXTS), set().union(*(ids[place] for place in few)))
+        hits = yield from _read_hits(
+            terms, searches[0].source(DocumentPart.TEXTS), set().union(*(ids[place] for place in few))
+        )
         for place in few:
             some = [hits[id_] for id_ in sorted(ids[place]) if id_ in hits]
-            found[place] = Candidates(_sharing(terms, searches[place], some, shared), True, Part.TEXTS)
+            found[place] = Candidates(_sharing(terms, searches[place], some, shared), True, DocumentPart.TEXTS)
         return found
 
     def add(self, id_: str, fingerprint: Fingerprint) -> None:

@@ -23,22 +23,20 @@ from itertools import islice
 from secrets import token_urlsafe
 from typing import Any
 
-from es_simhash._core.batched import chunks
+from es_simhash._core.batches import chunks
 from es_simhash._core.json_codec import Json
-from es_simhash.documents.rejected import Rejected
+from es_simhash.documents.sources import Rejected
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import AccessError, DocumentError, EngineError, InputError
-from es_simhash.gate.judging import Accepted, Event, Pending, now
+from es_simhash.gate.judging import Accepted, Event, GateOptions, Pending, now
 from es_simhash.gate.requests import check_sendable
 from es_simhash.gate.state import Journal, SetAside
-from es_simhash.gate.verdict import GateOptions
-from es_simhash.plans.add import Writer, Written
+from es_simhash.plans.add import WriteCounts, Writer
 from es_simhash.plans.bulk import hits_by_id, holds
 from es_simhash.plans.check import made_of
 from es_simhash.plans.find_options import query_documents
 from es_simhash.plans.index_plans import IndexPlans
-from es_simhash.plans.operation_retry import attempt
-from es_simhash.plans.operations import GetDocuments, Plan, Refresh, Search
+from es_simhash.plans.operations import GetDocuments, Plan, Refresh, Search, attempt
 from es_simhash.scheme.own_fields import object_in
 
 # Seconds between two looks at the index, and the share of the time that they may take.
@@ -339,7 +337,7 @@ class Writing:
 
         If it refuses a request as a whole for what is in it, the others are written without that.
         """
-        written = Written()
+        written = WriteCounts()
         try:
             run(self._writer.write(actions, 0, written), self._engine)
         except (EngineError, InputError) as error:

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from es_simhash._core.batched import chunks
+from es_simhash._core.batches import chunks
 from es_simhash._core.json_codec import Json, parse_json
 from es_simhash.engines.embedded import durable_files
 from es_simhash.errors import InUseError, StorageError

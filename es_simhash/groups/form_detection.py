@@ -24,11 +24,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from es_simhash._core.arrays import Integers
-from es_simhash._core.stages import counted_each
-from es_simhash.plans.explain.text_differences import aligned
+from es_simhash._core.batches import counted_each
+from es_simhash.plans.text_differences import aligned
 from es_simhash.scheme.fingerprinting import stripped
 from es_simhash.scheme.settings import Settings
-from es_simhash.text.tokens.words import words
+from es_simhash.text.words import words
 
 if TYPE_CHECKING:
     from es_simhash.groups.pairs.compare import Nearness

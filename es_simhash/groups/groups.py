@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.arrays import Integers
+from es_simhash._core.arrays import Components, Integers, UnionFind
+from es_simhash._core.batches import counted_arrays
 from es_simhash._core.humanize import counted, listed, with_error
 from es_simhash._core.json_codec import Json
 from es_simhash._core.rows import Rows, Shown
-from es_simhash._core.stages import counted_arrays
 from es_simhash.errors import InputError
-from es_simhash.groups.corpus import Corpus, Linked, name_of_group
+from es_simhash.groups.corpus import Corpus, HotKey, Linked, name_of_group
 from es_simhash.groups.form_detection import forms
 from es_simhash.groups.pairs.compare import (
     Missed,
-    Near,
     Nearness,
+    PairNearness,
     Pairs,
     canonicals_of,
     groups_in_batches,
@@ -32,13 +32,11 @@ from es_simhash.groups.pairs.compare import (
     values_of,
 )
 from es_simhash.groups.pairs.decided import parted, same_ones
-from es_simhash.groups.pairs.document_links import HotKey
-from es_simhash.groups.union_find import Components, UnionFind
 from es_simhash.scheme.mapping import Membership
 from es_simhash.scheme.query import Criteria
-from es_simhash.scheme.verdict.levels import Level
-from es_simhash.scheme.verdict.rarity import Rarity
-from es_simhash.scheme.verdict.rule import EQUAL, SIMILAR, PairMeasures, Similarities, are_near, clauses
+from es_simhash.scheme.rarity import Rarity
+from es_simhash.scheme.verification import Level
+from es_simhash.scheme.verifier import EQUAL, SIMILAR, PairMeasures, Similarities, are_near, clauses
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -381,7 +379,7 @@ class Groups(Rows, Generic[From_co]):
         unknown = np.full(len(self._duplicates), np.nan)
         return self._duplicates, unknown if self._similarities is None else self._similarities
 
-    def to_canonicals(self, positions: Sequence[int]) -> Near:
+    def to_canonicals(self, positions: Sequence[int]) -> PairNearness:
         """Return how near documents are to those that stand for them.
 
         >>> groups.to_canonicals([0]).similarities
@@ -653,7 +651,7 @@ class Groups(Rows, Generic[From_co]):
             similarity, distance, error = (None, None, None) if is_canonical else values
             yield Member(index or None, id_, name, is_canonical, similarity, distance, error, position)
 
-    def _near(self, canonicals: Integers, members: Integers) -> Near:
+    def _near(self, canonicals: Integers, members: Integers) -> PairNearness:
         """Compare members with their canonical documents; most similarities are known from the pairs."""
         known = None
         if self._similarities is not None:

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from es_simhash.documents.decisions import Decision
     from es_simhash.groups.canonical import Canonical
     from es_simhash.scheme.query import By
+    from es_simhash.scheme.rarity import Rarity
     from es_simhash.scheme.scope import Scope
-    from es_simhash.scheme.verdict.levels import Level
-    from es_simhash.scheme.verdict.rarity import Rarity
+    from es_simhash.scheme.verification import Level
 
 
 class GroupKeywords(TypedDict, total=False):

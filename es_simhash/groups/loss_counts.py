@@ -127,7 +127,9 @@ class Values:
         return self.names.setdefault(name, len(self.names))
 
 
-def wanted(documents: Iterable[Mapping[str, Any]], per: str | None = None, date: str | None = None) -> list[Values]:
+def values_to_count(
+    documents: Iterable[Mapping[str, Any]], per: str | None = None, date: str | None = None
+) -> list[Values]:
     """Return the fields by which losses are counted: those that were named, or else guessed from documents if any."""
     source, dated = source_and_date(documents)
     first = Values("field", per) if per else Values("source", source)

@@ -2,17 +2,30 @@
 
 Deduplication that takes nearly all documents of a source has hardly ever found as many copies: it has met forms,
 footers, or texts that say nothing. So shares are counted by values (`es_simhash.groups.loss_counts`), and an alarm
-names those that lose implausibly many documents, the likeliest reason (`es_simhash.groups.loss_reasons`, of a sample
+names those that lose implausibly many documents, the likeliest reason (`es_simhash.groups.losses`, of a sample
 of the texts), and some of the documents.
+
+It is drawn with a fixed seed: the same run says the same.
+
+This decides nothing: it says what to look at before duplicates go. Some texts of a group are looked at:
+
+- **empty**: hardly any text, which very many documents have in common,
+- **form**: they differ in the same places all over the text (see `es_simhash.groups.form_detection`),
+- **boilerplate**: they differ in one place, where each has words of its own, and share the rest; or what two of them
+  share stands in other groups as well,
+- **log**, **table**, **code**, **noise**: they differ in any of these ways, and look like that,
+- **copies**: their texts are equal, or differ as edits do.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import TYPE_CHECKING, TypeAlias
+from itertools import combinations, islice, pairwise
+from random import Random
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -20,14 +33,28 @@ from es_simhash._core.arrays import Integers
 from es_simhash._core.humanize import counted, listed, rounded
 from es_simhash._core.json_codec import Json
 from es_simhash._core.rows import Result, Shown
+from es_simhash.documents.guess import language_of
 from es_simhash.groups.corpus import Corpus
+from es_simhash.groups.form_detection import Slots, slots_of
 from es_simhash.groups.groups import Groups
-from es_simhash.groups.loss_counts import LEAST, OTHERS, By, Column, Loss, LossesBy, Values, named, percent, wanted
-from es_simhash.groups.loss_reasons import Reason
-from es_simhash.groups.loss_samples import Sample
+from es_simhash.groups.loss_counts import (
+    LEAST,
+    NONE,
+    OTHERS,
+    By,
+    Column,
+    Loss,
+    LossesBy,
+    Values,
+    named,
+    percent,
+    values_to_count,
+)
+from es_simhash.scheme.settings import Settings
 
 if TYPE_CHECKING:
     from es_simhash.groups.of_index.corpus import IndexCorpus
+
 
 # The share of documents that go for a reason other than copies, or for any, from which on there is an alarm.
 _SUSPICIOUS, _NEARLY_ALL, _UNKNOWN = 0.2, 0.9, 0.5
@@ -194,7 +221,7 @@ def _of_documents(sample: Sample, fetch: Fetch, known: Collection[By]) -> Iterat
     found = fetch(sample.positions.tolist())
     there = [place for place, document in enumerate(found) if document]
     documents = [found[place] or {} for place in there]
-    for values in wanted(documents):
+    for values in values_to_count(documents):
         if values.by not in known and not ("field" in known and values.by == "source"):
             values.add(*documents)
             yield Column(values, sample.positions[there], sample.weights[there])
@@ -262,3 +289,243 @@ class _Alarms:
                 (by.by, by.field, loss.value, by.is_estimate) if by else (None, None, None, False)
             )
             yield Alarm(own, path, value, loss.documents, loss.duplicates, estimated, reason, examples)
+
+
+# Documents drawn on each side, texts of a group that are looked at, and pairs.
+_SAMPLE, _MOST_TEXTS, _PAIRS, _SEED = 150, 6, 30, 1
+_LENGTHS = ((200, "under 200 characters"), (2_000, "under 2,000 characters"), (20_000, "under 20,000 characters"))
+_LONGEST, _LOOKED_IN = "20,000 characters or more", 500
+
+
+class Sample:
+    """Documents drawn ``among`` those of groups, by their ``positions``; ``weights`` says for how many each stands.
+
+    Of the documents, the ``duplicates`` go: they are ``gone``. ``pairs`` are some of these.
+    """
+
+    def __init__(self, groups: Groups[Corpus], among: Integers) -> None:
+        self._groups = groups
+        self._random = Random(_SEED)
+        self._firsts = groups.firsts
+        self._looked: dict[int, GroupReason] = {}
+        self.has_texts = groups.corpus.exact is not None
+        self.gone = ~groups.is_canonical
+        is_gone = self.gone[among]
+        self.duplicates = among[is_gone]
+        drawn = [(self.drawn(each, _SAMPLE), len(each)) for each in (self.duplicates, among[~is_gone])]
+        self.positions = np.array([place for some, _ in drawn for place in some], dtype=np.int64)
+        self.weights = np.array([count / len(some) for some, count in drawn for _ in some])
+        self.pairs = self.drawn(self.duplicates, _PAIRS)
+
+    def drawn(self, positions: Integers, most: int) -> list[int]:
+        """Draw some documents, in their order."""
+        if len(positions) <= most:
+            return list(map(int, positions))
+        return [int(positions[place]) for place in sorted(self._random.sample(range(len(positions)), most))]
+
+    def texts(self, positions: Sequence[int]) -> list[str | None]:
+        """Return the texts of documents; None of those that cannot be read."""
+        corpus = self._groups.corpus
+        if not self.has_texts:
+            return [None] * len(positions)
+        found = corpus.texts_at(positions)
+        if len(found) == len(positions):
+            return list(found)
+        return [next(iter(corpus.texts_at([each])), None) for each in positions]
+
+    def columns(self) -> Iterator[Column]:
+        """Yield the languages and lengths of the texts."""
+        languages, lengths, there = Values("language"), Values("length"), list[int]()
+        for place, text in enumerate(self.texts(self.positions.tolist())):
+            if text is not None:
+                there.append(place)
+                languages.add_name(language_of([text[:_LOOKED_IN]]) or NONE)
+                lengths.add_name(next((name for most, name in _LENGTHS if len(text) < most), _LONGEST))
+        for values in (languages, lengths) if self.has_texts else ():
+            yield Column(values, self.positions[there], self.weights[there])
+
+    def reasons(self, duplicates: Sequence[int]) -> list[Reason]:
+        """Return the likeliest reason why each of some documents is a duplicate; nothing without texts."""
+        if not self.has_texts:
+            return []
+        firsts = [int(self._firsts[each]) for each in duplicates]
+        self._look(firsts)
+        distinct = list(dict.fromkeys(firsts))
+        reasons = dict(zip(distinct, reasons_of(self._looked[each] for each in distinct), strict=True))
+        return [reasons[each] for each in firsts]
+
+    def _look(self, firsts: Sequence[int]) -> None:
+        """Look at the groups that begin with these documents, unless they were looked at before."""
+        new = sorted({*firsts} - self._looked.keys())
+        members = np.flatnonzero(np.isin(self._firsts, new))
+        order = np.argsort(self._firsts[members], kind="stable")
+        starts = np.flatnonzero(np.diff(self._firsts[members][order], prepend=-1))
+        for group in np.split(members[order], starts[1:]) if new else ():
+            first = int(self._firsts[group[0]])
+            some = [first, *self.drawn(group[group != first], _MOST_TEXTS - 1)]
+            texts = [text for text in self.texts(some) if text is not None]
+            self._looked[first] = look_at(self._groups.corpus.settings, texts, len(group))
+
+
+Reason: TypeAlias = Literal["copies", "form", "boilerplate", "empty", "log", "table", "code", "noise"]
+
+# Bytes of a text, and the size of its group, for there to be hardly any text; equal texts may be a little longer.
+_HARDLY_ANY, _ALIKE_BY_CHANCE = 120, 8
+_A_NOTICE, _MANY = 600, 50
+# In a group of fewer, each may have the header of its site around one text.
+_LEAST_AROUND, _LEAST_OWN, _LEAST_SHARE = 8, 3, 0.03
+_MOST_COMPARED = 1_500
+# The length of shared passages in words, and the share of them that other groups have, too.
+_PASSAGE, _RECURS = 5, 0.6
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True)
+class GroupReason:
+    """The likeliest reason of a group, and the one ``instead`` if other groups share the ``passages``."""
+
+    reason: Reason
+    passages: frozenset[tuple[str, ...]] = frozenset()
+    instead: Reason = "boilerplate"
+
+
+def look_at(settings: Settings, texts: Sequence[str], size: int) -> GroupReason:
+    """Look at some texts of a group of this ``size``.
+
+    >>> from es_simhash import Scheme
+    >>> look_at(Scheme(), ["Storm hits the coast."] * 2, 2).reason
+    'copies'
+    """
+    if not texts:
+        return GroupReason("copies")
+    length = sorted(len(text.encode()) for text in texts)[len(texts) // 2]
+    cut = ((text[:_MOST_COMPARED], text[_MOST_COMPARED:]) for text in dict.fromkeys(texts))
+    distinct = list({(" ".join(head.lower().split()), rest): head for head, rest in cut}.values())
+    is_notice = length < _A_NOTICE and size >= _MANY and 2 * len(distinct) <= len(texts)
+    kind = _kind(texts)
+    if is_notice or (length < _HARDLY_ANY and size >= _ALIKE_BY_CHANCE):
+        return GroupReason(kind or "empty")
+    return _differing(settings, distinct, size, kind) if distinct[1:] else GroupReason("copies")
+
+
+def _differing(settings: Settings, distinct: Sequence[str], size: int, kind: Reason | None) -> GroupReason:
+    slots = slots_of(settings, distinct)
+    if kind == "noise" or (kind in ("log", "table") and slots and slots.places):
+        return GroupReason(kind)
+    if slots and slots.is_form:
+        return GroupReason(kind or "form")
+    if slots and size >= _LEAST_AROUND and _is_around(slots):
+        return GroupReason(kind or "boilerplate")
+    return GroupReason("copies", _shared(distinct), kind or "boilerplate")
+
+
+def reasons_of(looked: Iterable[GroupReason]) -> list[Reason]:
+    """Return the reasons of groups: not copies where most of what the texts share stands in other groups, too."""
+    groups = list(looked)
+    often = Counter(passage for each in groups for passage in each.passages)
+    return [each.instead if _recurs(each.passages, often) else each.reason for each in groups]
+
+
+def _recurs(passages: Collection[object], often: Mapping[Any, int]) -> bool:
+    return bool(passages) and sum(often[each] > 1 for each in passages) >= _RECURS * len(passages)
+
+
+def _is_around(slots: Slots) -> bool:
+    """Return whether each text has words of its own, and the same around them."""
+    own = sum(map(len, slots.places))
+    return bool(slots.wordy) and own >= _LEAST_OWN and slots.share >= _LEAST_SHARE and slots.are_all
+
+
+def _shared(texts: Sequence[str]) -> frozenset[tuple[str, ...]]:
+    """Return the passages that any two of some texts share."""
+    passages = [_passages(text) for text in texts[:3]]
+    return frozenset().union(*(one & other for one, other in combinations(passages, 2)))
+
+
+def _passages(text: str) -> frozenset[tuple[str, ...]]:
+    found = _WORD.findall(text[:_MOST_COMPARED].lower())
+    return frozenset(zip(*(found[start:] for start in range(_PASSAGE)), strict=False))
+
+
+# ---- kinds of text that are not prose
+
+_STAMP = re.compile(
+    r"\W{0,3}(?:\d{4}[-/.]\d\d[-/.]\d\d|\d\d:\d\d:\d\d|[A-Z][a-z]{2} +\d+ \d\d:\d\d|\d{1,3}(?:\.\d{1,3}){3}\b)"
+)
+_LEVEL = re.compile(r"\b(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|CRITICAL)\b|HTTP/\d|\[\d+\]")
+_COMMENT = re.compile(r"\s*(?:#|//|/\*|\*|--|<!--)")
+_CODE = re.compile(r"[;{}(,:\\]\s*(?://.*|/\*.*)?$|^\s*(?:import\b|from\b|return\b|@\w|</?\w)|[)}\]]$")
+_CODE_MARKS = re.compile(r"[{}();=<>\[\]]")
+_LEAST_LINES, _LEAST_CELLS, _WORDS_OF_A_CELL = 5, 4, 3
+_MOSTLY_OF_REASON, _CODE_LINES, _CODE_DENSITY, _NOISE = 0.7, 0.5, 0.03, 0.4
+_LEAST_MARKS, _MOST_OF_A_TOKEN = 3, 5
+
+
+def _kind(texts: Sequence[str]) -> Reason | None:
+    """Return what most of some texts look like; None of prose."""
+    kinds = Counter(_kind_of(text[:_MOST_COMPARED]) for text in texts[:3])
+    [(kind, count)] = kinds.most_common(1)
+    return kind if 2 * count > sum(kinds.values()) else None
+
+
+def _kind_of(text: str) -> Reason | None:
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not lines:
+        return None
+    if _is_log(lines):
+        return "log"
+    if _is_table(lines):
+        return "table"
+    if _is_code(lines):
+        return "code"
+    return "noise" if _is_noise(text) else None
+
+
+def _is_log(lines: Sequence[str]) -> bool:
+    stamped = sum(bool(_STAMP.match(line)) for line in lines)
+    marked = sum(bool(_LEVEL.search(line)) for line in lines)
+    return stamped >= _MOSTLY_OF_REASON * len(lines) and 2 * marked >= len(lines)
+
+
+def _is_table(lines: Sequence[str]) -> bool:
+    for delimiter in ("\t", ";", "|", ","):
+        cells = [line.split(delimiter) for line in lines]
+        if min(map(len, cells)) < _LEAST_CELLS:
+            continue
+        same = sum(len(one) == len(other) for one, other in pairwise(cells))
+        own = [cell for row in cells for cell in row]
+        of_words = sum(len(cell.split()) for cell in own) / len(own)
+        has_digits = sum(any(map(str.isdigit, cell)) for cell in own)
+        if same >= _MOSTLY_OF_REASON * (len(lines) - 1) and of_words < _WORDS_OF_A_CELL and 4 * has_digits >= len(own):
+            return True
+    return False
+
+
+def _is_code(lines: Sequence[str]) -> bool:
+    """Return whether lines end or begin as code does, and have its brackets and signs outside of comments."""
+    own = "\n".join(line for line in lines if not _COMMENT.match(line))
+    of_code = sum(bool(_COMMENT.match(line) or _CODE.search(line)) for line in lines)
+    return (
+        len(lines) >= _LEAST_LINES
+        and of_code >= _CODE_LINES * len(lines)
+        and len(_CODE_MARKS.findall(own)) >= max(_LEAST_MARKS, _CODE_DENSITY * len(own))
+    )
+
+
+def _is_noise(text: str) -> bool:
+    """Return whether much of a text is short pieces instead of words: signs, and letters mixed with digits or signs.
+
+    Scripts without spaces between words are left out.
+    """
+    tokens = text.split()
+    if len(tokens) < _LEAST_LINES or len(text) > _MOST_OF_A_TOKEN * len(tokens):
+        return False
+    return sum(map(_is_noisy, tokens)) >= _NOISE * len(tokens)
+
+
+def _is_noisy(token: str) -> bool:
+    inner = token.strip("\"'“”‘’()[].,;:!?…-–—")
+    if not inner:
+        return len(token) > 1
+    letters, digits = sum(map(str.isalpha, inner)), sum(map(str.isdigit, inner))
+    return bool(letters and digits) or letters + digits < 0.7 * len(inner)

@@ -13,34 +13,39 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 import numpy as np
 
 from es_simhash._core.arrow import ArrowArray, ArrowStream
+from es_simhash._core.batches import OnProgress, counted_arrays, counted_each, stage
 from es_simhash._core.json_codec import Json
-from es_simhash._core.stages import OnProgress, counted_arrays, counted_each, stage
 from es_simhash._version import __version__
-from es_simhash.documents.arrow.frame import Frame
-from es_simhash.documents.given import Document, Documents, Given, given
-from es_simhash.documents.rejected import OnReject
-from es_simhash.documents.sources import PathsSought, patterns
+from es_simhash.documents.frame import Frame
+from es_simhash.documents.given import Document, Documents, GivenDocuments, given_documents
+from es_simhash.documents.sources import OnReject, PathsSought, patterns
 from es_simhash.errors import DocumentError
 from es_simhash.groups.corpus import Corpus, linked
 from es_simhash.groups.groups import Groups
 from es_simhash.groups.options import OF_INDEX, GroupOptions, check_without, options_of
 from es_simhash.groups.pairs.compare import text_comparer
-from es_simhash.groups.pairs.fingerprint_store import FingerprintStore, condense, content_numbers, needed
-from es_simhash.groups.pairs.scope_columns import ScopeRows
-from es_simhash.groups.pairs.spool import KeptStages, Spools
-from es_simhash.groups.pairs.stored_rows import Strings, encoded, repeated
+from es_simhash.groups.pairs.fingerprint_store import (
+    FingerprintStore,
+    ScopeRows,
+    condense,
+    content_numbers,
+    settings_needed,
+)
+from es_simhash.groups.pairs.stored_rows import KeptStages, Spools, Strings, encoded, repeated
 from es_simhash.scheme import fingerprinting
-from es_simhash.scheme.json_form import to_json
-from es_simhash.scheme.scheme import Scheme, scheme_of
+from es_simhash.scheme.rarity import SAMPLE, Rarity
+from es_simhash.scheme.scheme import Scheme, scheme_of, to_json
 from es_simhash.scheme.settings import Settings, reads_texts
-from es_simhash.scheme.verdict.rarity import SAMPLE, Rarity
-from es_simhash.scheme.verdict.verifier import Verifier, rarity_of, table_for
+from es_simhash.scheme.verifier import Verifier, rarity_of, table_for
 from es_simhash.sketches.minhash.common import VALUE_BITS
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from es_simhash.groups.keywords import GroupKeywords
+
+
+if TYPE_CHECKING:
 
     class DedupKeywords(GroupKeywords, total=False):
         """The keywords of `dedup`."""
@@ -65,12 +70,20 @@ _KEPT = "dedup"
 def dedup(  # type: ignore[overload-overlap]
     documents: str | os.PathLike[str] | Sequence[os.PathLike[str]], **options: Unpack[DedupKeywords]
 ) -> Deduplicated[Iterator[Json]]: ...
+
+
 @overload
 def dedup(documents: Frame, **options: Unpack[DedupKeywords]) -> Deduplicated[Any]: ...
+
+
 @overload
 def dedup(documents: FrameT, **options: Unpack[DedupKeywords]) -> Deduplicated[FrameT]: ...
+
+
 @overload
 def dedup(documents: Iterable[Item], **options: Unpack[DedupKeywords]) -> Deduplicated[list[Item]]: ...
+
+
 def dedup(
     documents: Documents,
     *,
@@ -100,7 +113,7 @@ def dedup(
     ...     found.kept
     [{'id': 7, 'text': 'It rains on the town.'}]
     """
-    wanted = given(documents, fields, id_field, on_reject)
+    wanted = given_documents(documents, fields, id_field, on_reject)
     how = options_of(options, documents.fields if isinstance(documents, Frame) else fields)
     found = group_texts(wanted, scheme_of(scheme), how, on_progress)
     found.corpus.remove_kept()
@@ -143,7 +156,7 @@ def group_texts(
 
 def learn_from(documents: Documents, settings: Settings, options: GroupOptions | None = None) -> Rarity:
     """Learn how rare features are among documents, given as to `dedup`; the options of a later run may have it."""
-    read = _each_read(given(documents), options or GroupOptions())
+    read = _each_read(given_documents(documents), options or GroupOptions())
     return learn(settings, (text for _, text, _ in read))
 
 
@@ -151,11 +164,11 @@ class TextCorpus(Corpus):
     """Documents that are read once; ``written`` makes of a stored id what is written for it."""
 
     def __init__(self, settings: Settings, options: GroupOptions, spools: Spools) -> None:
-        wanted = needed(settings, options.criteria(settings))
+        wanted = settings_needed(settings, options.criteria(settings))
         bits = wanted.minhash.layout.value_bits if wanted.minhash else VALUE_BITS
         super().__init__(settings, options, FingerprintStore(wanted, spools, bits, options.scope), spools)
         self.written: Callable[[str], str] = str
-        self.given = given(())
+        self.given = given_documents(())
         self._needed = wanted
         self._ids = Strings(spools)
         self._texts: Strings | None = None
@@ -170,7 +183,7 @@ class TextCorpus(Corpus):
 
     def read(self, documents: Documents, on_progress: OnProgress[int]) -> None:
         """Read and condense all documents."""
-        self.given = given(documents)
+        self.given = given_documents(documents)
         # Only kernels that go all the way from texts let other threads run.
         threads = self.threads if reads_texts(self._needed) else 1
         for condensed in fingerprinting.in_batches(self._noted(), partial(condense, self._needed), threads):
@@ -266,7 +279,7 @@ class Deduplicated(Groups[TextCorpus], Generic[Kept]):
         return found
 
 
-def _each_read(documents: Given, options: GroupOptions) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+def _each_read(documents: GivenDocuments, options: GroupOptions) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """Yield documents, one by one, as ids, texts, and objects with the values that are asked for; check their form."""
     strip, fields = patterns(options.strip), options.canonical.fields
     scope, order = options.scope.paths if options.scope else (), [] if isinstance(fields, bool) else fields
@@ -302,7 +315,7 @@ _BEYOND = 1 << 64
 
 
 def learn(settings: Settings, texts: Iterable[str]) -> Rarity:
-    """Learn from the texts that an index with the same ones is learnt from (see `es_simhash.scheme.verdict.rarity`)."""
+    """Learn from the texts that an index with the same ones is learnt from (see `es_simhash.scheme.rarity`)."""
     lowest = LowestTexts()
     for some in fingerprinting.in_batches(texts, list):
         lowest.add(some)

@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from es_simhash._core.arguments import check_shard, check_types, made
+from es_simhash._core.arguments import check_shard, check_types, options_from
 from es_simhash._core.environment import MEMORY, PATIENCE
 from es_simhash._core.json_codec import Json
 from es_simhash.documents.decisions import Decided, Decision
@@ -18,11 +18,11 @@ from es_simhash.errors import InputError
 from es_simhash.groups.canonical import FIRST, Canonical, canonical_named
 from es_simhash.scheme.fingerprinting import check_threads
 from es_simhash.scheme.query import By, Criteria
+from es_simhash.scheme.rarity import Rarity
 from es_simhash.scheme.scope import Scope, combined
 from es_simhash.scheme.settings import Settings
-from es_simhash.scheme.verdict.levels import Level
-from es_simhash.scheme.verdict.rarity import Rarity
-from es_simhash.scheme.verdict.verifier import check_estimate, is_by_rarity, verification_of
+from es_simhash.scheme.verification import Level
+from es_simhash.scheme.verifier import check_estimate, is_by_rarity, verification_of
 
 _LEAST_MEMORY = 1 << 20
 
@@ -150,7 +150,7 @@ def options_of(given: Mapping[str, Any], text_fields: str | Sequence[str]) -> Gr
     """Return the options made of keywords; ``canonical`` may be the name of an order, as on the command line."""
     if isinstance(order := given.get("canonical"), str):
         given = {**given, "canonical": canonical_named(order, check_sources(text_fields) if text_fields else ())}
-    return made(GroupOptions, given)
+    return options_from(GroupOptions, given)
 
 
 # What decides groups, but for the order of documents and the scope, and what of it a similarity replaces.
@@ -158,7 +158,7 @@ _DECIDING = ("by", "distance", "similarity", "numbers", "estimate")
 _NEARNESS = ("by", "distance", "similarity")
 
 
-def asked(options: GroupOptions) -> Json:
+def options_as_json(options: GroupOptions) -> Json:
     """Return the options that decide what is written of groups as JSON, without those that are as by default."""
     values = {name: getattr(options, name) for name in _DECIDING}
     # A distance of 0 is one, and equals False.

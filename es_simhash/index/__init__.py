@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from es_simhash._core.exports import lazily
+from es_simhash._core import lazily
 
 if TYPE_CHECKING:
     from es_simhash.index.async_index import AsyncIndex

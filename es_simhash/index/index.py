@@ -5,28 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from es_simhash._core.arguments import check_many, made, wrong_type
+from es_simhash._core.arguments import check_many, options_from, wrong_type
 from es_simhash._core.arrow import ArrowArray, ArrowStream, Texts, each_text
-from es_simhash._core.batched import chunks
+from es_simhash._core.batches import OnProgress, chunks
 from es_simhash._core.environment import PATIENCE
 from es_simhash._core.json_codec import Json
-from es_simhash._core.stages import OnProgress
-from es_simhash.documents.arrow.frame import AnyFrame, documents_of
 from es_simhash.documents.documents import Document, Documents
-from es_simhash.documents.painless.stored_scripts import StoredScript
-from es_simhash.documents.rejected import OnReject
-from es_simhash.documents.sources import body_of_action, with_some_text
+from es_simhash.documents.frame import AnyFrame, documents_of
+from es_simhash.documents.painless import StoredScript
+from es_simhash.documents.sources import OnReject, body_of_action, with_some_text
 from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.engines.connect import Target
 from es_simhash.errors import InputError
-from es_simhash.index.connection import Connection
-from es_simhash.plans.add import Written
+from es_simhash.index.connections import Connection
+from es_simhash.plans.add import WriteCounts
 from es_simhash.plans.check import Checked, check
-from es_simhash.plans.distinct.pages import DistinctPage, SearchOptions
+from es_simhash.plans.distinct import DistinctPage, SearchOptions
 from es_simhash.plans.find_options import FindOptions
 from es_simhash.plans.index_plans import IndexPlans
-from es_simhash.plans.init import Info, Initialised, describe
-from es_simhash.plans.install_pipeline import IngestPipeline, InstalledScripts, PipelineRemoved
+from es_simhash.plans.init import Info, IngestPipeline, Initialised, InstalledScripts, PipelineRemoved, describe
 from es_simhash.plans.operations import CheckFiles, FilesChecked, Plan, Refresh
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme
@@ -42,16 +39,16 @@ if TYPE_CHECKING:
     from es_simhash.groups.of_index.corpus import IndexCorpus
     from es_simhash.groups.of_index.sync import Synced
     from es_simhash.groups.of_index.writing import GroupsWritten
-    from es_simhash.live.doctor.finding import Findings
+    from es_simhash.live.doctor.facts import Findings
     from es_simhash.live.erase.copies import Copies, Erased
     from es_simhash.live.keywords import BackfillKeywords, EraseKeywords, ReindexKeywords, UpdateKeywords
-    from es_simhash.live.reindex.run import Reindexed
+    from es_simhash.live.reindex import Reindexed
     from es_simhash.live.removal import Removed
     from es_simhash.live.sweep.writing import Progress
-    from es_simhash.plans.explain.explanation import Explanation
-    from es_simhash.plans.keywords import FindKeywords, KnownKeywords, MatchKeywords, SearchKeywords
-    from es_simhash.scheme.verdict.learnt import LearntRarity
-    from es_simhash.scheme.verdict.levels import Level
+    from es_simhash.plans.explanation import Explanation
+    from es_simhash.plans.keywords import FindKeywords, KnownIndexKeywords, MatchKeywords, SearchKeywords
+    from es_simhash.scheme.learnt_rarity import LearntRarity
+    from es_simhash.scheme.verification import Level
 
 Result = TypeVar("Result")
 
@@ -66,15 +63,15 @@ class Index:
     ``target`` is your client of Elasticsearch or OpenSearch, a URL, or a directory for the embedded engine; the default
     is the directory ``.es-simhash`` (see `es_simhash.connect`). The scheme and the source ``fields`` are read from the
     index once `init` has stored them there; if you give them as well, they must agree (see
-    `es_simhash.plans.open_index.Known`). If the name stands for several indices, those without our fields are left out
-    (see `without_fields`).
+    `es_simhash.plans.open_index.KnownIndex`). If the name stands for several indices, those without our fields are
+    left out (see `without_fields`).
 
     >>> index = Index("reports", fields=["title", "body"])
     >>> index.init().created
     True
     """
 
-    def __init__(self, name: str, target: Target = None, **known: Unpack[KnownKeywords]) -> None:
+    def __init__(self, name: str, target: Target = None, **known: Unpack[KnownIndexKeywords]) -> None:
         self._plans = IndexPlans(name, **known)
         self._connection = Connection(target)
         self.name = name
@@ -150,9 +147,9 @@ class Index:
         *,
         refresh: bool = False,
         patience: float = PATIENCE,
-        on_progress: OnProgress[Written] | None = None,
+        on_progress: OnProgress[WriteCounts] | None = None,
         on_reject: OnReject | None = None,
-    ) -> Written:
+    ) -> WriteCounts:
         """Write documents with their fields, or carry out actions in the form that ``helpers.bulk`` takes.
 
         A document's id is its ``_id``; a frame is documents, too (see `Frame`). As with ``helpers.bulk``, documents
@@ -170,11 +167,11 @@ class Index:
         >>> index.add([{"_id": "4", "title": "Rain", "body": "It rains."}], refresh=True).done
         1
         """
-        written, writer = Written(), self._run(self._plans.writer(refresh, patience))
+        written, writer = WriteCounts(), self._run(self._plans.writer(refresh, patience))
         some = with_some_text(check_many("documents", documents_of(documents)), writer.documents.fields, body_of_action)
         try:
             for first, chunk in chunks(some, WRITES):
-                batch = Written()
+                batch = WriteCounts()
                 try:
                     self._run(writer.write(chunk, first, batch, is_all=first == 0 and len(chunk) < WRITES))
                 finally:
@@ -185,7 +182,7 @@ class Index:
         self._run(writer.show(patience))
         return written
 
-    def delete(self, ids: Iterable[str], *, refresh: bool = False, patience: float = PATIENCE) -> Written:
+    def delete(self, ids: Iterable[str], *, refresh: bool = False, patience: float = PATIENCE) -> WriteCounts:
         """Delete documents by their ids.
 
         >>> index.delete(["2", "3"]).done
@@ -225,7 +222,7 @@ class Index:
         kind, item = only_one(text=text, id=id, doc=doc)
         if kind != "doc" and not isinstance(item, str):
             raise wrong_type(kind, item, "a string")
-        return self._run(self._plans.find(kind, item, made(FindOptions, options)))
+        return self._run(self._plans.find(kind, item, options_from(FindOptions, options)))
 
     def find_many(
         self,
@@ -241,7 +238,7 @@ class Index:
         [1, 1, 0]
         """
         kind, items = only_one(text=each_text(texts), id=ids, doc=documents_of(docs))
-        chosen = made(FindOptions, options)
+        chosen = options_from(FindOptions, options)
         for first, chunk in chunks(check_many(f"{kind}s", items), SEARCHES):
             yield from self._run(self._plans.find_many(kind, chunk, chosen, first))
 
@@ -256,7 +253,7 @@ class Index:
         >>> [(len(each.similar), each.hit["_source"]["title"]) for each in page]
         [(1, 'Storm')]
         """
-        return self._run(self._plans.search(body, made(SearchOptions, options)))
+        return self._run(self._plans.search(body, options_from(SearchOptions, options)))
 
     def explain(self, a: str, b: str, **options: Unpack[MatchKeywords]) -> Explanation:
         """Explain why two documents of the index are near-duplicates, or why they are not; see `MatchOptions`.
@@ -264,7 +261,7 @@ class Index:
         >>> index.explain("1", "2").verdict.are_duplicates
         True
         """
-        return self._run(self._plans.explain((a, b), made(FindOptions, options)))
+        return self._run(self._plans.explain((a, b), options_from(FindOptions, options)))
 
     def check(
         self,
@@ -282,7 +279,7 @@ class Index:
         >>> [each.is_new for each in index.check([{"title": "Rain", "body": "It rains."}])]
         [True]
         """
-        seen = self._run(self._plans.seen_in_index(made(FindOptions, options)))
+        seen = self._run(self._plans.seen_in_index(options_from(FindOptions, options)))
         some = with_some_text(
             check_many("documents", documents_of(documents)), seen.terms.documents.fields, body_of_action
         )
@@ -305,10 +302,9 @@ class Index:
         3
         """
         from es_simhash.groups.of_index.writing import reconcile
-        from es_simhash.live.backfill.options import BackfillOptions
-        from es_simhash.live.backfill.run import Backfill
+        from es_simhash.live.backfill import Backfill, BackfillOptions
 
-        how, documents = made(BackfillOptions, options), self.documents
+        how, documents = options_from(BackfillOptions, options), self.documents
         progress = self._connection.work(
             lambda engine, stop: Backfill(engine, self.name, documents, how, stop=stop).run(on_progress, on_reject)
         )
@@ -369,10 +365,9 @@ class Index:
         >>> index.reindex("articles-2").progress.written
         3
         """
-        from es_simhash.live.reindex.options import ReindexOptions
-        from es_simhash.live.reindex.run import Reindexing
+        from es_simhash.live.reindex import Reindexing, ReindexOptions
 
-        how, documents = made(ReindexOptions, options), self._plans.documents_of_copy()
+        how, documents = options_from(ReindexOptions, options), self._plans.documents_of_copy()
         return self._connection.work(
             lambda engine, stop: Reindexing(engine, self.name, destination, documents, how, stop).run(
                 on_progress, on_reject
@@ -395,9 +390,9 @@ class Index:
         3
         """
         from es_simhash.live.removal import Removal
-        from es_simhash.live.sweep.options import UpdateOptions
+        from es_simhash.live.sweep.reading import UpdateOptions
 
-        how, documents = made(UpdateOptions, options), self.documents
+        how, documents = options_from(UpdateOptions, options), self.documents
         return self._connection.work(
             lambda engine, stop: Removal(engine, self.name, documents, how, stop).run(on_progress, on_reject)
         )
@@ -410,11 +405,10 @@ class Index:
         >>> [finding.code for finding in index.doctor() if finding.level == "stop"]
         []
         """
-        from es_simhash.live.backfill.options import BackfillOptions
-        from es_simhash.live.backfill.survey import diagnose
-        from es_simhash.live.doctor.finding import Findings
+        from es_simhash.live.backfill import BackfillOptions, diagnose
+        from es_simhash.live.doctor.facts import Findings
 
-        how, wanted = made(BackfillOptions, options), self._plans.wanted_documents()
+        how, wanted = options_from(BackfillOptions, options), self._plans.wanted_documents()
         return Findings(self._run(diagnose(self.name, wanted, how, self._plans.brings_fields)))
 
     def learn(self) -> LearntRarity:
@@ -466,7 +460,7 @@ class Index:
         """
         from es_simhash.groups.of_index.writing import WriteOptions, write_groups
 
-        how, documents = made(WriteOptions, options), self.documents
+        how, documents = options_from(WriteOptions, options), self.documents
         return self._connection.work(
             lambda engine, stop: write_groups(engine, grouped, documents, how, on_progress, stop)
         )
@@ -502,7 +496,7 @@ class Index:
         from es_simhash.live.erase.copies import EraseOptions
         from es_simhash.live.erase.run import find_copies
 
-        how, behind = made(EraseOptions, options), self._run(self._plans.indices_behind())
+        how, behind = options_from(EraseOptions, options), self._run(self._plans.indices_behind())
         wanted = check_many("ids", ids), check_many("texts", each_text(texts))
         plan = find_copies(self.name, behind, *wanted, how)
         return self._connection.work(lambda engine, stop: run(plan, StoppableEngine(engine, stop)))

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from es_simhash.errors import MissingExtraError
-from es_simhash.integrations.standing import how, metadata_of, standing
-from es_simhash.scheme.verdict.levels import Level
+from es_simhash.integrations.standing import metadata_of, scheme_and_options, standing
+from es_simhash.scheme.verification import Level
 
 try:
     from haystack import Document, component
@@ -29,7 +29,7 @@ class NearDuplicateRemover:
     def __init__(
         self, scheme: str = "default", similarity: float | Level | None = None, numbers: float | None = None
     ) -> None:
-        how(scheme, similarity, numbers)  # checks the options
+        scheme_and_options(scheme, similarity, numbers)  # checks the options
         self.scheme = scheme
         self.similarity = similarity
         self.numbers = numbers

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from es_simhash.errors import MissingExtraError
-from es_simhash.integrations.standing import how, metadata_of, standing
-from es_simhash.scheme.verdict.levels import Level
+from es_simhash.integrations.standing import metadata_of, scheme_and_options, standing
+from es_simhash.scheme.verification import Level
 
 try:
     from langchain_core.callbacks import Callbacks
@@ -26,7 +26,7 @@ class _Options(BaseModel):
 
     def model_post_init(self, _: Any) -> None:
         """Check the options."""
-        how(self.scheme, self.similarity, self.numbers)
+        scheme_and_options(self.scheme, self.similarity, self.numbers)
 
     def _kept(self, documents: Sequence[Document]) -> list[Document]:
         groups = standing(self.scheme, self.similarity, self.numbers, [document.page_content for document in documents])

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from es_simhash.errors import MissingExtraError
-from es_simhash.integrations.standing import COUNT, IDS, how, metadata_of, standing
-from es_simhash.scheme.verdict.levels import Level
+from es_simhash.integrations.standing import COUNT, IDS, metadata_of, scheme_and_options, standing
+from es_simhash.scheme.verification import Level
 
 try:
     from llama_index.core.postprocessor.types import BaseNodePostprocessor
@@ -28,7 +28,7 @@ class _Options(BaseModel):
     def model_post_init(self, context: Any) -> None:
         """Check the options."""
         super().model_post_init(context)
-        how(self.scheme, self.similarity, self.numbers)
+        scheme_and_options(self.scheme, self.similarity, self.numbers)
 
     def _groups(self, nodes: Sequence[BaseNode]) -> list[list[int]]:
         texts = [node.get_content(metadata_mode=MetadataMode.NONE) for node in nodes]

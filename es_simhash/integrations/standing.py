@@ -8,20 +8,22 @@ from typing import Any
 
 from es_simhash.groups.of_texts import group_texts
 from es_simhash.groups.options import GroupOptions
-from es_simhash.groups.pairs.fingerprint_store import needed
+from es_simhash.groups.pairs.fingerprint_store import settings_needed
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.verdict.levels import Level
+from es_simhash.scheme.verification import Level
 
 # Metadata of a document that stands for others: how many were left out for it, and their ids.
 COUNT, IDS = "near_duplicates", "near_duplicate_ids"
 
 
 @lru_cache(maxsize=16)
-def how(scheme: str, similarity: float | Level | None, numbers: float | None) -> tuple[Scheme, GroupOptions]:
+def scheme_and_options(
+    scheme: str, similarity: float | Level | None, numbers: float | None
+) -> tuple[Scheme, GroupOptions]:
     """Return how texts are compared, or raise; ``scheme`` is a preset's name, or what `Scheme.to_json` wrote."""
     chosen = Scheme.from_json(scheme) if scheme.lstrip().startswith("{") else Scheme.preset(scheme)
     options = GroupOptions(similarity=similarity, numbers=numbers)
-    needed(chosen, options.criteria(chosen))
+    settings_needed(chosen, options.criteria(chosen))
     return chosen, options
 
 
@@ -34,7 +36,7 @@ def standing(
     near the one that stands for it, not only near another that is left out.
     """
     with group_texts(
-        ((str(place), text) for place, text in enumerate(texts)), *how(scheme, similarity, numbers)
+        ((str(place), text) for place, text in enumerate(texts)), *scheme_and_options(scheme, similarity, numbers)
     ) as found:
         firsts = found.canonicals.tolist()
     kept: dict[int, list[int]] = {first: [first] for place, first in enumerate(firsts) if first == place}

@@ -8,21 +8,20 @@ from datetime import datetime, timezone
 from threading import Lock
 from typing import TypeAlias
 
+from es_simhash._core.batches import OnProgress, counting
 from es_simhash._core.environment import PATIENCE
 from es_simhash._core.json_codec import Json
-from es_simhash._core.stages import OnProgress, counting
 from es_simhash.documents.documents import Documents, unchanged_text
 from es_simhash.errors import EngineError, IndexStateError
 from es_simhash.live.sweep.reading import DocumentRef, Reading
 from es_simhash.plans.open_index import check_may_note, fingerprinted, note_rarity, noted_rarity
-from es_simhash.plans.operation_retry import retry, retry_each
-from es_simhash.plans.operations import GetMappings, Plan
+from es_simhash.plans.operations import GetMappings, Plan, retry, retry_each
 from es_simhash.plans.reply_size import ReplySize, documents_by_id
+from es_simhash.scheme.learnt_rarity import LearntRarity
 from es_simhash.scheme.mapping import entries
 from es_simhash.scheme.own_fields import object_in
-from es_simhash.scheme.verdict.learnt import LearntRarity
-from es_simhash.scheme.verdict.rarity import SAMPLE
-from es_simhash.scheme.verdict.verifier import is_by_rarity, rarity_of
+from es_simhash.scheme.rarity import SAMPLE
+from es_simhash.scheme.verifier import is_by_rarity, rarity_of
 
 # A number that no content hash is.
 _BEYOND = 1 << 64

@@ -8,21 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from es_simhash._core.batches import OnProgress, Stop, stage
 from es_simhash._core.json_codec import Json
-from es_simhash._core.prefetch import Stop
-from es_simhash._core.stages import OnProgress, stage
 from es_simhash.documents.documents import Documents
-from es_simhash.documents.rejected import OnReject
+from es_simhash.documents.sources import OnReject
 from es_simhash.engines.base import Engine, run
-from es_simhash.live.doctor.facts import Part
-from es_simhash.live.doctor.finding import Finding, losses, of_error, stopped
-from es_simhash.live.sweep.options import UpdateOptions
-from es_simhash.live.sweep.reading import DocumentRef, Survey, part_of
-from es_simhash.live.sweep.runner import Job, Pass
-from es_simhash.live.sweep.writing import Prepared, Progress, Work
+from es_simhash.live.doctor.facts import Finding, IndexPart, losses, of_error, stopped
+from es_simhash.live.sweep.reading import DocumentRef, Survey, UpdateOptions, part_of
+from es_simhash.live.sweep.writing import Job, Pass, Prepared, Progress, Work
 from es_simhash.plans.open_index import closed_index, closed_ones, forget_prefix, note_rarity
-from es_simhash.plans.operation_retry import retry, retry_each
-from es_simhash.plans.operations import Action, Count, GetInfo, GetMappings, Plan, Refresh
+from es_simhash.plans.operations import Action, Count, GetInfo, GetMappings, Plan, Refresh, retry, retry_each
 from es_simhash.plans.text_fields import foreign_in
 from es_simhash.scheme.mapping import entries
 
@@ -101,7 +96,7 @@ def survey(index: str, documents: Documents, options: UpdateOptions) -> Plan[Rem
     """Count the documents that have the fields, and examine what updating them would lose."""
     by_script = (yield GetInfo()).distribution != "embedded"
     found = entries((yield GetMappings(index)), documents.prefix)
-    parts, findings = list[Part](), list[Finding]()
+    parts, findings = list[IndexPart](), list[Finding]()
     for name, entry in sorted(found.items()):
         if entry:
             parts.append((yield from part_of(name, _query(documents))))

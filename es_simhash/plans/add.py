@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
+from es_simhash._core.batches import OnProgress
 from es_simhash._core.json_codec import Json
-from es_simhash._core.stages import OnProgress
 from es_simhash.documents.documents import (
     Document,
     Documents,
@@ -18,18 +18,27 @@ from es_simhash.documents.documents import (
     Task,
     checked_id,
     id_of,
-    kept,
     prepared,
     results,
     tasks_of,
+    without_rejected,
 )
-from es_simhash.documents.rejected import OnReject, Rejected
+from es_simhash.documents.sources import OnReject, Rejected
 from es_simhash.plans.bulk import RequestSize, send
 from es_simhash.plans.check import Checked, SeenDocuments, check_fingerprinted
 from es_simhash.plans.find_options import FindOptions, QueryDocument, SearchTerms
-from es_simhash.plans.operation_retry import attempt, retry, retry_all
-from es_simhash.plans.operations import Action, ActionResult, Bulk, GetDocuments, Plan, Refresh
-from es_simhash.scheme.fingerprint import Fingerprint
+from es_simhash.plans.operations import (
+    Action,
+    ActionResult,
+    Bulk,
+    GetDocuments,
+    Plan,
+    Refresh,
+    attempt,
+    retry,
+    retry_all,
+)
+from es_simhash.scheme.fingerprinting import Fingerprint
 from es_simhash.scheme.mapping import (
     CANONICAL,
     GROUP,
@@ -55,14 +64,14 @@ _BACKING = ".ds-"
 
 
 @dataclass
-class Written:
+class WriteCounts:
     """The number of actions done and ``refused``, with the reason for each refusal."""
 
     done: int = 0
     refused: int = 0
     rejected: list[Rejected] = field(default_factory=list)
 
-    def add(self, batch: Written, on_progress: OnProgress[Written] | None, on_reject: OnReject | None) -> None:
+    def add(self, batch: WriteCounts, on_progress: OnProgress[WriteCounts] | None, on_reject: OnReject | None) -> None:
         """Add the counts of a batch; keep its rejected documents unless ``on_reject`` takes them."""
         self.done += batch.done
         self.refused += batch.refused
@@ -109,7 +118,9 @@ class Writer:
         """Whether the name is that of a data stream, which takes nothing but ``create``."""
         return any(name.startswith(_BACKING) for name in self.indices)
 
-    def write(self, actions: Sequence[Document], first: int, written: Written, *, is_all: bool = False) -> Plan[None]:
+    def write(
+        self, actions: Sequence[Document], first: int, written: WriteCounts, *, is_all: bool = False
+    ) -> Plan[None]:
         """Perform actions in the form of ``helpers.bulk``, with the fields; ``first`` is the position of the first.
 
         ``written`` receives each result as soon as it is known, even if this raises. Actions that are known to be all
@@ -152,7 +163,7 @@ class Writer:
             return prepared(self.documents, actions, reject)
         tasks = tasks_of(self.documents, actions)
         yield from retry_all(lambda: give_groups(terms, tasks), self.patience)
-        return kept(results(tasks), reject)
+        return without_rejected(results(tasks), reject)
 
 
 def _action(action: Mapping[str, Any]) -> Action:

@@ -9,7 +9,7 @@ from http import HTTPStatus
 from itertools import islice, repeat
 from typing import Any, TypeAlias
 
-from es_simhash._core.batched import chunks
+from es_simhash._core.batches import chunks
 from es_simhash._core.json_codec import Json, json_length
 from es_simhash.errors import (
     EngineError,
@@ -19,8 +19,7 @@ from es_simhash.errors import (
     UnreachableError,
     UnsendableError,
 )
-from es_simhash.plans.operation_retry import retry_delays
-from es_simhash.plans.operations import MOST_ID_BYTES, Action, ActionResult, Bulk, Plan, Refresh, Wait
+from es_simhash.plans.operations import MOST_ID_BYTES, Action, ActionResult, Bulk, Plan, Refresh, Wait, retry_delays
 from es_simhash.plans.reply_size import searched
 
 _MOST_ACTIONS, _MOST_LENGTH = 500, 4 << 20

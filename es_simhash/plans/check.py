@@ -15,8 +15,7 @@ from es_simhash._core.humanize import counted
 from es_simhash._core.json_codec import Json
 from es_simhash._core.rows import Result, Shown
 from es_simhash.documents.documents import Document, Documents
-from es_simhash.documents.rejected import OnReject, Rejected
-from es_simhash.documents.sources import SourceFilter
+from es_simhash.documents.sources import OnReject, Rejected, SourceFilter
 from es_simhash.errors import InputError
 from es_simhash.plans.find import (
     FetchCandidates,
@@ -29,7 +28,7 @@ from es_simhash.plans.find import (
 )
 from es_simhash.plans.find_options import QueryDocument, SearchTerms, query_documents
 from es_simhash.plans.operations import Plan
-from es_simhash.scheme.fingerprint import Fingerprint
+from es_simhash.scheme.fingerprinting import Fingerprint
 from es_simhash.scheme.query import shared_bands
 from es_simhash.scheme.rerank import (
     DETAILED_COLUMNS,
@@ -40,8 +39,8 @@ from es_simhash.scheme.rerank import (
     matches_of,
     shown_matches,
 )
-from es_simhash.scheme.verdict.verifier import Verifier
-from es_simhash.sketches.key_index import KeyIndex, Keys
+from es_simhash.scheme.verifier import Verifier
+from es_simhash.sketches.keys import KeyIndex, Keys
 
 Status: TypeAlias = Literal["new", "near-duplicate", "no text"]
 # Documents that are removed from the keys at once.

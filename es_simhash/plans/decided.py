@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from hashlib import sha256
 
-from es_simhash._core.batched import chunks
+from es_simhash._core.batches import chunks
 from es_simhash._core.json_codec import Json
 from es_simhash.documents.decisions import (
     Decided,

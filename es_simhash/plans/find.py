@@ -23,26 +23,25 @@ from typing import Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.batched import chunks
+from es_simhash._core.batches import chunks
 from es_simhash._core.json_codec import Json, json_length
 from es_simhash.documents.decisions import Decided, Key
 from es_simhash.documents.documents import Documents, fingerprinted, prepared, readable_text
-from es_simhash.documents.painless.stored_scripts import may_be_within, readable_simhash
+from es_simhash.documents.painless import may_be_within, readable_simhash
 from es_simhash.errors import EngineError, ScriptError, UnreachableError
 from es_simhash.plans.decided import readable_decisions_on
 from es_simhash.plans.find_options import FindOptions, QueryDocument, ScopedText, SearchTerms
 from es_simhash.plans.operations import MultiSearch, Plan, Search
-from es_simhash.plans.reply_size import Part, ReplySize, documents_by_id, in_slices, with_source
+from es_simhash.plans.reply_size import DocumentPart, ReplySize, documents_by_id, in_slices, with_source
 from es_simhash.scheme import passages, query, rerank
-from es_simhash.scheme.fingerprint import Fingerprint, Status
+from es_simhash.scheme.fingerprinting import Fingerprint, Status
 from es_simhash.scheme.own_fields import object_in
 from es_simhash.scheme.passages import WordsOfText, words_of_texts
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import NOTHING, Compared, Match, Matches, Measured
 from es_simhash.scheme.settings import MAX_KEYS, Settings
-from es_simhash.scheme.verdict.rule import Similarities, lowest_estimate
-from es_simhash.scheme.verdict.verifier import Verifier
-from es_simhash.sketches import tradeoffs
+from es_simhash.scheme.verifier import Similarities, Verifier, lowest_estimate
+from es_simhash.sketches import keys as tradeoffs
 from es_simhash.sketches.minhash.common import estimates
 
 # The first list holds all candidates of nearly every query; otherwise the query is repeated for more.
@@ -96,7 +95,7 @@ class Candidates:
 
     hits: list[Json] = field(default_factory=list)
     complete: bool = True
-    part: Part = Part.FINGERPRINTS
+    part: DocumentPart = DocumentPart.FINGERPRINTS
 
 
 def all_candidates(
@@ -120,7 +119,9 @@ def all_candidates(
         sizes = [experience.fitting(part, wanted, own) for part, own in zip(parts, owns, strict=True)]
         if not is_first:
             # These lists are long enough for all.
-            parts = [part if size == wanted else Part.FINGERPRINTS for part, size in zip(parts, sizes, strict=True)]
+            parts = [
+                part if size == wanted else DocumentPart.FINGERPRINTS for part, size in zip(parts, sizes, strict=True)
+            ]
             sizes = [wanted] * len(parts)
         filtered = filters is ServerFilter.ALWAYS or (filters is ServerFilter.LATER and not is_first)
         asked = zip(unfinished, sizes, parts, strict=True)
@@ -208,9 +209,12 @@ def find_fingerprinted(
     results: dict[int, SearchResult] = {}
     for place, reply in zip(sent, replies, strict=True):
         search, hits, part = searches[place], reply.hits, reply.part
-        if by_words and part is Part.FINGERPRINTS:
+        if by_words and part is DocumentPart.FINGERPRINTS:
             # These are compared with nothing but their texts.
-            hits, part = (yield from with_source(terms.index, hits, search.source(Part.TEXTS))), Part.TEXTS
+            hits, part = (
+                (yield from with_source(terms.index, hits, search.source(DocumentPart.TEXTS))),
+                DocumentPart.TEXTS,
+            )
         # To compare nothing takes time as well.
         measured = Measured(search.compared(hits)) if hits else NOTHING
         results[place] = SearchResult(search, measured, reply.complete, part)
@@ -289,7 +293,7 @@ def _verified(verifier: Verifier, results: Sequence[SearchResult]) -> Plan[list[
     for result in results:
         compared = result.measured.compared
         plausible = plausible_hits(verifier.settings, terms.criteria, result.search.fingerprint, compared)
-        unread = elsewhere if result.part is Part.FINGERPRINTS else here
+        unread = elsewhere if result.part is DocumentPart.FINGERPRINTS else here
         unread.extend(compared.hits[i] for i in plausible.nonzero()[0].tolist())
     size = terms.experience.size_of_texts(max(result.search.own_length for result in results))
     texts = texts_in_hits(terms.documents, here) | (yield from texts_of_hits(terms.documents, elsewhere, size))
@@ -332,7 +336,7 @@ class TextSearch(ScopedText):
         """Whether nothing can be found by the text: it is empty, or in no scope."""
         return self.is_empty or bool(self.missing)
 
-    def body(self, size: int, part: Part, *, scored: bool, filtered: bool) -> Json:
+    def body(self, size: int, part: DocumentPart, *, scored: bool, filtered: bool) -> Json:
         """Return the search request for candidates; with ``filtered``, a script drops those too far away."""
         candidates = query.restricted(self._candidates(scored), self.scope_filters, ())
         if filtered:
@@ -381,7 +385,7 @@ class TextSearch(ScopedText):
         assert simhash is not None
         return may_be_within(own.prefix, own.scheme.simhash, own.scheme.id, simhash, distance)
 
-    def source(self, part: Part) -> list[str] | bool:
+    def source(self, part: DocumentPart) -> list[str] | bool:
         """Return what to fetch of documents: the part that is compared."""
         own = self.terms.documents
         return self.terms.source(part, [] if self.is_by_words else query.compared_fields(own.scheme, own.prefix))
@@ -394,7 +398,7 @@ class SearchResult:
     search: TextSearch
     measured: Measured = NOTHING
     complete: bool = True
-    part: Part = Part.FINGERPRINTS
+    part: DocumentPart = DocumentPart.FINGERPRINTS
     decided: DecidedMatches | None = None
     lacks_decisions: str | None = None
 
@@ -507,7 +511,7 @@ def find_passages(terms: SearchTerms, wanted: Sequence[QueryDocument]) -> Plan[l
     here: list[Json] = []
     elsewhere: list[Json] = []
     for search, reply in replies.items():
-        (elsewhere if reply.part is Part.FINGERPRINTS else here).extend(search.text.plausible(reply.hits))
+        (elsewhere if reply.part is DocumentPart.FINGERPRINTS else here).extend(search.text.plausible(reply.hits))
     read = texts_in_hits(terms.documents, here) | (yield from texts_of_hits(terms.documents, elsewhere))
     found = [text.matches([replies[search] for search in text.searches], read) for text in texts]
     return (yield from with_asked(terms, found))
@@ -612,7 +616,7 @@ class PassageText(ScopedText):
             missing=self.missing,
         )
 
-    def _asked_of(self, hit: Json, part: Part) -> Json | None:
+    def _asked_of(self, hit: Json, part: DocumentPart) -> Json | None:
         """Return what the caller asked for of a hit, if it came with it."""
         return self.terms.asked_source.part_of(hit["_source"]) if self.terms.brings_asked(part) else None
 
@@ -630,7 +634,7 @@ class PassageSearch:
         """The bytes of the text, which what it contains is shorter than."""
         return 0 if self.text.is_inner else self.text.own_length
 
-    def body(self, size: int, part: Part, *, scored: bool, filtered: bool) -> Json:
+    def body(self, size: int, part: DocumentPart, *, scored: bool, filtered: bool) -> Json:
         """Return the search request for the candidates that share the most, or the rarest, keys."""
         terms = self.text.terms
         field = f"{terms.documents.prefix}.{passages.FIELD}"
@@ -646,7 +650,7 @@ class PassageSearch:
         whole = (each for each in known if text.containment(each) == 1.0)
         return len(list(islice(whole, text.terms.options.size))) == text.terms.options.size
 
-    def _source(self, part: Part) -> list[str] | bool:
+    def _source(self, part: DocumentPart) -> list[str] | bool:
         """Return what to fetch of documents."""
         terms, own = self.text.terms, ("scheme",) if self.text.is_inner else ("scheme", passages.FIELD)
         return terms.source(part, [f"{terms.documents.prefix}.{name}" for name in own])

@@ -11,19 +11,17 @@ from es_simhash._core.arguments import check_types
 from es_simhash._core.json_codec import Json, json_length
 from es_simhash.documents.decisions import DecisionsThere
 from es_simhash.documents.documents import Document, Documents, check_mapping, checked_id, id_of
-from es_simhash.documents.rejected import OnReject, Rejected
-from es_simhash.documents.sources import SourceFilter, text_of
+from es_simhash.documents.sources import OnReject, Rejected, SourceFilter, text_of
 from es_simhash.errors import DocumentError, InputError, MissingError
 from es_simhash.plans.open_index import IndexRarity
 from es_simhash.plans.operations import Plan
-from es_simhash.plans.reply_size import Part, SearchExperience, documents_by_id, searched
+from es_simhash.plans.reply_size import DocumentPart, SearchExperience, documents_by_id, searched
 from es_simhash.plans.scope_filters import ScopeFilters
 from es_simhash.scheme.query import By, Criteria, Filter, name_list, shared_bands
 from es_simhash.scheme.scope import Scope, ScopeValues, combined
 from es_simhash.scheme.settings import Settings
-from es_simhash.scheme.verdict.levels import Level, similarity_of
-from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.scheme.verdict.verifier import Verifier, verification_of
+from es_simhash.scheme.verification import Level, Verification, similarity_of
+from es_simhash.scheme.verifier import Verifier, verification_of
 from es_simhash.text.features import IdfTable
 
 Candidates: TypeAlias = Literal["keys", "more_like_this"]
@@ -304,18 +302,18 @@ class SearchTerms:
         places = [place for place, other in enumerate(others) if self.scope.in_scope(values, other)]
         return places, others.count(None)
 
-    def source(self, part: Part, compared: Sequence[str]) -> list[str] | bool:
+    def source(self, part: DocumentPart, compared: Sequence[str]) -> list[str] | bool:
         """Return what to fetch of documents: the part with what is ``compared``; what is asked for may be long."""
-        if part is Part.WHOLE:
+        if part is DocumentPart.WHOLE:
             return True
         asked = self.options.named_source if self.brings_asked(part) else []
         source = [*self.scope_paths, *asked, *compared]
-        return [*source, *self.documents.fields] if part is Part.TEXTS else source or False
+        return [*source, *self.documents.fields] if part is DocumentPart.TEXTS else source or False
 
-    def brings_asked(self, part: Part) -> bool:
+    def brings_asked(self, part: DocumentPart) -> bool:
         """Return whether a part has all that the caller asks for: in whole documents, or if it is ours."""
         asked, prefix = self.options.source, self.documents.prefix
-        if not asked or part is Part.WHOLE:
+        if not asked or part is DocumentPart.WHOLE:
             return bool(asked)
         return asked is not True and all(name.startswith(f"{prefix}.") for name in self.options.named_source)
 

@@ -7,19 +7,18 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from es_simhash._core.arguments import made, wrong_type
-from es_simhash._core.harmless import printable
+from es_simhash._core.arguments import options_from, wrong_type
+from es_simhash._core.humanize import printable
 from es_simhash._core.json_codec import Json
 from es_simhash.documents.decisions import Decision
 from es_simhash.documents.documents import Documents
-from es_simhash.documents.painless.stored_scripts import StoredScript, stored_scripts
+from es_simhash.documents.painless import StoredScript, stored_scripts
 from es_simhash.documents.sources import check_some_text
 from es_simhash.errors import DocumentError, EngineError, IndexStateError, InputError, MappingError, TextError
 from es_simhash.plans.add import Writer, request
 from es_simhash.plans.check import SeenDocuments
 from es_simhash.plans.decided import decide, decisions_on_all
-from es_simhash.plans.distinct.pages import DistinctPage, SearchOptions, search_page
-from es_simhash.plans.distinct.search_body import SearchBody
+from es_simhash.plans.distinct import DistinctPage, SearchBody, SearchOptions, search_page
 from es_simhash.plans.find import find_many, find_passages
 from es_simhash.plans.find_options import (
     FindOptions,
@@ -28,11 +27,12 @@ from es_simhash.plans.find_options import (
     query_documents,
     query_documents_by_id,
 )
-from es_simhash.plans.init import Initialised, init
-from es_simhash.plans.install_pipeline import (
+from es_simhash.plans.init import (
     IngestPipeline,
+    Initialised,
     InstalledScripts,
     PipelineRemoved,
+    init,
     install_pipeline,
     install_scripts,
     remove_pipeline,
@@ -42,7 +42,7 @@ from es_simhash.plans.install_pipeline import (
 from es_simhash.plans.open_index import (
     IndexRarity,
     IndicesBehind,
-    Known,
+    KnownIndex,
     OpenedIndex,
     check_open,
     elsewhere,
@@ -61,16 +61,16 @@ from es_simhash.plans.reply_size import SearchExperience
 from es_simhash.plans.scope_filters import ScopeFilters, check_scope
 from es_simhash.plans.text_fields import check_text_fields, readable, refuse_absent, texts_there
 from es_simhash.scheme import mapping
+from es_simhash.scheme.learnt_rarity import LearntRarity
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme, is_preset
 from es_simhash.scheme.scope import Policy, Scope, combined
-from es_simhash.scheme.verdict.learnt import LearntRarity
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from es_simhash.plans.explain.explanation import Explanation
-    from es_simhash.plans.keywords import KnownKeywords
+    from es_simhash.plans.explanation import Explanation
+    from es_simhash.plans.keywords import KnownIndexKeywords
 
 
 # A text of enough features to be searched for.
@@ -80,11 +80,11 @@ _WARMING = "A text that is searched for before any other, 1."
 class IndexPlans:
     """The plans of one index, by its name."""
 
-    def __init__(self, name: str, **known: Unpack[KnownKeywords]) -> None:
+    def __init__(self, name: str, **known: Unpack[KnownIndexKeywords]) -> None:
         self.name = name
         if not isinstance(name, str):
             raise wrong_type("name", name, "the name of an index")
-        self._expected = made(Known, known)
+        self._expected = options_from(KnownIndex, known)
         self._opened: OpenedIndex | None = None
         self._preview: Documents | None = None
         self._filters: dict[Scope, ScopeFilters] = {}
@@ -228,7 +228,7 @@ class IndexPlans:
 
     def explain(self, ids: tuple[str, str], options: FindOptions) -> Plan[Explanation]:
         """Explain why two documents are near-duplicates, or why they are not."""
-        from es_simhash.plans.explain.explanation import explain_pair
+        from es_simhash.plans.explanation import explain_pair
 
         terms = yield from self._terms_of((yield from self.documents()), options)
         return (yield from explain_pair(terms, ids))

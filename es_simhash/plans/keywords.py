@@ -9,16 +9,15 @@ if TYPE_CHECKING:
     from typing import Any
 
     from es_simhash.plans.find_options import Candidates, Relation
-    from es_simhash.scheme.json_form import Functions
     from es_simhash.scheme.query import By, Filter
-    from es_simhash.scheme.scheme import Scheme
+    from es_simhash.scheme.scheme import Functions, Scheme
     from es_simhash.scheme.scope import Scope
-    from es_simhash.scheme.verdict.levels import Level
+    from es_simhash.scheme.verification import Level
     from es_simhash.text.features import IdfTable
 
 
-class KnownKeywords(TypedDict, total=False):
-    """The fields of `Known`."""
+class KnownIndexKeywords(TypedDict, total=False):
+    """The fields of `KnownIndex`."""
 
     scheme: Scheme | str | None
     fields: str | Sequence[str] | None

@@ -17,7 +17,6 @@ from es_simhash.documents.decisions import DecisionsThere, decisions_there
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.sources import check_sources
 from es_simhash.errors import AccessError, EngineError, IndexStateError, MappingError, MissingError, SchemeMismatchError
-from es_simhash.plans.operation_retry import attempt
 from es_simhash.plans.operations import (
     Count,
     GetAliases,
@@ -27,24 +26,25 @@ from es_simhash.plans.operations import (
     Plan,
     PutMapping,
     Search,
+    attempt,
     is_remote,
 )
 from es_simhash.plans.text_fields import text_fields
-from es_simhash.scheme import mapping, notes
-from es_simhash.scheme.json_form import Functions
+from es_simhash.scheme import mapping
+from es_simhash.scheme import mapping as notes
+from es_simhash.scheme.learnt_rarity import LearntRarity, is_of, is_of_scheme
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
-from es_simhash.scheme.scheme import Scheme
+from es_simhash.scheme.rarity import Rarity
+from es_simhash.scheme.scheme import Functions, Scheme
 from es_simhash.scheme.scope import Policy
 from es_simhash.scheme.settings import Settings
-from es_simhash.scheme.verdict.learnt import LearntRarity, is_of, is_of_scheme
-from es_simhash.scheme.verdict.rarity import Rarity
-from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.scheme.verdict.verifier import Verifier, table_for
+from es_simhash.scheme.verification import Verification
+from es_simhash.scheme.verifier import Verifier, table_for
 from es_simhash.text.features import IdfTable
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownIndex:
     """What the caller knows of an index; whatever is missing comes from the index itself.
 
     - ``scheme``: a `Scheme`, or the name of a preset; without it that of the index or, for a new one, "default".
@@ -87,7 +87,7 @@ class OpenedIndex:
     decisions: DecisionsThere | None = None
 
 
-def open_index(index: str, expected: Known) -> Plan[OpenedIndex]:
+def open_index(index: str, expected: KnownIndex) -> Plan[OpenedIndex]:
     """Read from the mapping how documents are fingerprinted; all indices with fields must agree."""
     try:
         mappings = yield from readable_mappings(index)
@@ -111,7 +111,7 @@ def open_index(index: str, expected: Known) -> Plan[OpenedIndex]:
     return OpenedIndex(documents, without, noted_rarity(mappings, documents), frozenset(mappings), decisions)
 
 
-def scheme_there(index: str, expected: Known) -> Plan[Scheme | None]:
+def scheme_there(index: str, expected: KnownIndex) -> Plan[Scheme | None]:
     """Return the scheme that an index behind the name holds, or None if none says so.
 
     Whatever else is wrong with the indices, those who read or change them say.
@@ -122,7 +122,7 @@ def scheme_there(index: str, expected: Known) -> Plan[Scheme | None]:
     return next((_scheme_of(name, entry, expected) for name, entry in sorted(entries.items()) if entry), None)
 
 
-def _agreed_across(index: str, entries: Mapping[str, Json], expected: Known) -> Documents:
+def _agreed_across(index: str, entries: Mapping[str, Json], expected: KnownIndex) -> Documents:
     """Return how documents are fingerprinted, as indices of this cluster say, else as the caller does."""
     if entries:
         return _agreed(entries, expected)
@@ -144,7 +144,7 @@ class IndicesBehind:
     policy: Policy
 
 
-def indices_behind(index: str, expected: Known) -> Plan[IndicesBehind]:
+def indices_behind(index: str, expected: KnownIndex) -> Plan[IndicesBehind]:
     """Read how the documents of each index behind a name are fingerprinted, by whatever scheme.
 
     An index without fields is read as the caller describes it, or as the others. Without either that is an error.
@@ -176,7 +176,7 @@ def no_fields(index: str, prefix: str, there: Json | None = None) -> MappingErro
     )
 
 
-def _agreed(entries: Mapping[str, Json], expected: Known) -> Documents:
+def _agreed(entries: Mapping[str, Json], expected: KnownIndex) -> Documents:
     (first, entry), *others = entries.items()
     for name, other in others:
         if (other["id"], other.get("fields")) != (entry["id"], entry.get("fields")):
@@ -222,7 +222,7 @@ def _agreed_policy(entries: Mapping[str, Json]) -> Policy:
     return policy
 
 
-def _scheme_of(index: str, entry: Json, expected: Known) -> Scheme:
+def _scheme_of(index: str, entry: Json, expected: KnownIndex) -> Scheme:
     """Return the scheme in a mapping; raise unless it is the scheme of the documents."""
     scheme = Scheme.from_json(json.dumps(entry["scheme"]), idf=expected.idf, functions=expected.functions)
     if scheme.id != entry["id"]:

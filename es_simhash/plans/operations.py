@@ -1,4 +1,4 @@
-"""Operations: what a plan asks of an engine, as plain values.
+"""What plans ask of an engine, and how they repeat what failed for the moment.
 
 A plan (see `es_simhash.plans`) is a generator that yields operations and receives their results, so it does no I/O and
 runs on synchronous and asynchronous engines alike. An engine performs one operation at a time. Bodies, mappings and
@@ -8,13 +8,15 @@ replies have the form of the REST interface of Elasticsearch and OpenSearch; que
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+import random
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from es_simhash._core.json_codec import Json
-from es_simhash.errors import AccessError, EngineError
+from es_simhash.errors import AccessError, EngineError, UnavailableError, UnreachableError
 
 Result = TypeVar("Result")
 OpType: TypeAlias = Literal["index", "create", "update", "delete"]
@@ -395,3 +397,81 @@ class Wait(Operation[None]):
     """Wait; engines never see this: the runner of the plan does it."""
 
     seconds: float
+
+
+_FIRST, _LONGEST = 0.5, 30.0
+
+
+def retry_delays(patience: float) -> Iterator[float]:
+    """Yield the seconds to wait before each further attempt, about ``patience`` in total.
+
+    They grow to half a minute with random jitter, so that many workers do not return at the same time (exponential
+    backoff).
+    """
+    spent, ceiling = 0.0, _FIRST
+    while spent < patience:
+        delay = random.uniform(ceiling / 2, ceiling)
+        spent += delay
+        ceiling = min(2 * ceiling, _LONGEST)
+        yield delay
+
+
+def retry(operation: Operation[Result], patience: float) -> Plan[Result]:
+    """Return the result of an operation, retried for up to ``patience`` seconds while the engine cannot perform it."""
+    return (yield from retry_all(lambda: _performed(operation), patience))
+
+
+def _performed(operation: Operation[Result]) -> Plan[Result]:
+    result: Result = yield operation
+    return result
+
+
+def retry_all(begin: Callable[[], Plan[Result]], patience: float) -> Plan[Result]:
+    """Return the result of a plan, begun again for up to ``patience`` seconds while the engine cannot perform it."""
+    waits = retry_delays(patience)
+    while True:
+        try:
+            return (yield from begin())
+        except (UnreachableError, UnavailableError):
+            if (delay := next(waits, None)) is None:
+                raise
+        yield Wait(delay)
+
+
+def retry_each(plan: Plan[Result], patience: float) -> Plan[Result]:
+    """Return the result of a plan whose operations are each retried for up to ``patience`` seconds.
+
+    A plan that only looks can wait so for others to take over the shards of a node that is away.
+    """
+    reply: Any = None
+    send = plan.send
+    while True:
+        try:
+            operation = send(reply)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+        try:
+            reply, send = (yield from retry(operation, patience)), plan.send
+        except Exception as error:
+            reply, send = error, plan.throw
+
+
+def close(reader: Reader | None) -> Plan[None]:
+    """Close a reader; an engine that is away forgets it by itself."""
+    if reader:
+        with suppress(EngineError):
+            yield CloseReader(reader)
+
+
+def attempt(step: Operation[Result] | Plan[Result]) -> Plan[Result | None]:
+    """Return the result of an operation or plan; None if the engine refuses it. An engine that is away raises."""
+    try:
+        if isinstance(step, Operation):
+            result: Result = yield step
+            return result
+        return (yield from step)
+    except (UnreachableError, UnavailableError):
+        raise
+    except EngineError:
+        return None

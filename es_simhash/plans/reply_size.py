@@ -23,8 +23,7 @@ from zlib import crc32
 from es_simhash._core.json_codec import Json, json_length
 from es_simhash.documents.documents import Documents, readable_text
 from es_simhash.errors import EngineError, TooLargeError, UnansweredError, UnreachableError
-from es_simhash.plans.operation_retry import retry
-from es_simhash.plans.operations import GetDocuments, Plan, Sample, Search
+from es_simhash.plans.operations import GetDocuments, Plan, Sample, Search, retry
 
 Item = TypeVar("Item")
 
@@ -182,7 +181,7 @@ def _place(hit: Json) -> tuple[str, str, str | None]:
     return hit["_index"], hit["_id"], hit.get("_routing")
 
 
-class Part(Enum):
+class DocumentPart(Enum):
     """The parts of documents to ask for."""
 
     FINGERPRINTS = "fingerprints"
@@ -218,34 +217,34 @@ class SearchExperience:
             found = (yield Search(index, body))["hits"]
             self.documents = found["total"]["value"]
             for hit in found["hits"]:
-                self._measure(documents, hit, Part.WHOLE)
+                self._measure(documents, hit, DocumentPart.WHOLE)
 
-    def part(self, count: float, *, with_texts: bool, own: int = 0) -> Part:
+    def part(self, count: float, *, with_texts: bool, own: int = 0) -> DocumentPart:
         """Return what to ask for of ``count`` documents; ``with_texts`` if these are wanted sooner or later.
 
         The text that is searched for has ``own`` bytes.
         """
         if self.document is None or self.text is None:
-            return Part.FINGERPRINTS
+            return DocumentPart.FINGERPRINTS
         text, document = self._lengths(own)
         come = with_texts and count * text <= _SECOND_REQUEST
         needed = text if come else 0.0
         is_known = self._whole >= _MEASURED or self.candidates < _CANDIDATES or self._searches % _PASS == _PASS - 1
         if is_known and document <= needed + _LEFT_OUT and count * document <= REPLY_BYTES:
-            return Part.WHOLE
-        return Part.TEXTS if come else Part.FINGERPRINTS
+            return DocumentPart.WHOLE
+        return DocumentPart.TEXTS if come else DocumentPart.FINGERPRINTS
 
-    def fitting(self, part: Part, count: int, own: int = 0) -> int:
+    def fitting(self, part: DocumentPart, count: int, own: int = 0) -> int:
         """Return how many documents of ``count`` to ask for at once.
 
         Texts are about as long as the own one; how long the rest of documents is, or texts if ``own`` is 0, only those
         before show.
         """
-        if part is Part.FINGERPRINTS:
+        if part is DocumentPart.FINGERPRINTS:
             return count
         text, document = self._lengths(own)
-        fitting = int(REPLY_BYTES / max(1.0, text if part is Part.TEXTS else document))
-        if part is Part.WHOLE or not own:
+        fitting = int(REPLY_BYTES / max(1.0, text if part is DocumentPart.TEXTS else document))
+        if part is DocumentPart.WHOLE or not own:
             fitting = min(fitting, max(_UNSEEN, self._whole))
         return max(1, min(count, fitting))
 
@@ -260,21 +259,21 @@ class SearchExperience:
         text = max(self.text, own)
         return text, self.document - self.text + text
 
-    def note(self, documents: Documents, hits: Sequence[Json], part: Part) -> None:
+    def note(self, documents: Documents, hits: Sequence[Json], part: DocumentPart) -> None:
         """Take in what the first reply of a search shows: all lengths at first, then one, since measuring takes time.
 
         Measurements let later replies have as many documents.
         """
         self.candidates = _average(self.candidates, len(hits))
         self._searches += 1
-        if part is not Part.FINGERPRINTS:
+        if part is not DocumentPart.FINGERPRINTS:
             for hit in hits[: 1 if self._whole >= _MEASURED else None]:
                 self._measure(documents, hit, part)
 
-    def _measure(self, documents: Documents, hit: Json, part: Part) -> None:
+    def _measure(self, documents: Documents, hit: Json, part: DocumentPart) -> None:
         source = hit.get("_source") or {}
         self.text = _average(self.text, json_length(readable_text(documents, source) or ""))
-        if part is Part.WHOLE:
+        if part is DocumentPart.WHOLE:
             self._whole += 1
             self.document = _average(self.document, json_length(source))
 

@@ -10,13 +10,12 @@ from es_simhash._core.json_codec import Json, is_false, splits, values_at
 from es_simhash.documents.documents import Documents
 from es_simhash.documents.sources import what_there_is
 from es_simhash.errors import MappingError
-from es_simhash.plans.operation_retry import attempt
-from es_simhash.plans.operations import Count, GetMappings, Plan, Search
+from es_simhash.plans.operations import Count, GetMappings, Plan, Search, attempt
 from es_simhash.plans.reply_size import FIRST_DOCUMENTS, sampled, searched
-from es_simhash.scheme import notes
-from es_simhash.scheme.json_form import is_identity
+from es_simhash.scheme import mapping as notes
 from es_simhash.scheme.mapping import entries
 from es_simhash.scheme.own_fields import DEFERRED
+from es_simhash.scheme.scheme import is_identity
 
 # A few documents nearly always show all fields; for a field that none of them has, many are read.
 _FEW = FIRST_DOCUMENTS

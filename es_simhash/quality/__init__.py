@@ -5,7 +5,7 @@ Public names are imported from here: `from es_simhash.quality import Labels, eva
 
 from __future__ import annotations
 
-from es_simhash._core.exports import lazily
+from es_simhash._core import lazily
 
 TYPE_CHECKING = False  # loading `typing` for it takes longer than all else here
 if TYPE_CHECKING:

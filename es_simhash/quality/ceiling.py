@@ -16,19 +16,18 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers, offsets_from_counts, rows_of
-from es_simhash._core.stages import counted_each
+from es_simhash._core.batches import counted_each
 from es_simhash.groups.of_texts import group_texts
 from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.stored_rows import Numbers
-from es_simhash.quality.predictions import PredictedPairs, predict_pairs
+from es_simhash.quality.labels import PredictedPairs, predict_pairs
 from es_simhash.scheme import fingerprinting
-from es_simhash.scheme.fingerprint import EMPTY, Fingerprints
+from es_simhash.scheme.fingerprinting import EMPTY_STATUS, Fingerprints
 from es_simhash.scheme.query import Criteria, shared_bands
 from es_simhash.scheme.settings import MinHash, Settings
-from es_simhash.scheme.verdict.rule import Flags, Similarities
-from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.scheme.verdict.verifier import plain
+from es_simhash.scheme.verification import Verification
+from es_simhash.scheme.verifier import Flags, Similarities, plain
 from es_simhash.text.features import FeatureBatch, distinct
 
 # The lowest similarity of the pairs.
@@ -89,7 +88,7 @@ class KeyMatcher:
                 of_bands.append(bands.values(batch.signatures))
             if blocks and batch.simhashes is not None:
                 of_blocks.append(blocks.values(batch.simhashes))
-        self._has_keys = np.concatenate(statuses) != EMPTY
+        self._has_keys = np.concatenate(statuses) != EMPTY_STATUS
         # The keys of each kind, a row for each text, and the number that must be shared.
         self._kinds: list[tuple[npt.NDArray[np.uint64], int]] = []
         if of_bands and settings.minhash:

@@ -13,20 +13,19 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Codes, Integers
+from es_simhash._core.batches import OnProgress, counted_each
 from es_simhash._core.humanize import counted, score_text, shortened
 from es_simhash._core.json_codec import Json
 from es_simhash._core.rows import Rows, Shown, as_json
-from es_simhash._core.stages import OnProgress, counted_each
-from es_simhash.documents.given import Documents, given
-from es_simhash.documents.rejected import OnReject
+from es_simhash.documents.given import Documents, given_documents
+from es_simhash.documents.sources import OnReject
 from es_simhash.groups.groups import Counts
 from es_simhash.groups.of_texts import group_texts
 from es_simhash.groups.options import GroupOptions, options_of
 from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.groups.pairs.stored_rows import Numbers
 from es_simhash.quality.ceiling import KeyMatcher, SimilarPairs, similar_pairs
-from es_simhash.quality.labels import Labels, Truth, truth_of
-from es_simhash.quality.predictions import PredictedPairs, StoredDocuments, predict_pairs, stored
+from es_simhash.quality.labels import Labels, PredictedPairs, StoredDocuments, Truth, predict_pairs, stored, truth_of
 from es_simhash.quality.scores import (
     Bootstrap,
     Bucketed,
@@ -51,8 +50,8 @@ from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme, scheme_of
 from es_simhash.scheme.settings import Layout, Settings
-from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.scheme.verdict.verifier import Verifier, plain
+from es_simhash.scheme.verification import Verification
+from es_simhash.scheme.verifier import Verifier, plain
 from es_simhash.sketches import hamming
 from es_simhash.sketches.minhash.common import standard_error
 
@@ -304,7 +303,7 @@ def evaluate(
     1.0
     """
     how = EvaluationOptions(examples=examples, on_reject=on_reject, on_step=on_step)
-    wanted = given(documents, fields, id_field)
+    wanted = given_documents(documents, fields, id_field)
     return evaluation_of(wanted, labels, scheme_of(scheme), options_of(options, fields), how)
 
 

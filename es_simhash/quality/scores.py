@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers
-from es_simhash._core.stages import counted_each
+from es_simhash._core.batches import counted_each
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.stored_rows import Numbers
 

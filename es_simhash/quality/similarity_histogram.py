@@ -9,14 +9,13 @@ import numpy as np
 
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.compare import valley_of
-from es_simhash.plans.explain.text_differences import Piece, excerpt, marked_changes
+from es_simhash.plans.text_differences import Piece, excerpt, marked_changes
 from es_simhash.quality.ceiling import LEAST, similar_pairs
-from es_simhash.quality.labels import InScope
-from es_simhash.quality.predictions import first_positions
+from es_simhash.quality.labels import InScope, first_positions
+from es_simhash.scheme.rarity import builtin
 from es_simhash.scheme.settings import Settings
-from es_simhash.scheme.verdict.rarity import builtin
-from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.scheme.verdict.verifier import Verifier, is_by_rarity, plain
+from es_simhash.scheme.verification import Verification
+from es_simhash.scheme.verifier import Verifier, is_by_rarity, plain
 
 EXAMPLES = 2
 _LEVELS = 10

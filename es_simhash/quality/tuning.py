@@ -12,23 +12,21 @@ from statistics import median
 
 import numpy as np
 
+from es_simhash._core.batches import OnProgress
 from es_simhash._core.humanize import counted
-from es_simhash._core.stages import OnProgress
 from es_simhash.documents.given import Documents
-from es_simhash.documents.rejected import OnReject
+from es_simhash.documents.sources import OnReject
 from es_simhash.errors import InputError
 from es_simhash.groups.of_texts import group_texts
 from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.quality.evaluation import LEAST, PairOutcomes, PairScores, curve_of
-from es_simhash.quality.labels import Labels, Truth, truth_of
-from es_simhash.quality.predictions import PredictedPairs, StoredDocuments, predict_pairs, stored
+from es_simhash.quality.labels import Labels, PredictedPairs, StoredDocuments, Truth, predict_pairs, stored, truth_of
 from es_simhash.quality.scores import Bootstrap, one_bucket, script_of
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import MinHash
-from es_simhash.scheme.verdict.levels import LEVELS, Level, similarity_of
-from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.scheme.verdict.verifier import is_by_rarity
+from es_simhash.scheme.verification import LEVELS, Level, Verification, similarity_of
+from es_simhash.scheme.verifier import is_by_rarity
 
 # How many texts a preset is chosen by, if there is no scheme.
 _TEXTS = 700

@@ -4,7 +4,7 @@ Hits are taken one after the other. Each is folded under the first hit that is s
 is none, it is shown as well. So what is shown depends on the hits before it alone: not on how long the list is, nor on
 how many hits are read at once.
 
-The rule is that of all verbs (`es_simhash.scheme.verdict.rule`). If the texts of both hits are known they are
+The rule is that of all verbs (`es_simhash.scheme.verifier`). If the texts of both hits are known they are
 compared, as the scheme's verification says; else their fingerprints. Hits without a fingerprint of the scheme are
 shown, and so are those of texts too short to be compared by it.
 """
@@ -21,8 +21,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from es_simhash._core.arrays import Codes, Integers
+from es_simhash._core.environment import by_kernels
 from es_simhash._core.json_codec import Json
-from es_simhash._core.native import by_kernels
 from es_simhash.scheme import own_fields
 from es_simhash.scheme.mapping import CANONICAL, GROUP
 from es_simhash.scheme.own_fields import StoredFingerprints, estimated_by
@@ -30,16 +30,16 @@ from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import Match
 from es_simhash.scheme.scope import Scope, ScopeValues
 from es_simhash.scheme.settings import Settings
-from es_simhash.scheme.verdict.rule import (
+from es_simhash.scheme.verifier import (
     CLAUSES,
     EQUAL,
     PairMeasures,
     Similarities,
+    Verifier,
     are_near,
     clauses,
     lowest_estimate,
 )
-from es_simhash.scheme.verdict.verifier import Verifier
 from es_simhash.sketches import hamming
 from es_simhash.sketches.minhash.common import Signatures, estimates, standard_error
 

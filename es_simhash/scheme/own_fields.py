@@ -33,14 +33,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from es_simhash._core import arrays
+from es_simhash._core.environment import by_kernels, native
 from es_simhash._core.json_codec import Json
-from es_simhash._core.native import by_kernels, native
 from es_simhash.errors import FormatError
 from es_simhash.scheme import passages
-from es_simhash.scheme.fingerprint import STATUSES, Fingerprint, Fingerprints
-from es_simhash.scheme.fingerprinting import stripped
+from es_simhash.scheme.fingerprinting import STATUSES, Fingerprint, Fingerprints, stripped
 from es_simhash.scheme.settings import Layout, MinHash, Settings, SimHash, by_fingerprinter, reads_texts
-from es_simhash.sketches.minhash.codec import SignatureCodec
+from es_simhash.sketches.minhash.common import SignatureCodec
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
 
     from es_simhash._core.arrays import Codes
     from es_simhash.scheme.scheme import Scheme
-    from es_simhash.scheme.verdict.rule import Similarities
+    from es_simhash.scheme.verifier import Similarities
     from es_simhash.sketches.minhash.common import Signatures
 
 

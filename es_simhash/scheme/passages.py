@@ -1,8 +1,8 @@
 """The keys of a document's passages, by which texts are found that contain one another, and how much they do.
 
-This is a stored format. The words of the normalised text, as Unicode divides it (`es_simhash.text.tokens.words`: an
+This is a stored format. The words of the normalised text, as Unicode divides it (`es_simhash.text.words`: an
 ideograph or Hiragana is a word), are hashed by poly64 with 64 bits, whatever the tokens and the hash of the scheme.
-`es_simhash.sketches.winnowing` hashes each run of ``words`` words and chooses the smallest hash of every ``window``
+`es_simhash.scheme.passages` hashes each run of ``words`` words and chooses the smallest hash of every ``window``
 runs. A key is the lowest ``key_bits`` bits of a chosen hash, in base64url digits. A document has each of its keys once,
 in ascending order of the numbers: where they stand in the text is not stored. A text of fewer words has none.
 
@@ -15,6 +15,11 @@ A text of fewer words is one passage as a whole; an empty one stands in no other
 whatever else does. Containment by features (Broder, "On the resemblance and containment of documents", 1997; see
 `es_simhash.sketches.similarity`) counts what long texts share by chance, and a changed word removes many
 features at once. Here it takes away that word alone, unless another one is changed within n words of it.
+
+Of each window of w consecutive n-grams, the smallest hash is chosen (Schleimer, Wilkerson, Aiken, "Winnowing: Local
+Algorithms for Document Fingerprinting", SIGMOD 2003). A run of w + n - 1 tokens is a window of w n-grams. Two texts
+that have it in common choose the same hash of it, whatever surrounds it. Of random hashes, 2 / (w + 1) are chosen.
+If a text has fewer than w n-grams, these are one window.
 """
 
 from __future__ import annotations
@@ -33,10 +38,11 @@ from es_simhash._core.json_codec import Json
 from es_simhash.errors import SchemeError
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.settings import Passages, Settings, by_fingerprinter
-from es_simhash.sketches.winnowing import grams, minima
+from es_simhash.text.hashing import BASE, fmix64
 
 if TYPE_CHECKING:
     from es_simhash_native import Fingerprinter
+
 
 FIELD = "passages"
 # A search for what contains a text asks for all of its runs, if there are no more.
@@ -176,3 +182,67 @@ def containment(settings: Settings, first: str, second: str, n: int) -> Containm
 def runs_of(hashes: Codes, n: int) -> Codes:
     """Return the hash of the run of ``n`` words from each place on."""
     return grams(hashes, np.array([0, len(hashes)]), n)[0]
+
+
+def grams(hashes: Codes, offsets: Integers, n: int) -> tuple[Codes, Integers]:
+    """Return the hashes of each text's n-grams, in order, and the texts' offsets, given those of its tokens.
+
+    With h1 … hn the hashes of the tokens, the hash of the n-gram is ``fmix64(p)`` of the polynomial
+    ``p = (…((n · BASE + h1) · BASE + h2)…) · BASE + hn`` modulo 2**64 (see `es_simhash.text.hashing`).
+    """
+    values, size = hashes, 1
+    for bit in bin(n)[3:]:  # two runs of a length make one of twice that length, and a token more the next one
+        values = _joined(values, size, values[size:])
+        size *= 2
+        if bit == "1":
+            values = _joined(values, 1, hashes[size:])
+            size += 1
+    values = values + _power(n, n)
+    return select(fmix64(values), offsets, _is_followed(offsets, n)[: len(values)])
+
+
+def _joined(values: Codes, size: int, others: Codes) -> Codes:
+    """Return the polynomials of runs that go on with the ``others``, which are of this size."""
+    joined = values[: len(others)] * _power(1, size)
+    joined += others
+    return joined
+
+
+def minima(hashes: Codes, offsets: Integers, window: int) -> tuple[Codes, Integers]:
+    """Return the smallest hash of each window of a text's n-grams, in order, and the texts' offsets.
+
+    The same one as in the window before is left out.
+    """
+    counts = np.diff(offsets)
+    smallest, kept = _of_windows(hashes, window), _is_followed(offsets, window)
+    few = np.flatnonzero((counts > 0) & (counts < window))
+    if len(few):
+        bounds = np.column_stack([offsets[few], offsets[few + 1]]).ravel()
+        smallest[offsets[few]] = np.minimum.reduceat(np.append(hashes, np.uint64(0)), bounds)[::2]
+    kept[1:] &= smallest[1:] != smallest[:-1]
+    kept[offsets[:-1][counts > 0]] = True
+    return select(smallest, offsets, kept)
+
+
+def _power(factor: int, exponent: int) -> np.uint64:
+    """Return a multiple of a power of the base of the polynomials."""
+    return np.uint64(factor * pow(BASE, exponent, 1 << 64) % (1 << 64))
+
+
+def _is_followed(offsets: Integers, length: int) -> npt.NDArray[np.bool_]:
+    """Return the places from which on a text has as many elements."""
+    followed = np.ones(offsets[-1], dtype=np.bool_)
+    # Beyond the beginning of a short text are the last places of the one before.
+    last = (offsets[1:, np.newaxis] - np.arange(1, length)).ravel()
+    followed[last[last >= 0]] = False
+    return followed
+
+
+def _of_windows(hashes: Codes, window: int) -> Codes:
+    """Return the smallest of the ``window`` hashes from each place on; where fewer follow, of any of them."""
+    smallest, size = hashes.copy(), 1
+    while size < window and size < len(hashes):
+        step = min(size, window - size)
+        np.minimum(smallest[:-step], smallest[step:], out=smallest[:-step])
+        size += step
+    return smallest

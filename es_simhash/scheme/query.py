@@ -1,7 +1,7 @@
 """Queries for the candidates of a fingerprint, as bodies of search requests: bool-should of terms on its keys.
 
-With m blocks, everything within k bits shares at least m − k of them (see `es_simhash.sketches.blocks`), so
-``minimum_should_match: m − k`` finds it all. How many bands it shares, see `es_simhash.sketches.tradeoffs`.
+With m blocks, everything within k bits shares at least m − k of them (see `es_simhash.sketches.keys`), so
+``minimum_should_match: m − k`` finds it all. How many bands it shares, see `es_simhash.sketches.keys`.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ from typing import Any, Literal, TypeAlias, get_args
 from es_simhash._core.json_codec import Json
 from es_simhash.errors import InputError, SchemeError, TextError
 from es_simhash.scheme import own_fields
-from es_simhash.scheme.fingerprint import Fingerprint
+from es_simhash.scheme.fingerprinting import Fingerprint
 from es_simhash.scheme.mapping import DEFAULT_PREFIX
 from es_simhash.scheme.settings import MinHash, Settings
-from es_simhash.scheme.verdict.levels import Level, similarity_of
-from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.sketches.tradeoffs import shared_among
+from es_simhash.scheme.verification import Level, Verification, similarity_of
+from es_simhash.sketches.keys import shared_among
 
 By: TypeAlias = Literal["simhash", "minhash", "both"]
 Filter: TypeAlias = Json | Sequence[Json] | None

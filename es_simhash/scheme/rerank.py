@@ -13,24 +13,14 @@ import numpy.typing as npt
 
 from es_simhash._core import arrays
 from es_simhash._core.arrays import Codes, Integers
-from es_simhash._core.harmless import json_text
-from es_simhash._core.humanize import counted, share, shortened, with_error
+from es_simhash._core.humanize import counted, json_text, share, shortened, with_error
 from es_simhash._core.json_codec import Json
 from es_simhash._core.rows import Rows, Shown, cell
 from es_simhash.scheme import own_fields
-from es_simhash.scheme.fingerprint import Fingerprint, Status
+from es_simhash.scheme.fingerprinting import Fingerprint, Status
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import Settings
-from es_simhash.scheme.verdict.rule import (
-    CLAUSES,
-    EQUAL,
-    NUMBERS,
-    Clause,
-    PairMeasures,
-    Similarities,
-    are_near,
-    clauses,
-)
+from es_simhash.scheme.verifier import CLAUSES, EQUAL, NUMBERS, Clause, PairMeasures, Similarities, are_near, clauses
 from es_simhash.sketches import hamming
 from es_simhash.sketches.minhash.common import VALUE_BITS, Signatures, estimates, standard_error
 
@@ -42,7 +32,7 @@ class Match:
     ``distance`` counts differing bits. ``similarity`` is exact if ``is_exact``; else it is estimated from the
     signatures, with this ``standard_error``.
     ``same_text`` marks texts that are equal, not only similar. ``source`` holds the parts of the document that were
-    asked for. ``clause`` of the rule decided (see `es_simhash.scheme.verdict.rule`), or ``people`` did. Of two texts
+    asked for. ``clause`` of the rule decided (see `es_simhash.scheme.verifier`), or ``people`` did. Of two texts
     that were compared by their passages alone, only ``containment`` is known: the share of the contained one that
     stands in the other.
 

@@ -8,21 +8,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, get_args
 
 from es_simhash._core.arrays import words_per_code
+from es_simhash._core.environment import by_kernels, native
 from es_simhash._core.json_codec import Json
-from es_simhash._core.native import by_kernels, native
 from es_simhash._core.rows import Result, Shown
 from es_simhash.errors import SchemeError
-from es_simhash.scheme.verdict.levels import check_similarity
-from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.sketches.bands import BITS_A_DIGIT, Bands
-from es_simhash.sketches.blocks import MAX_KEYED_BLOCKS, Blocks
+from es_simhash.scheme.verification import Verification, check_similarity
+from es_simhash.sketches.keys import BITS_A_DIGIT, MAX_KEYED_BLOCKS, Bands, Blocks, least_shared
 from es_simhash.sketches.minhash import k_hash, one_permutation, weighted
 from es_simhash.sketches.minhash.common import Signatures, check_size, check_value_bits
-from es_simhash.sketches.tradeoffs import least_shared
 from es_simhash.text.features import FeatureBatch, IdfTable
-from es_simhash.text.hashing.registry import DEFAULT, HASH_FUNCTIONS, HashFunction, hash_function
+from es_simhash.text.hashing import DEFAULT, HASH_FUNCTIONS, HashFunction, hash_function
 from es_simhash.text.normalise import Normalisation
-from es_simhash.text.tokens.kinds import KINDS, Chars, Custom, Keywords, Runs, RunsAndNumbers, Tokens, Words
+from es_simhash.text.tokens import KINDS, Chars, Custom, Keywords, Runs, RunsAndNumbers, Tokens, Words
 
 if TYPE_CHECKING:
     from es_simhash_native import Fingerprinter

@@ -7,27 +7,19 @@ Import the modules `simhash`, `hamming`, `minhash` and `similarity` from here as
 
 from __future__ import annotations
 
-from es_simhash._core.exports import lazily
+from es_simhash._core import lazily
 
 TYPE_CHECKING = False  # loading `typing` for it takes longer than all else here
 if TYPE_CHECKING:
-    from es_simhash.sketches.all_pairs import iter_self_join, self_join
-    from es_simhash.sketches.bands import Bands
-    from es_simhash.sketches.blocks import Blocks, PrefixTables
-    from es_simhash.sketches.in_memory import SEARCHES, Search, SearchResult
-    from es_simhash.sketches.minhash.codec import SignatureCodec
-    from es_simhash.sketches.minhash.common import standard_error
-    from es_simhash.sketches.tradeoffs import block_candidates, manku_postings
+    from es_simhash.sketches.in_memory import SEARCHES, Search, SearchResult, iter_self_join, self_join
+    from es_simhash.sketches.keys import Bands, Blocks, PrefixTables, block_candidates, manku_postings
+    from es_simhash.sketches.minhash.common import SignatureCodec, standard_error
     from es_simhash.text.features import FeatureBatch
 
 _NAMES = {
-    "sketches.all_pairs": "iter_self_join self_join",
-    "sketches.bands": "Bands",
-    "sketches.blocks": "Blocks PrefixTables",
-    "sketches.in_memory": "SEARCHES Search SearchResult",
-    "sketches.minhash.codec": "SignatureCodec",
-    "sketches.minhash.common": "standard_error",
-    "sketches.tradeoffs": "block_candidates manku_postings",
+    "sketches.in_memory": "iter_self_join self_join SEARCHES Search SearchResult",
+    "sketches.keys": "Bands Blocks PrefixTables block_candidates manku_postings",
+    "sketches.minhash.common": "SignatureCodec standard_error",
     "text.features": "FeatureBatch",
 }
 

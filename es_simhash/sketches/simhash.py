@@ -28,7 +28,7 @@ from es_simhash._core import arrays
 from es_simhash._core.arrays import Codes, Integers, offsets_from_counts, positions_in_rows
 from es_simhash.errors import WeightError
 from es_simhash.text.features import FeatureBatch, check_weights
-from es_simhash.text.hashing.registry import hash_tokens
+from es_simhash.text.hashing import hash_tokens
 
 Words = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.int64]

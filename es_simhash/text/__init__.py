@@ -5,20 +5,20 @@ Public names are imported from here: `from es_simhash.text import Words`.
 
 from __future__ import annotations
 
-from es_simhash._core.exports import lazily
+from es_simhash._core import lazily
 
 TYPE_CHECKING = False  # loading `typing` for it takes longer than all else here
 if TYPE_CHECKING:
     from es_simhash.text.features import IdfTable, load_stop_words
-    from es_simhash.text.hashing.registry import HashFunction, custom_hash
+    from es_simhash.text.hashing import HashFunction, custom_hash
     from es_simhash.text.normalise import Normalisation
-    from es_simhash.text.tokens.kinds import Chars, Chinese, Custom, Keywords, Runs, Words
+    from es_simhash.text.tokens import Chars, Chinese, Custom, Keywords, Runs, Words
 
 _NAMES = {
-    "text.hashing.registry": "HashFunction custom_hash",
     "text.features": "IdfTable load_stop_words",
+    "text.hashing": "HashFunction custom_hash",
     "text.normalise": "Normalisation",
-    "text.tokens.kinds": "Chars Chinese Custom Keywords Runs Words",
+    "text.tokens": "Chars Chinese Custom Keywords Runs Words",
 }
 
 __all__ = [

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash.documents.rejected import Rejected
+from es_simhash.documents.sources import Rejected
 from es_simhash.errors import (
     DocumentError,
     InputError,
@@ -23,15 +23,15 @@ from es_simhash.errors import (
 from es_simhash.plans import find
 from es_simhash.plans.find import ServerFilter
 from es_simhash.plans.operations import Action, Bulk, Count, CreateIndex, GetDocuments, GetMappings, Refresh
-from es_simhash.scheme.notes import HOME
+from es_simhash.scheme.mapping import HOME
+from es_simhash.scheme.rarity import builtin
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.scope import Policy, Scope
 from es_simhash.scheme.settings import Layout, MinHash, SimHash
-from es_simhash.scheme.verdict.rarity import builtin
-from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
-from es_simhash.text.tokens.kinds import Words
+from es_simhash.scheme.verification import Verification
+from es_simhash.scheme.verifier import Verifier, rarity_of
+from es_simhash.text.tokens import Words
 from tests.conformance.index_base import IndexBase
 from tests.support.corpus import Document, corpus, edited
 

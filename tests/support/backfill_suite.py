@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from es_simhash._core.json_codec import Json
-from es_simhash.documents.rejected import Rejected
+from es_simhash.documents.sources import Rejected
 from es_simhash.errors import InputError, MappingError, MissingError
-from es_simhash.live.backfill.options import BackfillOptions
+from es_simhash.live.backfill import BackfillOptions
 from es_simhash.live.sweep.writing import Progress
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, GetDocuments
 from es_simhash.scheme.own_fields import DEFERRED

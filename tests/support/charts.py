@@ -8,8 +8,7 @@ from typing import Any
 
 import vl_convert
 
-from es_simhash.cli.reports.dashboards.saved_objects import panels
-from es_simhash.cli.reports.dashboards.subject import Subject
+from es_simhash.cli.reports.dashboards import Subject, panels
 from tools.dashboard_pictures import drawn
 
 

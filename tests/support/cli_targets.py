@@ -12,7 +12,7 @@ import pytest
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.program import app
-from es_simhash.cli.show import exits
+from es_simhash.cli.show import output as exits
 from es_simhash.cli.show.output import Output
 from tests.support.commands import only
 

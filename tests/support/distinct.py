@@ -12,13 +12,12 @@ from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine
 from es_simhash.index import Index
-from es_simhash.plans.distinct.pages import DistinctPage
+from es_simhash.plans.distinct import DistinctPage
 from es_simhash.plans.operations import Action, Bulk, Search
 from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.rarity import builtin
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.verdict.rarity import builtin
-from es_simhash.scheme.verdict.rule import are_near, clauses
-from es_simhash.scheme.verdict.verifier import Verifier
+from es_simhash.scheme.verifier import Verifier, are_near, clauses
 from tests.support.corpus import corpus, edited
 
 FIELDS = ("title", "body")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from es_simhash.live.doctor.finding import CODES, Finding
+from es_simhash.live.doctor.facts import CODES, Finding
 
 
 def levels(findings: Iterator[Finding] | Sequence[Finding]) -> list[tuple[str, str]]:

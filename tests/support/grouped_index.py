@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import cycle
 from typing import Any
 
-from es_simhash.cli.reports.dashboards.subject import UI, Copied, Subject
+from es_simhash.cli.reports.dashboards import UI, Copied, Subject
 from es_simhash.engines.base import Engine
 from es_simhash.index import Index
 from es_simhash.plans.operations import PutMapping, Search

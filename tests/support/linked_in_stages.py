@@ -21,14 +21,15 @@ import numpy as np
 from es_simhash import Scheme, Verification
 from es_simhash._core.arrays import Integers
 from es_simhash._core.json_codec import Json
-from es_simhash.groups.pairs import candidates, document_links, fingerprint_store
+from es_simhash.groups import corpus
+from es_simhash.groups.corpus import link
+from es_simhash.groups.pairs import candidates, fingerprint_store
 from es_simhash.groups.pairs.compare import Comparison
-from es_simhash.groups.pairs.document_links import link
 from es_simhash.groups.pairs.fingerprint_store import Condensed, FingerprintStore
-from es_simhash.groups.pairs.spool import KeptStages, Spools, Stages
+from es_simhash.groups.pairs.stored_rows import KeptStages, Spools, Stages
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import MinHash
-from es_simhash.scheme.verdict.rule import PairMeasures
+from es_simhash.scheme.verifier import PairMeasures
 
 SCHEME = replace(Scheme(), minhash=MinHash(size=16, bands=4, rows=2, key_bits=12))
 CRITERIA = {
@@ -81,7 +82,7 @@ def linked(found: Condensed, criteria: Criteria, memory: int, stages: Stages | N
 
 def needing_files(numbers: int) -> None:
     """Let few numbers be sorted at once, and few rows be at hand."""
-    document_links._BYTES_A_NUMBER = (1 << 20) // numbers
+    corpus._BYTES_A_NUMBER = (1 << 20) // numbers
     candidates.HotKeys.__init__.__defaults__ = (50, 20, ())
     fingerprint_store._AS_ROWS, fingerprint_store._LEAST_TILE = 1, 8
 

@@ -1,4 +1,4 @@
-"""Numbers of texts character by character (defined in `es_simhash.text.tokens.numbers`), and texts that have many."""
+"""Numbers of texts character by character (defined in `es_simhash.text.numbers`), and texts that have many."""
 
 from __future__ import annotations
 

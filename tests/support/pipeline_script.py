@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 
-from es_simhash._core.batched import chunks
+from es_simhash._core.batches import chunks
 from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
-from es_simhash.documents.painless.ingest_pipeline import pipeline
+from es_simhash.documents.painless import pipeline
 from es_simhash.text.normalise import unassigned_ranges
 from tests.support.texts import AWKWARD
 from tools.nodes import Node

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from es_simhash.documents.files import FileDocument, read_documents
-from es_simhash.documents.files.formats import zstd
-from es_simhash.documents.rejected import Rejected
+from es_simhash.documents.files.data_file import zstd
+from es_simhash.documents.sources import Rejected
 
 
 def _zstd(content: bytes) -> bytes:

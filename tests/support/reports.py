@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from es_simhash._core.json_codec import Json
-from es_simhash.cli.reports.group_report import Fetch, GroupReport, Setup, SharedKey, report_of
+from es_simhash.cli.reports.group_report import Fetch, GroupingSettings, GroupReport, SharedKey, report_of
 from es_simhash.groups.groups import Counts, Group, Member
 from es_simhash.groups.options import GroupOptions
 from es_simhash.groups.pairs.compare import Pairs, pair_type
@@ -21,7 +21,7 @@ INDEX = "articles"
 SCHEME = Scheme(name="default")
 
 
-def setup(**known: Any) -> Setup:
+def setup(**known: Any) -> GroupingSettings:
     """Return a typical setup."""
     usual: dict[str, Any] = {
         "name": INDEX,
@@ -32,7 +32,7 @@ def setup(**known: Any) -> Setup:
         "date_field": "published",
         "made_at": datetime(2026, 11, 21, 2, 30, tzinfo=timezone.utc),
     }
-    return Setup(**usual | known)
+    return GroupingSettings(**usual | known)
 
 
 def member(

@@ -1,4 +1,4 @@
-"""Runs of characters by slicing strings (defined in `es_simhash.text.tokens.runs`), and texts that have many kinds."""
+"""Runs of characters by slicing strings (defined in `es_simhash.text.words`), and texts that have many kinds."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from es_simhash._core.batches import Stop
 from es_simhash._core.json_codec import Json
-from es_simhash._core.prefetch import Stop
 from es_simhash.engines.base import Engine
 from es_simhash.engines.connect import connect
 from es_simhash.engines.embedded import EmbeddedEngine

@@ -15,7 +15,7 @@ from es_simhash.engines.base import AsyncEngine
 from es_simhash.engines.connect import connect_async
 from es_simhash.errors import MissingError, UnreachableError
 from es_simhash.index import AsyncIndex, Index
-from es_simhash.index import async_connection as connection
+from es_simhash.index import connections as connection
 from tests.support.whole_indices import FIELDS
 
 AT_ONCE = 8

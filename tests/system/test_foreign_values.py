@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 
 from es_simhash._core.json_codec import Json
-from es_simhash.cli.options.setting_origins import is_server
+from es_simhash.cli.options.target import is_server
 from es_simhash.documents.documents import Documents
-from es_simhash.documents.rejected import Rejected
+from es_simhash.documents.sources import Rejected
 from es_simhash.engines.base import Engine
 from es_simhash.engines.connect import connect
 from es_simhash.errors import IndexStateError, MappingError, MissingError
 from es_simhash.index import AsyncIndex, Index
-from es_simhash.live.reindex.survey import Copying
+from es_simhash.live.reindex import Copying
 from es_simhash.plans.operations import (
     Action,
     Bulk,

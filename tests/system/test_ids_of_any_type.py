@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from es_simhash import Documents, Index, Scheme, dedup
 from es_simhash.documents.files import read_documents
-from es_simhash.documents.rejected import Rejected
+from es_simhash.documents.sources import Rejected
 from es_simhash.errors import DocumentError
 from es_simhash.gate.gate import Gate
 from es_simhash.gate.requests import asked_of

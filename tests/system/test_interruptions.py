@@ -22,7 +22,7 @@ from es_simhash.engines.base import Engine
 from es_simhash.engines.connect import ThreadedEngine, connect
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import MissingError
-from es_simhash.groups.pairs.spool import Spools
+from es_simhash.groups.pairs.stored_rows import Spools
 from es_simhash.index import AsyncIndex, Index
 from es_simhash.plans.operations import Action, Bulk, CloseReader, Count, CreateIndex, DeleteIndex, Operation, Refresh
 from es_simhash.scheme.scheme import Scheme
@@ -211,7 +211,7 @@ def test_an_interrupted_dedup_leaves_no_files_and_no_processes(
     line = ["dedup", "news.jsonl", "--field", "body", *outputs]
     times = Random(f"{threads} {native} {moment}").randint(1, 20)
     monkeypatch.setenv("ES_SIMHASH_NATIVE", native)
-    write = ("es_simhash.groups.pairs.spool", "Spool", "write")
+    write = ("es_simhash.groups.pairs.stored_rows", "Spool", "write")
     first = f"from es_simhash.groups import corpus; corpus.default_threads = lambda: {threads}"
     interrupting_itself(line, write, times, tmp_path, first).check()
     left = {each.name for each in tmp_path.iterdir()}

@@ -11,7 +11,7 @@ from es_simhash._core.html import in_notebook
 from es_simhash._core.rows import Shown
 from es_simhash.scheme.rerank import Match, Matches
 from tests.support.browser import Browser, started
-from tests.unit.core.test_notebook import HOSTILE
+from tests.unit.core.test_html import HOSTILE
 
 # As notebooks do: the colours are those of the page around.
 _FRAME = "<!doctype html><meta charset=utf-8><body style='background: {}; color: {}'>{}</body>"

@@ -14,7 +14,7 @@ from es_simhash.engines.base import Engine
 from es_simhash.engines.connect import connect
 from es_simhash.errors import EngineError, IndexStateError, MappingError
 from es_simhash.index import Index
-from es_simhash.live.backfill.run import Backfill
+from es_simhash.live.backfill import Backfill
 from es_simhash.plans.operations import CreateIndex, DeleteIndex, GetMappings, UpdateAliases
 from tests.support.commands import run
 from tests.support.corpus import corpus

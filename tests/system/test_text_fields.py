@@ -15,7 +15,7 @@ from es_simhash.engines.base import Engine, run
 from es_simhash.engines.connect import connect
 from es_simhash.errors import EngineError, IndexStateError, MappingError
 from es_simhash.index import Index
-from es_simhash.live.backfill.run import Backfill
+from es_simhash.live.backfill import Backfill
 from es_simhash.plans.operations import Count, CreateIndex, DeleteIndex, GetMappings
 from es_simhash.plans.text_fields import derived, fields_in_no_document
 from es_simhash.scheme.scheme import Scheme

@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, example, given, settings
 
 from es_simhash import Index, Policy, Scope
 from es_simhash._core.json_codec import Json
-from es_simhash.documents.rejected import Rejected
+from es_simhash.documents.sources import Rejected
 from es_simhash.engines.opensearch import OpenSearchEngine
 from es_simhash.errors import DocumentError
 from es_simhash.plans.operations import DeleteIndex, Search

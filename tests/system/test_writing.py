@@ -13,7 +13,7 @@ from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import Engine
 from es_simhash.errors import EngineError, IndexStateError, TooLargeError, UnavailableError, UnreachableError
 from es_simhash.index import AsyncIndex, Index
-from es_simhash.plans.add import Written
+from es_simhash.plans.add import WriteCounts
 from es_simhash.plans.operations import Bulk, Operation
 from tests.support.meddling import Meddler, Overloaded, once
 from tests.support.whole_indices import FIELDS, contents
@@ -137,7 +137,7 @@ def test_a_document_whose_request_is_always_refused_whole_is_named_too(engine: E
 def test_an_engine_that_stays_away_is_an_error_once_patience_is_spent(
     engine: Engine, meddler: Meddler, name: str, waited: list[float], error: type[EngineError]
 ) -> None:
-    heard: list[Written] = []
+    heard: list[WriteCounts] = []
     meddler.before = once(Bulk, lambda _: setattr(meddler, "before", fail(error, 1_000)), after=1)
     with pytest.raises(error, match="not now"):
         Index(name, meddler).add(actions(), patience=60, on_progress=heard.append)
@@ -148,7 +148,7 @@ def test_an_engine_that_stays_away_is_an_error_once_patience_is_spent(
 def test_what_was_written_of_a_batch_is_counted_however_it_ends(engine: Engine, meddler: Meddler, name: str) -> None:
     documents: list[Json] = [{"_id": str(i), "title": str(i), "body": "x" * (3 << 20)} for i in range(3)]
     documents.insert(1, {"_id": "bad", "title": {"no": "text"}, "body": ""})
-    heard: list[Written] = []
+    heard: list[WriteCounts] = []
 
     def stop(_: Bulk) -> None:
         raise IndexStateError("blocked")

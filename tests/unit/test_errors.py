@@ -5,40 +5,40 @@ import pickle
 import pytest
 
 from es_simhash import errors
-from es_simhash.cli.show import exits
+from es_simhash.cli.show import output
 from es_simhash.errors import EsSimhashError, FormatError, InputError, MissingExtraError, SchemeError, TextError
 
 # Each class of errors chooses: whether it may pass by itself, and so by which code a command ends.
 CODES: dict[type[EsSimhashError], int] = {
-    errors.EsSimhashError: exits.USAGE,
-    errors.SchemeError: exits.USAGE,
-    errors.InputError: exits.USAGE,
-    errors.ArgumentError: exits.USAGE,
-    errors.TextError: exits.USAGE,
-    errors.WeightError: exits.USAGE,
-    errors.HashError: exits.USAGE,
-    errors.DocumentError: exits.USAGE,
-    errors.UnsendableError: exits.USAGE,
-    errors.FormatError: exits.USAGE,
-    errors.EngineError: exits.REFUSED,
-    errors.UnreachableError: exits.LATER,
-    errors.UntrustedError: exits.REFUSED,
-    errors.AccessError: exits.REFUSED,
-    errors.ClientVersionError: exits.REFUSED,
-    errors.MissingError: exits.REFUSED,
-    errors.MappingError: exits.REFUSED,
-    errors.SchemeMismatchError: exits.REFUSED,
-    errors.IndexStateError: exits.REFUSED,
-    errors.ScriptError: exits.REFUSED,
-    errors.UnavailableError: exits.LATER,
-    errors.UnansweredError: exits.LATER,
-    errors.TooLargeError: exits.REFUSED,
-    errors.ReaderLostError: exits.LATER,
-    errors.InUseError: exits.LATER,
-    errors.WritesLostError: exits.REFUSED,
-    errors.KernelError: exits.USAGE,
-    errors.StorageError: exits.USAGE,
-    errors.MissingExtraError: exits.USAGE,
+    errors.EsSimhashError: output.USAGE,
+    errors.SchemeError: output.USAGE,
+    errors.InputError: output.USAGE,
+    errors.ArgumentError: output.USAGE,
+    errors.TextError: output.USAGE,
+    errors.WeightError: output.USAGE,
+    errors.HashError: output.USAGE,
+    errors.DocumentError: output.USAGE,
+    errors.UnsendableError: output.USAGE,
+    errors.FormatError: output.USAGE,
+    errors.EngineError: output.REFUSED,
+    errors.UnreachableError: output.LATER,
+    errors.UntrustedError: output.REFUSED,
+    errors.AccessError: output.REFUSED,
+    errors.ClientVersionError: output.REFUSED,
+    errors.MissingError: output.REFUSED,
+    errors.MappingError: output.REFUSED,
+    errors.SchemeMismatchError: output.REFUSED,
+    errors.IndexStateError: output.REFUSED,
+    errors.ScriptError: output.REFUSED,
+    errors.UnavailableError: output.LATER,
+    errors.UnansweredError: output.LATER,
+    errors.TooLargeError: output.REFUSED,
+    errors.ReaderLostError: output.LATER,
+    errors.InUseError: output.LATER,
+    errors.WritesLostError: output.REFUSED,
+    errors.KernelError: output.USAGE,
+    errors.StorageError: output.USAGE,
+    errors.MissingExtraError: output.USAGE,
 }
 
 
@@ -52,8 +52,8 @@ def test_an_error_that_may_pass_and_one_that_needs_a_person_end_differently(
     kind: type[EsSimhashError], code: int
 ) -> None:
     error = kind("x", "y") if kind is MissingExtraError else kind("It failed. Mend it.")
-    assert exits.described(error)[0] == code
-    assert error.may_pass == (code == exits.LATER)
+    assert output.described(error)[0] == code
+    assert error.may_pass == (code == output.LATER)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ LOADED_WHEN_NEEDED = {
     "engines": {"tantivy", "elasticsearch", "opensearchpy"},
     "cli": {"click"},
     "integrations": {"langchain_core", "llama_index", "haystack", "mcp", "pydantic", "pyspark", "pyarrow"},
-    "gate/connections.py": {"uvicorn"},
+    "gate/server.py": {"uvicorn"},
 }
 
 

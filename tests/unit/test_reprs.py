@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from es_simhash import PRESETS, AsyncIndex, Index, Scheme, dedup
-from es_simhash.live.doctor.finding import Finding, Findings
+from es_simhash.live.doctor.facts import Finding, Findings
 from es_simhash.plans.operations import Operation
 from tests.support.html_reader import Reader
 

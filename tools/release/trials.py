@@ -16,7 +16,7 @@ _DEMO = ("dedup", str(ROOT / "examples" / "news.jsonl"))
 _KERNELS = """
 import os
 from es_simhash import Scheme
-from es_simhash._core.native import native
+from es_simhash._core.environment import native
 assert native() is not None, "the compiled kernels are not found"
 text = "The quick brown fox jumps over the lazy dog. " * 9
 compiled = Scheme().fingerprint(text).simhash

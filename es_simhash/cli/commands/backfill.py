@@ -21,17 +21,24 @@ from es_simhash.cli.options.index import (
     run_options,
     wanted_documents,
 )
-from es_simhash.cli.options.setting_origins import is_server
-from es_simhash.cli.options.target import Target
-from es_simhash.cli.show.exits import FINE, SOME_FAILED, after, saying_if_interrupted
-from es_simhash.cli.show.output import Output
-from es_simhash.cli.show.progress import show_findings, show_learnt, show_parts, showing_progress, warn_of_left_out
+from es_simhash.cli.options.target import Target, is_server
+from es_simhash.cli.show.output import (
+    FINE,
+    SOME_FAILED,
+    Output,
+    after,
+    saying_if_interrupted,
+    show_findings,
+    show_learnt,
+    show_parts,
+    showing_progress,
+    warn_of_left_out,
+)
 
 if TYPE_CHECKING:
     from es_simhash.documents.documents import Documents
     from es_simhash.index import Index
-    from es_simhash.live.backfill.options import BackfillOptions
-    from es_simhash.live.backfill.run import TotalsFile, Trial
+    from es_simhash.live.backfill import BackfillOptions, TotalsFile, Trial
     from es_simhash.live.sweep.reading import Survey
     from es_simhash.live.sweep.writing import Progress
 
@@ -68,8 +75,7 @@ def command(
     """
     from es_simhash.documents.files import RejectFile
     from es_simhash.index import Index
-    from es_simhash.live.backfill.options import BackfillOptions
-    from es_simhash.live.backfill.run import Backfill
+    from es_simhash.live.backfill import Backfill, BackfillOptions
 
     options = BackfillOptions(**given, shard=shard or (0, 1))
     with target.opened(output) as engine, RejectFile(rejects) as rejected:
@@ -124,7 +130,7 @@ def _group(output: Output, index: Index, patience: float) -> None:
 
 def _totals_file(target: Target, index: str, documents: Documents, options: BackfillOptions) -> TotalsFile:
     """Open the totals of the backfill with these aims, under the user's state directory."""
-    from es_simhash.live.backfill.run import TotalsFile
+    from es_simhash.live.backfill import TotalsFile
 
     place = target.place if is_server(target.place) else str(Path(target.place).resolve())
     aims = (place, index, documents.prefix, documents.scheme.id, options.filter, options.shard)

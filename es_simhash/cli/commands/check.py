@@ -17,13 +17,12 @@ from es_simhash.cli.options.index import (
     warn_of_indices_without_fields,
 )
 from es_simhash.cli.options.target import Target
-from es_simhash.cli.show.exits import after, saying_if_interrupted
-from es_simhash.cli.show.output import Output
+from es_simhash.cli.show.output import Output, after, saying_if_interrupted
 
 if TYPE_CHECKING:
-    from es_simhash.cli.jobs.file_ids import DistinctIds
+    from es_simhash.cli.jobs.files import DistinctIds
     from es_simhash.documents.files import FileDocument, RejectFile
-    from es_simhash.plans.add import Written
+    from es_simhash.plans.add import WriteCounts
     from es_simhash.plans.check import Checked
 
 
@@ -51,7 +50,7 @@ def command(
 
     Example: es-simhash check articles new.jsonl --new --write
     """
-    from es_simhash.cli.jobs.file_ids import DistinctIds
+    from es_simhash.cli.jobs.files import DistinctIds
     from es_simhash.cli.jobs.load import Loader, make_visible
     from es_simhash.documents.sources import WithoutText
     from es_simhash.plans.find_options import MOST_CANDIDATES
@@ -94,7 +93,7 @@ def command(
         if write:
             # Those written before the others are checked would be found twice: in the index, and earlier in the files.
 
-            def note_written(now: Written) -> None:
+            def note_written(now: WriteCounts) -> None:
                 nonlocal done
                 done = now.done
 

@@ -10,12 +10,11 @@ import click
 
 from es_simhash.cli.options.connection import ConnectionVerb
 from es_simhash.cli.options.index import fields_option, index_argument
-from es_simhash.cli.options.setting_origins import Given, is_server
-from es_simhash.cli.options.target import Target, target_of
+from es_simhash.cli.options.target import OriginSettings, Target, is_server, target_of
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
-    from es_simhash.cli.reports.dashboards.subject import Subject
+    from es_simhash.cli.reports.dashboards import Subject
 
 
 @click.command(name="dashboard", cls=ConnectionVerb)
@@ -33,7 +32,7 @@ def command(
     fields: tuple[str, ...],
     file: str | None,
     kibana_url: str | None,
-    connection: Given,
+    connection: OriginSettings,
     output: Output,
 ) -> None:
     """Create a dashboard about the groups stored on the documents of INDEX (see: es-simhash group --write).
@@ -45,9 +44,7 @@ def command(
 
     Example: es-simhash dashboard articles --date published --breakdown site --output articles.ndjson
     """
-    from es_simhash.cli.reports.dashboards.kibana import Kibana
-    from es_simhash.cli.reports.dashboards.saved_objects import ndjson, saved_objects
-    from es_simhash.cli.reports.dashboards.subject import TITLES, Subject
+    from es_simhash.cli.reports.dashboards import TITLES, Kibana, Subject, ndjson, saved_objects
     from es_simhash.documents.files import whole_file
 
     space = Kibana.at(kibana_url).space if kibana_url else None
@@ -65,7 +62,7 @@ def command(
 
 def _looked_up(subject: Subject, target: Target, output: Output) -> Subject:
     """Complete the subject from its index, if that is on a server."""
-    from es_simhash.cli.reports.dashboards.subject import inspect_index
+    from es_simhash.cli.reports.dashboards import inspect_index
     from es_simhash.engines.base import run
 
     if not is_server(target.place):

@@ -12,23 +12,23 @@ import click
 
 from es_simhash.cli.options.connection import METRICS, Verb
 from es_simhash.cli.options.files import Files, input_options, output_file, rarity_option
-from es_simhash.cli.options.group import (
+from es_simhash.cli.options.index import (
     check_outputs,
     decisions_option,
     group_options,
     groups_file_options,
     loss_options,
+    scheme_option,
+    scheme_or_default,
     state_option,
+    texts_option,
 )
-from es_simhash.cli.options.index import scheme_option, scheme_or_default, texts_option
 from es_simhash.cli.process import take_little_memory
-from es_simhash.cli.show.exits import after, saying_if_interrupted
-from es_simhash.cli.show.groups import how_to_resume, print_groups, show_groups
-from es_simhash.cli.show.losses import show_losses
-from es_simhash.cli.show.output import Output
+from es_simhash.cli.show.groups import how_to_resume, print_groups, show_groups, show_losses
+from es_simhash.cli.show.output import Output, after, saying_if_interrupted
 
 if TYPE_CHECKING:
-    from es_simhash.cli.jobs.file_ids import FileIds
+    from es_simhash.cli.jobs.files import FileIds
     from es_simhash.documents.files import FileDocument
     from es_simhash.groups.groups import Groups
     from es_simhash.groups.losses import Losses
@@ -76,11 +76,8 @@ def command(
 
     Example: es-simhash dedup news.csv --field body --source title --output groups.csv --canonical-only unique.csv
     """
-    from es_simhash.cli.jobs.file_ids import FileIds
-    from es_simhash.cli.jobs.file_texts import NamedFields, read_texts
-    from es_simhash.cli.jobs.groups_output import delimiter_of
-    from es_simhash.cli.jobs.losses import NotedValues
-    from es_simhash.cli.jobs.rarity_file import rarity_in
+    from es_simhash.cli.jobs.files import FileIds, NamedFields, rarity_in, read_texts
+    from es_simhash.cli.jobs.groups import NotedValues, delimiter_of
     from es_simhash.documents.files import whole_file
     from es_simhash.documents.sources import patterns
     from es_simhash.groups.canonical import canonical_named
@@ -157,8 +154,8 @@ def _write(
     out: Mapping[str, IO[str]],
     ids: FileIds,
 ) -> None:
-    from es_simhash.cli.jobs.file_texts import read_texts
-    from es_simhash.cli.jobs.groups_output import delimiter_of, format_of, write_canonical, write_pairs
+    from es_simhash.cli.jobs.files import read_texts
+    from es_simhash.cli.jobs.groups import delimiter_of, format_of, write_canonical, write_pairs
 
     asked = None
     if shown:
@@ -197,7 +194,7 @@ def _report(
 
 def _read_again(files: Files, fields: tuple[str, ...]) -> Iterator[FileDocument]:
     """Yield the documents that were grouped, in the same order."""
-    from es_simhash.cli.jobs.file_texts import read_texts
+    from es_simhash.cli.jobs.files import read_texts
 
     return (each for each, _ in read_texts(files.read(_forget), fields, _forget))
 

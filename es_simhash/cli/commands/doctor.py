@@ -11,12 +11,11 @@ from es_simhash._core.humanize import counted
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.index import index_argument, index_options
 from es_simhash.cli.options.target import Target
-from es_simhash.cli.show.exits import FINE, SOME_FAILED
-from es_simhash.cli.show.output import Output
+from es_simhash.cli.show.output import FINE, SOME_FAILED, Output
 
 if TYPE_CHECKING:
     from es_simhash.engines.base import Engine
-    from es_simhash.live.doctor.finding import Finding
+    from es_simhash.live.doctor.facts import Finding
 
 # The order in which findings are shown.
 _LEVELS = ("stop", "warning", "note", "ok")

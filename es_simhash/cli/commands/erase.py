@@ -13,9 +13,8 @@ from es_simhash.cli.options.connection import JOB, EngineVerb
 from es_simhash.cli.options.files import output_file, text_file_option, text_in
 from es_simhash.cli.options.index import index_argument, scope_value_option
 from es_simhash.cli.options.target import Target
-from es_simhash.cli.show.exits import FINE, SOME_FAILED, saying_if_interrupted
-from es_simhash.cli.show.output import Output
-from es_simhash.live.telemetry.metrics import counts_of
+from es_simhash.cli.show.output import FINE, SOME_FAILED, Output, saying_if_interrupted
+from es_simhash.live.telemetry import counts_of
 
 if TYPE_CHECKING:
     from es_simhash.index import Index
@@ -113,8 +112,7 @@ def _share_of(index: Index, copies: int) -> str:
 def _doubts_about(index: Index, copies: Copies) -> str:
     """Return why copies are likely none, judged by six of them; nothing if they are likely some."""
     from es_simhash.documents.documents import readable_text
-    from es_simhash.groups.loss_reasons import look_at
-    from es_simhash.groups.losses import SAID
+    from es_simhash.groups.losses import SAID, look_at
     from es_simhash.groups.of_index.stored_fingerprints import DocumentReader
 
     some, documents = [copy.ref for copy in copies.found[:: -(-len(copies) // 6)]], index.documents

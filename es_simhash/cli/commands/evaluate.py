@@ -21,15 +21,14 @@ from es_simhash.cli.options.index import (
 )
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.evaluation import show
-from es_simhash.cli.show.exits import after
-from es_simhash.cli.show.output import Output
+from es_simhash.cli.show.output import Output, after
 
 if TYPE_CHECKING:
-    from es_simhash.documents.rejected import OnReject
-    from es_simhash.quality.predictions import StoredDocuments
+    from es_simhash.documents.sources import OnReject
+    from es_simhash.quality.labels import StoredDocuments
+    from es_simhash.scheme.rarity import Rarity
     from es_simhash.scheme.scheme import Scheme
     from es_simhash.scheme.scope import Scope
-    from es_simhash.scheme.verdict.rarity import Rarity
 
 
 @click.command(name="evaluate", cls=EngineVerb)
@@ -65,13 +64,12 @@ def command(
     Example: es-simhash evaluate news.jsonl --labels clusters.jsonl --report quality.html
     """
     from es_simhash._core.rows import json_record
+    from es_simhash.cli.jobs.files import rarity_in
     from es_simhash.cli.jobs.labelled_documents import gather_files, texts_of_files
-    from es_simhash.cli.jobs.rarity_file import rarity_in
     from es_simhash.documents.files import RejectFile, whole_file
     from es_simhash.groups.options import GroupOptions
     from es_simhash.quality.evaluation import EvaluationOptions, evaluation_of
-    from es_simhash.quality.labels import read_labels
-    from es_simhash.quality.predictions import StoredDocuments
+    from es_simhash.quality.labels import StoredDocuments, read_labels
 
     if source.index and (source.fields or source.scheme or rarity_file):
         raise click.UsageError("An index has its own scheme, fields and table. Drop --scheme, --field and --rarity.")
@@ -94,7 +92,7 @@ def command(
         grouping = GroupOptions(scope=documents.scope, rarity=rarity, **near)
         evaluation = evaluation_of(documents, read, settings, grouping, options)
         if report_out:
-            from es_simhash.cli.reports.html.evaluation import evaluation_page
+            from es_simhash.cli.reports.evaluation_page import evaluation_page
 
             name = source.index or ", ".join(source.files.paths)
             report_out.write(evaluation_page(evaluation, name, datetime.now(timezone.utc)))

@@ -15,7 +15,7 @@ from es_simhash.cli.show.explanation import show
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
-    from es_simhash.plans.explain.explanation import Explanation
+    from es_simhash.plans.explanation import Explanation
     from es_simhash.scheme.scheme import Scheme
 
 _PAIR = 2
@@ -107,10 +107,10 @@ def _of_documents(index: str, engine: Any, ids: tuple[str, ...], prefix: str, cr
 def _of_texts(
     texts: list[tuple[str, str]], scheme: Scheme, rarity_file: str | None, criteria: dict[str, Any]
 ) -> Explanation:
-    from es_simhash.cli.jobs.rarity_file import rarity_in
-    from es_simhash.plans.explain.explanation import examine, explain
+    from es_simhash.cli.jobs.files import rarity_in
+    from es_simhash.plans.explanation import examine, explain
     from es_simhash.plans.find_options import FindOptions
-    from es_simhash.scheme.verdict.verifier import Verifier, table_for
+    from es_simhash.scheme.verifier import Verifier, table_for
 
     first, second = (examine(scheme, name, text) for name, text in texts)
     wanted = FindOptions(**criteria).criteria(scheme)
@@ -149,7 +149,7 @@ def _in_file(path: str, ids: tuple[str, ...], output: Output) -> list[tuple[str,
 
 
 def _write_report(path: str, explanation: Explanation) -> None:
-    from es_simhash.cli.reports.html.explanation import explanation_page
+    from es_simhash.cli.reports.explanation_page import explanation_page
     from es_simhash.documents.files.output import whole_file
 
     with whole_file(path) as out:

@@ -13,14 +13,12 @@ from es_simhash._core.environment import GATE_TOKEN
 from es_simhash._core.humanize import counted
 from es_simhash.cli.options.connection import EngineVerb, listening
 from es_simhash.cli.options.index import estimate_option, index_argument, similarity_option
-from es_simhash.cli.options.logins import secret_in
-from es_simhash.cli.options.target import Target
-from es_simhash.cli.show.exits import FINE
-from es_simhash.cli.show.output import Output
+from es_simhash.cli.options.target import Target, secret_in
+from es_simhash.cli.show.output import FINE, Output
 
 if TYPE_CHECKING:
-    from es_simhash.gate.answered import Answered
-    from es_simhash.live.telemetry.metrics import Metrics
+    from es_simhash.gate.gate import Answered
+    from es_simhash.live.telemetry import Metrics
 
 
 @click.command(name="gate", cls=EngineVerb)
@@ -81,9 +79,9 @@ def command(
 
     Example: es-simhash gate articles --url https://localhost:9200
     """
-    from es_simhash._core.stages import rarely_collected
+    from es_simhash._core.batches import rarely_collected
     from es_simhash.gate.gate import Gate
-    from es_simhash.gate.verdict import GateOptions
+    from es_simhash.gate.judging import GateOptions
 
     if write and not by_lines:
         raise click.UsageError("--write is for --stdin. Over HTTP, /add and /bulk write. Leave it out.")

@@ -11,24 +11,31 @@ import click
 
 from es_simhash.cli.options.connection import JOB, EngineVerb
 from es_simhash.cli.options.files import output_file
-from es_simhash.cli.options.group import check_outputs, group_options, groups_file_options, loss_options, state_option
-from es_simhash.cli.options.index import accept_option, filter_option, index_argument, max_rate_option, part_option
+from es_simhash.cli.options.index import (
+    accept_option,
+    check_outputs,
+    filter_option,
+    group_options,
+    groups_file_options,
+    index_argument,
+    loss_options,
+    max_rate_option,
+    part_option,
+    state_option,
+)
 from es_simhash.cli.options.target import Target
-from es_simhash.cli.show.exits import after, saying_if_interrupted
-from es_simhash.cli.show.groups import how_to_resume, print_groups, show_groups, were_written
-from es_simhash.cli.show.losses import show_losses
-from es_simhash.cli.show.output import Output
-from es_simhash.cli.show.progress import show_findings
-from es_simhash.live.telemetry.metrics import counts_of
+from es_simhash.cli.show.groups import how_to_resume, print_groups, show_groups, show_losses, were_written
+from es_simhash.cli.show.output import Output, after, saying_if_interrupted, show_findings
+from es_simhash.live.telemetry import counts_of
 
 if TYPE_CHECKING:
-    from es_simhash.cli.jobs.groups_output import Link
+    from es_simhash.cli.jobs.groups import Link
     from es_simhash.groups.groups import Groups
     from es_simhash.groups.losses import Losses
     from es_simhash.groups.of_index.corpus import IndexCorpus
     from es_simhash.groups.of_index.writing import GroupsWritten
     from es_simhash.index import Index
-    from es_simhash.live.doctor.finding import Finding
+    from es_simhash.live.doctor.facts import Finding
     from es_simhash.scheme.scope import Scope
 
 _COPY = "With --write: store this field of the canonical document on its duplicates, in dedup.of; repeatable."
@@ -85,7 +92,7 @@ def command(
 
     Example: es-simhash group articles --canonical oldest:published --write
     """
-    from es_simhash.cli.jobs.losses import losses_in_index
+    from es_simhash.cli.jobs.groups import losses_in_index
 
     named = {option: named_files[name] for option, name in _FILES.items()}
     if not write and (copy or singles or max_rate or accept):
@@ -199,8 +206,7 @@ def _write(output: Output, index: Index, groups: Groups[IndexCorpus], how: dict[
 
 def _link(index: Index, kibana_url: str, distribution: str | None) -> Link:
     """Return a function that makes the address of a group's page."""
-    from es_simhash.cli.reports.dashboards.kibana import Kibana
-    from es_simhash.cli.reports.dashboards.subject import Subject
+    from es_simhash.cli.reports.dashboards import Kibana, Subject
     from es_simhash.plans.operations import GetInfo
 
     kibana = Kibana.at(kibana_url)
@@ -228,7 +234,7 @@ def _write_files(
     losses: Losses | None,
 ) -> None:
     from es_simhash.cli.jobs import groups_report
-    from es_simhash.cli.jobs.groups_output import MemberFields, format_of, write_deletes, write_pairs
+    from es_simhash.cli.jobs.groups import MemberFields, format_of, write_deletes, write_pairs
     from es_simhash.documents.files import whole_file
     from es_simhash.scheme.scope import combined
 

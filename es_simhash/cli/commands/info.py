@@ -11,8 +11,7 @@ from es_simhash._core.humanize import counted
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.index import optional_index_argument
 from es_simhash.cli.options.target import Target
-from es_simhash.cli.show.output import Output
-from es_simhash.cli.show.progress import sample
+from es_simhash.cli.show.output import Output, sample
 
 if TYPE_CHECKING:
     from es_simhash.index import Index

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from es_simhash._core.harmless import json_text
-from es_simhash._core.humanize import counted
+from es_simhash._core.humanize import counted, json_text
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import json_object_in
 from es_simhash.cli.options.index import dry_run_option, index_argument, index_options, policy_options
 from es_simhash.cli.options.target import Target
-from es_simhash.cli.show.exits import saying_if_interrupted
-from es_simhash.cli.show.output import Output
+from es_simhash.cli.show.output import Output, saying_if_interrupted
 
 if TYPE_CHECKING:
     from es_simhash.index import Index

@@ -12,9 +12,7 @@ from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import Files, input_options, output_file
 from es_simhash.cli.options.index import scheme_option, scheme_or_default, texts_option
 from es_simhash.cli.options.target import Target
-from es_simhash.cli.show.exits import FINE, after
-from es_simhash.cli.show.output import Output
-from es_simhash.cli.show.progress import show_learnt
+from es_simhash.cli.show.output import FINE, Output, after, show_learnt
 
 if TYPE_CHECKING:
     from es_simhash.scheme.scheme import Scheme
@@ -56,11 +54,10 @@ def command(
 
 
 def _learn_from_files(files: Files, fields: tuple[str, ...], scheme: Scheme, path: str, output: Output) -> int:
-    from es_simhash.cli.jobs.file_texts import NamedFields, read_texts
-    from es_simhash.cli.jobs.rarity_file import write_rarity
+    from es_simhash.cli.jobs.files import NamedFields, read_texts, write_rarity
     from es_simhash.groups.of_texts import learn
     from es_simhash.live.learning import now
-    from es_simhash.scheme.verdict.learnt import LearntRarity
+    from es_simhash.scheme.learnt_rarity import LearntRarity
 
     _check_scheme(scheme)
     named = NamedFields(fields)
@@ -80,7 +77,7 @@ def _learn_from_files(files: Files, fields: tuple[str, ...], scheme: Scheme, pat
 
 
 def _check_scheme(scheme: Scheme) -> None:
-    from es_simhash.scheme.verdict.verifier import is_by_rarity
+    from es_simhash.scheme.verifier import is_by_rarity
 
     if not is_by_rarity(scheme, scheme.verification):
         raise click.UsageError("This scheme compares texts without a rarity table, so learning has no effect.")

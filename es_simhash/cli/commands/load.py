@@ -10,21 +10,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from es_simhash._core.batches import stage
 from es_simhash._core.humanize import counted, counted_parts
-from es_simhash._core.stages import stage
 from es_simhash.cli.options.connection import JOB, EngineVerb
 from es_simhash.cli.options.files import Files, input_options
 from es_simhash.cli.options.index import dry_run_option, index_argument, index_options, wanted_documents
-from es_simhash.cli.options.setting_origins import is_server
-from es_simhash.cli.options.target import Target
-from es_simhash.cli.show import log
-from es_simhash.cli.show.exits import Interrupted, after, saying_if_interrupted
-from es_simhash.cli.show.output import Output
-from es_simhash.cli.show.progress import show_learnt
+from es_simhash.cli.options.target import Target, is_server
+from es_simhash.cli.show import output as log
+from es_simhash.cli.show.output import Interrupted, Output, after, saying_if_interrupted, show_learnt
 
 if TYPE_CHECKING:
     from es_simhash.cli.jobs.load import Loader
-    from es_simhash.plans.add import Written
+    from es_simhash.plans.add import WriteCounts
 
 
 @click.command(name="load", cls=EngineVerb, more=JOB)
@@ -49,8 +46,7 @@ def command(
 
     Example: es-simhash load articles news.jsonl.gz --field title --field body --id-field url
     """
-    from es_simhash._core.batched import begun
-    from es_simhash._core.prefetch import in_a_moment
+    from es_simhash._core.batches import begun, in_a_moment
     from es_simhash.cli.jobs.load import DryRun, Loader, make_visible
     from es_simhash.documents.sources import with_some_text
     from es_simhash.engines.base import run
@@ -68,7 +64,7 @@ def command(
         opened = Index(index, engine, prefix=known["prefix"])
         there = DryRun(index, documents) if dry_run else opened
 
-        def on_progress(written: Written) -> None:
+        def on_progress(written: WriteCounts) -> None:
             output.run.count({"written": written.done, "rejected": rejects.count})
             advance(written.done, rejects.count)
 

@@ -12,9 +12,8 @@ import click
 from es_simhash.cli.options.connection import EngineVerb, show_end
 from es_simhash.cli.options.index import index_argument, warn_of_indices_without_fields
 from es_simhash.cli.options.target import Target
-from es_simhash.cli.show import log
-from es_simhash.cli.show.exits import INTERRUPTED
-from es_simhash.cli.show.output import Output
+from es_simhash.cli.show import output as log
+from es_simhash.cli.show.output import INTERRUPTED, Output
 
 
 @click.command(name="mcp", cls=EngineVerb)
@@ -28,7 +27,7 @@ def command(index: str, allow_write: bool, prefix: str, target: Target, output: 
 
     Example: es-simhash mcp articles --url https://localhost:9200
     """
-    from es_simhash.integrations.mcp.server import server_of
+    from es_simhash.integrations.mcp import server_of
 
     with target.index(output, index, prefix=prefix) as opened:
         warn_of_indices_without_fields(output, opened)

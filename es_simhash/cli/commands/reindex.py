@@ -6,18 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from es_simhash._core.harmless import json_text
-from es_simhash._core.humanize import counted, counted_parts
+from es_simhash._core.humanize import counted, counted_parts, json_text
 from es_simhash.cli.options.connection import JOB, EngineVerb
 from es_simhash.cli.options.index import index_options, run_options
 from es_simhash.cli.options.target import Target
-from es_simhash.cli.show.exits import FINE, SOME_FAILED, after
-from es_simhash.cli.show.output import Output
-from es_simhash.cli.show.progress import show_learnt, showing_progress
+from es_simhash.cli.show.output import FINE, SOME_FAILED, Output, after, show_learnt, showing_progress
 
 if TYPE_CHECKING:
-    from es_simhash.live.reindex.run import Reindexed
-    from es_simhash.live.reindex.survey import ReindexSurvey
+    from es_simhash.live.reindex import Reindexed, ReindexSurvey
 
 
 @click.command(name="reindex", cls=EngineVerb, more=JOB)
@@ -53,8 +49,7 @@ def command(
     Example: es-simhash reindex articles-1 articles-2 --field title --field body --alias articles
     """
     from es_simhash.documents.files import RejectFile
-    from es_simhash.live.reindex.options import ReindexOptions
-    from es_simhash.live.reindex.run import Reindexing
+    from es_simhash.live.reindex import Reindexing, ReindexOptions
     from es_simhash.plans.index_plans import IndexPlans
 
     options = ReindexOptions(**given)

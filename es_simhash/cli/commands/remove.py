@@ -11,9 +11,16 @@ from es_simhash._core.humanize import counted
 from es_simhash.cli.options.connection import JOB, EngineVerb
 from es_simhash.cli.options.index import accept_option, index_argument, run_options
 from es_simhash.cli.options.target import Target
-from es_simhash.cli.show.exits import FINE, SOME_FAILED, after
-from es_simhash.cli.show.output import Output
-from es_simhash.cli.show.progress import show_findings, show_parts, showing_progress, warn_of_left_out
+from es_simhash.cli.show.output import (
+    FINE,
+    SOME_FAILED,
+    Output,
+    after,
+    show_findings,
+    show_parts,
+    showing_progress,
+    warn_of_left_out,
+)
 
 if TYPE_CHECKING:
     from es_simhash.live.removal import Removed
@@ -44,7 +51,7 @@ def command(
     """
     from es_simhash.documents.files import RejectFile
     from es_simhash.live.removal import Removal
-    from es_simhash.live.sweep.options import UpdateOptions
+    from es_simhash.live.sweep.reading import UpdateOptions
 
     with target.index(output, index, prefix=prefix) as opened, RejectFile(rejects) as rejected:
         removal = Removal(opened.engine, index, opened.documents, UpdateOptions(**given))

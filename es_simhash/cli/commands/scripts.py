@@ -12,13 +12,12 @@ from es_simhash._core.json_codec import Json
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.index import index_argument
 from es_simhash.cli.options.target import Target
-from es_simhash.cli.show.exits import saying_if_interrupted
-from es_simhash.cli.show.output import Output
+from es_simhash.cli.show.output import Output, saying_if_interrupted
 
 if TYPE_CHECKING:
-    from es_simhash.documents.painless.stored_scripts import StoredScript
+    from es_simhash.documents.painless import StoredScript
     from es_simhash.index import Index
-    from es_simhash.plans.install_pipeline import IngestPipeline, InstalledScripts
+    from es_simhash.plans.init import IngestPipeline, InstalledScripts
 
 _TEXT = r'"(?:[^"\\]|\\.)*"'
 # A list of texts and numbers alone, or a text.
@@ -87,7 +86,7 @@ def _show_installed(output: Output, scripts: list[StoredScript], done: Installed
 
 
 def _remove(output: Output, index: Index, name: str | None) -> None:
-    from es_simhash.documents.painless.stored_scripts import stored_scripts
+    from es_simhash.documents.painless import stored_scripts
 
     # Those of an index that got a scope later can be removed, too.
     documents, removed = index.documents, index.remove_scripts(name)
@@ -110,7 +109,7 @@ def _remove_pipeline(output: Output, index: Index) -> None:
 
 
 def _show_pipeline(output: Output, done: IngestPipeline) -> None:
-    from es_simhash.plans.install_pipeline import path_of_pipeline
+    from es_simhash.plans.init import path_of_pipeline
 
     body = None if done.installed else done.body
     output.result({"pipeline": done.name, "installed": done.installed, "default_of": done.default_of, "request": body})

@@ -16,7 +16,7 @@ from es_simhash.cli.options.index import (
 )
 from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.output import Output
-from es_simhash.scheme.verdict.levels import Level
+from es_simhash.scheme.verification import Level
 
 
 @click.command(name="search", cls=EngineVerb)

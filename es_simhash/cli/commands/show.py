@@ -17,9 +17,8 @@ from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import is_file
 from es_simhash.cli.options.index import similarity_option, source_option, texts_option
 from es_simhash.cli.options.target import Target
-from es_simhash.cli.show.exits import FINE
-from es_simhash.cli.show.output import Output
-from es_simhash.scheme.verdict.levels import Level
+from es_simhash.cli.show.output import FINE, Output
+from es_simhash.scheme.verification import Level
 
 if TYPE_CHECKING:
     from es_simhash.cli.desk.desk import Desk
@@ -72,14 +71,14 @@ def command(
         file = DecisionFile(decisions_file or f"{place}.decisions.jsonl")
         if exports or import_file:
             return _moved(output, file.read() if exports else (), file.add, import_file)
-        from es_simhash.cli.jobs.review import desk_on_file
+        from es_simhash.cli.desk.desk import desk_on_file
 
         opened = desk_on_file(place, fields, shown, similarity, file, getuser(), output)
         _serve(opened, id_, output, f"es-simhash dedup {shlex.quote(place)} --decisions {shlex.quote(file.path)}")
         return FINE
     if decisions_file or fields:
         raise click.UsageError("An index keeps its decisions, and knows its text fields. Drop --decisions and --field.")
-    from es_simhash.cli.jobs.review import desk_on_index
+    from es_simhash.cli.desk.desk import desk_on_index
 
     with target.index(output, place, prefix=prefix) as index:
         if exports or import_file:

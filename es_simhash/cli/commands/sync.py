@@ -7,28 +7,25 @@ from typing import TYPE_CHECKING
 import click
 
 from es_simhash.cli.options.connection import JOB, EngineVerb
-from es_simhash.cli.options.group import canonical_option
 from es_simhash.cli.options.index import (
     accept_option,
+    canonical_option,
     field_option,
     index_argument,
     kept_similarity_option,
     scope_options,
 )
-from es_simhash.cli.options.setting_origins import is_server
-from es_simhash.cli.options.target import Target
-from es_simhash.cli.show.exits import SOME_FAILED, after, saying_if_interrupted
-from es_simhash.cli.show.losses import show_alarms
-from es_simhash.cli.show.output import Output
-from es_simhash.cli.show.progress import show_findings
-from es_simhash.live.telemetry.metrics import counts_of
+from es_simhash.cli.options.target import Target, is_server
+from es_simhash.cli.show.groups import show_alarms
+from es_simhash.cli.show.output import SOME_FAILED, Output, after, saying_if_interrupted, show_findings
+from es_simhash.live.telemetry import counts_of
 
 if TYPE_CHECKING:
-    from es_simhash.documents.rejected import Rejected
+    from es_simhash.documents.sources import Rejected
     from es_simhash.groups.of_index.sync import Synced
     from es_simhash.live.sweep.writing import Progress
     from es_simhash.scheme.scope import Scope
-    from es_simhash.scheme.verdict.levels import Level
+    from es_simhash.scheme.verification import Level
 
 # How many of the rejected documents are named.
 _REASONS = 10

@@ -16,16 +16,14 @@ from es_simhash._core.urls import origin, split_url, without_logins
 from es_simhash.cli.options.connection import ConnectionVerb
 from es_simhash.cli.options.files import documents_in, is_file
 from es_simhash.cli.options.index import fields_option, similarity_option
-from es_simhash.cli.options.setting_origins import Given
-from es_simhash.cli.options.target import target_of
+from es_simhash.cli.options.target import OriginSettings, target_of
 from es_simhash.cli.process import take_little_memory
-from es_simhash.cli.show.exits import FINE
 from es_simhash.cli.show.first_look import show_first_look
-from es_simhash.cli.show.output import Output
-from es_simhash.scheme.verdict.levels import Level
+from es_simhash.cli.show.output import FINE, Output
+from es_simhash.scheme.verification import Level
 
 if TYPE_CHECKING:
-    from es_simhash.documents.files.formats import Shape
+    from es_simhash.documents.files.data_file import Shape
 
 # A document with its id.
 Found = Iterator[tuple[str, Mapping[str, Any]]]
@@ -49,7 +47,7 @@ def command(
     fields: tuple[str, ...],
     similarity: float | Level | None,
     report: str,
-    connection: Given,
+    connection: OriginSettings,
     prefix: str,
     output: Output,
 ) -> int:
@@ -76,10 +74,12 @@ def command(
 
 
 @contextmanager
-def _opened(place: str, connection: Given, prefix: str, output: Output) -> Iterator[tuple[Found, int | None, str]]:
+def _opened(
+    place: str, connection: OriginSettings, prefix: str, output: Output
+) -> Iterator[tuple[Found, int | None, str]]:
     """Yield the documents, how many there are, if that is known, and the command that goes on with them."""
-    from es_simhash.cli.jobs.downloads import downloaded, is_file_at
-    from es_simhash.documents.files.formats import shape_of
+    from es_simhash.cli.jobs.first_look import downloaded, is_file_at
+    from es_simhash.documents.files.data_file import shape_of
 
     if "://" in place and not split_url(place):
         raise click.UsageError(
@@ -103,14 +103,14 @@ def _in_file(path: str, output: Output, shape: Shape) -> Found:
 
 def _how_read(path: str, shape: Shape) -> str:
     """Return the options by which dedup reads a file as it was read here."""
-    from es_simhash.documents.files.formats import format_by_name
+    from es_simhash.documents.files.data_file import format_by_name
 
     format = f" --format {shape.format}" if shape.format and not format_by_name(path) else ""
     return format + (f" --encoding {shape.encoding}" if shape.encoding != "utf-8" else "")
 
 
 @contextmanager
-def _index(place: str, connection: Given, prefix: str, output: Output) -> Iterator[tuple[Found, int, str]]:
+def _index(place: str, connection: OriginSettings, prefix: str, output: Output) -> Iterator[tuple[Found, int, str]]:
     from es_simhash._core.environment import PATIENCE
     from es_simhash.cli.jobs.labelled_documents import hits_of
     from es_simhash.plans.operations import Count
@@ -130,8 +130,8 @@ def _index(place: str, connection: Given, prefix: str, output: Output) -> Iterat
         yield found, total, shlex.join([name, *(["--url", url] if url else [])])
 
 
-def _at(connection: Given, url: str) -> Given:
-    return Given(
+def _at(connection: OriginSettings, url: str) -> OriginSettings:
+    return OriginSettings(
         {**connection.values, "url": url}, lambda name: "its address" if name == "url" else connection.name(name)
     )
 

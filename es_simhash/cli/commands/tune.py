@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from es_simhash._core.batches import OnProgress
 from es_simhash._core.humanize import score_text
-from es_simhash._core.stages import OnProgress
 from es_simhash.cli.options.connection import EngineVerb
 from es_simhash.cli.options.files import output_file
 from es_simhash.cli.options.index import (
@@ -22,22 +22,21 @@ from es_simhash.cli.options.index import (
     wanted_documents,
 )
 from es_simhash.cli.options.target import Target, explaining_a_file
-from es_simhash.cli.show.exits import after
 from es_simhash.cli.show.groups import show_valley
-from es_simhash.cli.show.output import Output
+from es_simhash.cli.show.output import Output, after
 
 if TYPE_CHECKING:
     from es_simhash.cli.jobs.labelled_documents import Sampled
     from es_simhash.documents.documents import Documents
     from es_simhash.documents.files import RejectFile
     from es_simhash.engines.base import Engine
-    from es_simhash.quality.predictions import StoredDocuments
+    from es_simhash.quality.labels import StoredDocuments
     from es_simhash.quality.similarity_histogram import Histogram
     from es_simhash.quality.similarity_histogram import Level as LevelOfHistogram
     from es_simhash.quality.tuning import Threshold, Tuned
     from es_simhash.scheme.scheme import Scheme
     from es_simhash.scheme.scope import Scope
-    from es_simhash.scheme.verdict.levels import Level
+    from es_simhash.scheme.verification import Level
 
 # Characters of the longest bar of a histogram.
 _BAR = 40
@@ -115,10 +114,9 @@ def _tune(
     scope: Scope | None,
 ) -> None:
     from es_simhash.documents.files import whole_file
-    from es_simhash.quality.labels import read_labels
-    from es_simhash.quality.predictions import StoredDocuments
+    from es_simhash.quality.labels import StoredDocuments, read_labels
     from es_simhash.quality.tuning import tune_by_labels, tune_by_similarity
-    from es_simhash.scheme.json_form import to_file
+    from es_simhash.scheme.scheme import to_file
 
     def on_step(step: str) -> None:
         output.note(f"{step} …")
@@ -218,7 +216,7 @@ def _show_histogram(output: Output, found: Histogram) -> None:
 
 
 def _show_examples(output: Output, level: LevelOfHistogram) -> None:
-    from es_simhash.plans.explain.text_differences import marked
+    from es_simhash.plans.text_differences import marked
 
     rows = [
         [

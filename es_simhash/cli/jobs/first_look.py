@@ -1,29 +1,37 @@
-"""A first look at documents that nobody has described yet: how many near-duplicates they have, and from where."""
+"""A first look at documents that nobody has described yet, in files, in an index or at an address."""
 
 from __future__ import annotations
 
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from http.client import HTTPResponse
 from itertools import chain, islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.error import URLError
+from urllib.parse import unquote, urlsplit
+from urllib.request import urlopen
 
+from es_simhash._core.batches import OnProgress
+from es_simhash._core.humanize import with_unit
 from es_simhash._core.json_codec import Json, values_at
 from es_simhash._core.rows import Result, Shown
-from es_simhash._core.stages import OnProgress
 from es_simhash.cli.jobs.groups_report import duplicates_of, report_on
 from es_simhash.documents.files import whole_file
+from es_simhash.documents.files.data_file import format_by_name
 from es_simhash.documents.guess import SAMPLE, Guess, guess
 from es_simhash.documents.sources import text_of, what_there_is
-from es_simhash.errors import DocumentError
+from es_simhash.errors import DocumentError, InputError
 from es_simhash.groups.groups import Groups, Member
 from es_simhash.groups.of_texts import TextCorpus, group_texts
 from es_simhash.groups.options import GroupOptions
 from es_simhash.quality.tuning import preset_for
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.verdict.levels import Level
+from es_simhash.scheme.verification import Level
 
 _TEXT = "text"
 _LARGEST, _SOURCES, _TITLE = 3, 10, 70
@@ -186,3 +194,40 @@ def _page(groups: Groups[TextCorpus], name: str, reading: _Reading) -> str:
     dates = [reading.dates[place] for place in duplicates_of(groups)] if reading.dates else []
     field = reading.fields.date if dates else None
     return report_on(groups, name, [_TEXT], scope=None, dates=dates, date_field=field, fetch=fetch)
+
+
+MOST_BYTES = 1 << 30
+_SECONDS, _BLOCK = 60, 1 << 18
+
+
+def is_file_at(place: str) -> bool:
+    """Return whether this is the address of a file, by its name.
+
+    >>> is_file_at("https://example.org/news.csv.gz"), is_file_at("http://localhost:9200/news")
+    (True, False)
+    """
+    address = urlsplit(place)
+    return address.scheme in ("http", "https") and format_by_name(address.path) is not None
+
+
+@contextmanager
+def downloaded(address: str) -> Iterator[str]:
+    """Download a file; yield its path, which lasts as long as the block."""
+    name = Path(unquote(urlsplit(address).path)).name
+    with TemporaryDirectory(prefix="es-simhash-") as folder:
+        path = Path(folder) / name
+        try:
+            with urlopen(address, timeout=_SECONDS) as response, path.open("wb") as file:
+                file.writelines(_blocks(response, address))
+        except URLError as error:
+            raise InputError(f"{address} cannot be downloaded: {error.reason}. Check the address.") from None
+        yield str(path)
+
+
+def _blocks(response: HTTPResponse, address: str) -> Iterator[bytes]:
+    left = MOST_BYTES
+    while block := response.read(_BLOCK):
+        left -= len(block)
+        if left < 0:
+            raise InputError(f"{address} has more than {with_unit(MOST_BYTES)}. Download it, and try the file.")
+        yield block

@@ -10,10 +10,9 @@ from types import FrameType
 from typing import IO
 
 from es_simhash.errors import InputError
-from es_simhash.gate import limits
-from es_simhash.gate.bodies import Lines, RefusedError
+from es_simhash.gate import requests
 from es_simhash.gate.gate import Gate
-from es_simhash.gate.requests import asked_of, lines_of, parsed
+from es_simhash.gate.requests import Lines, RefusedError, asked_of, lines_of, parsed
 
 _AT_ONCE = 1 << 18
 
@@ -68,7 +67,7 @@ def answer_lines(gate: Gate, writes: bool, id_field: str) -> None:
 
 
 def _lines(stream: IO[bytes], stopping: _Stopping) -> Iterator[list[bytes]]:
-    lines = Lines(limits.BODY)
+    lines = Lines(requests.BODY)
     try:
         while part := stopping.read(stream):
             yield from lines.of(part)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from es_simhash._core.harmless import json_text
+from es_simhash._core.batches import counted_each
+from es_simhash._core.humanize import json_text
 from es_simhash._core.json_codec import Json, parse_json, values_at
-from es_simhash._core.stages import counted_each
-from es_simhash.cli.jobs.groups_output import Link, MemberFields
-from es_simhash.cli.reports.group_report import Fetch, Setup, SharedKey, report_of
-from es_simhash.cli.reports.html.groups import report_page
+from es_simhash.cli.jobs.groups import Link, MemberFields
+from es_simhash.cli.reports.group_report import Fetch, GroupingSettings, SharedKey, report_of
+from es_simhash.cli.reports.groups_page import report_page
 from es_simhash.documents.files import FileDocument
 from es_simhash.documents.sources import SourceFilter
 from es_simhash.groups.corpus import Corpus
@@ -43,7 +43,7 @@ def report_on(
     losses: Losses | None = None,
 ) -> str:
     """Return the page; ``dates`` are those of the duplicates, group by group, and ``link`` links the groups."""
-    setup = Setup(
+    setup = GroupingSettings(
         name=name,
         scheme=cast("Scheme", groups.corpus.settings),
         criteria=groups.criteria,

@@ -14,24 +14,20 @@ from random import Random
 import numpy as np
 
 from es_simhash._core.arrays import Integers
+from es_simhash._core.batches import BRIEFLY, OnProgress, in_a_moment
 from es_simhash._core.environment import PATIENCE
 from es_simhash._core.json_codec import Json
-from es_simhash._core.prefetch import BRIEFLY, in_a_moment
-from es_simhash._core.stages import OnProgress
-from es_simhash.cli.jobs.file_ids import LoadedIds
-from es_simhash.cli.jobs.file_texts import NamedFields, read_texts
+from es_simhash.cli.jobs.files import LoadedIds, NamedFields, read_texts
 from es_simhash.cli.options.index import Source
 from es_simhash.cli.show.output import Output
 from es_simhash.documents.files import FileDocument, total_bytes
-from es_simhash.documents.rejected import OnReject
-from es_simhash.documents.sources import text_of
+from es_simhash.documents.sources import OnReject, text_of
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import DocumentError, InputError
 from es_simhash.live.sweep.reading import DocumentRef, Reading
 from es_simhash.plans.operations import Count, GetMappings, Refresh
 from es_simhash.plans.reply_size import sampled
-from es_simhash.quality.labels import Flags, InScope
-from es_simhash.quality.predictions import StoredDocuments
+from es_simhash.quality.labels import Flags, InScope, StoredDocuments
 from es_simhash.scheme.scope import Scope
 
 _ALL: Json = {"match_all": {}}

@@ -6,22 +6,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from es_simhash._core.batched import chunks
+from es_simhash._core.batches import OnProgress, chunks, rarely_collected
 from es_simhash._core.environment import PATIENCE
 from es_simhash._core.json_codec import Json
-from es_simhash._core.stages import OnProgress, rarely_collected
-from es_simhash.cli.jobs.file_ids import LoadedIds
-from es_simhash.cli.jobs.file_texts import NamedFields
+from es_simhash.cli.jobs.files import LoadedIds, NamedFields
 from es_simhash.cli.show.output import Output
 from es_simhash.documents.documents import Document, Documents, prepared
 from es_simhash.documents.files import FileDocument
-from es_simhash.documents.rejected import OnReject, Rejected
-from es_simhash.documents.sources import body_of_action, with_some_text
+from es_simhash.documents.sources import OnReject, Rejected, body_of_action, with_some_text
 from es_simhash.errors import EngineError, WritesLostError
 from es_simhash.index import Index
 from es_simhash.live.learning import LowestContents
 from es_simhash.live.sweep.reading import DocumentRef
-from es_simhash.plans.add import Written
+from es_simhash.plans.add import WriteCounts
 from es_simhash.scheme.own_fields import content_hash
 
 _BATCH = 500
@@ -40,13 +37,18 @@ class DryRun:
         self.documents = documents
 
     def add(
-        self, documents: Iterable[Document], *, patience: float, on_progress: OnProgress[Written], on_reject: OnReject
-    ) -> Written:
+        self,
+        documents: Iterable[Document],
+        *,
+        patience: float,
+        on_progress: OnProgress[WriteCounts],
+        on_reject: OnReject,
+    ) -> WriteCounts:
         """Count the documents that could be written, and hand over those that could not."""
-        written = Written()
+        written = WriteCounts()
         some = with_some_text(documents, self.documents.fields, body_of_action)
         for first, chunk in chunks(some, _BATCH):
-            batch = Written()
+            batch = WriteCounts()
             batch.done = sum(1 for _ in prepared(self.documents, chunk, batch.reject))
             batch.rejected = [replace(each, position=each.position + first) for each in batch.rejected]
             written.add(batch, on_progress, on_reject)
@@ -63,10 +65,10 @@ class Loader:
 
     index: Index | DryRun
     on_reject: OnReject
-    on_progress: OnProgress[Written]
+    on_progress: OnProgress[WriteCounts]
     op_type: Literal["index", "create"] = "index"
     patience: float = PATIENCE
-    written: Written = field(default_factory=Written)
+    written: WriteCounts = field(default_factory=WriteCounts)
     named: NamedFields = field(init=False)
     lowest: LowestContents = field(default_factory=LowestContents)
     rolls: bool = field(init=False, default=False)
@@ -74,7 +76,7 @@ class Loader:
     _documents: Documents = field(init=False)
     _under_way: dict[int, FileDocument] = field(default_factory=dict)
 
-    def load(self, found: Iterable[FileDocument]) -> Written:
+    def load(self, found: Iterable[FileDocument]) -> WriteCounts:
         """Write all documents, and return the counts; ``named`` then knows which had no text."""
         self._documents = self.index.documents
         self.rolls = self.index.name not in self.index.indices
@@ -110,7 +112,7 @@ class Loader:
         self.named.check_text(written, text)
         return content_hash(text), DocumentRef(self.index.name, written.id, written.routing, {})
 
-    def _on_progress(self, written: Written) -> None:
+    def _on_progress(self, written: WriteCounts) -> None:
         self.lowest.add(map(self._content, self._under_way.values()))
         self._under_way.clear()
         self.written = written

@@ -15,15 +15,15 @@ from typing import Any, ClassVar
 
 import click
 
+from es_simhash._core.batches import counts_shown
 from es_simhash._core.environment import PATIENCE
-from es_simhash._core.stages import counts_shown
 from es_simhash._version import __version__
-from es_simhash.cli.options.setting_origins import DISTRIBUTIONS, Given
-from es_simhash.cli.options.target import target_of
-from es_simhash.cli.show import exits, log
+from es_simhash.cli.options.target import DISTRIBUTIONS, OriginSettings, target_of
+from es_simhash.cli.show import output as exits
+from es_simhash.cli.show import output as log
 from es_simhash.cli.show.output import Output
-from es_simhash.live.telemetry import spans
-from es_simhash.live.telemetry.run import Run
+from es_simhash.live import telemetry
+from es_simhash.live.telemetry import Run
 
 
 def listening(value: str) -> tuple[str, int]:
@@ -141,10 +141,10 @@ class Verb(click.Command):
         format: log.Format = given.pop("log_format") or "text"
         as_json, quiet, is_verbose = (bool(given.pop(name)) for name in ("as_json", "quiet", "is_verbose"))
         output = Output(as_json, quiet, is_verbose, Run(str(self.name)))
-        with log.written(format, output.run.id):
-            return self._observed(ctx, output, Given.of(given, lambda name: f"--{name.replace('_', '-')}"))
+        with log.log_written_as(format, output.run.id):
+            return self._observed(ctx, output, OriginSettings.of(given, lambda name: f"--{name.replace('_', '-')}"))
 
-    def _observed(self, ctx: click.Context, output: Output, given: Given) -> Any:
+    def _observed(self, ctx: click.Context, output: Output, given: OriginSettings) -> Any:
         """Run it, and show operators how it ends."""
         run, code = output.run, exits.FINE
         run.on_stage = output.stage
@@ -166,7 +166,7 @@ class Verb(click.Command):
         finally:
             show_end(output, code)
 
-    def _passed(self, given: Given) -> dict[str, Any]:
+    def _passed(self, given: OriginSettings) -> dict[str, Any]:
         """Return the shared options that are passed on as they are; refuse those that the verb does not take."""
         taken = {option.name for option in self.taken}
         if idle := given.names(name for name in given.values if name not in taken):
@@ -175,7 +175,7 @@ class Verb(click.Command):
             )
         return {name: given.values.get(name, default) for name, default in _DEFAULTS.items() if name in taken}
 
-    def connected(self, given: Given) -> Mapping[str, Any]:
+    def connected(self, given: OriginSettings) -> Mapping[str, Any]:
         """Return what the connection options stand for."""
         return {}
 
@@ -185,7 +185,7 @@ def show_end(output: Output, code: int) -> None:
     run = output.run
     run.ended(code)
     output.note("", event="finished", exit_code=code, seconds=round(run.seconds, 3), **run.counts)
-    spans.flush(in_haste=code not in (exits.FINE, exits.SOME_FAILED))
+    telemetry.flush(in_haste=code not in (exits.FINE, exits.SOME_FAILED))
 
 
 class ConnectionVerb(Verb):
@@ -193,7 +193,7 @@ class ConnectionVerb(Verb):
 
     shared = (*CONNECTION, *INDEX, *OUTPUT)
 
-    def connected(self, given: Given) -> Mapping[str, Any]:
+    def connected(self, given: OriginSettings) -> Mapping[str, Any]:
         """Pass the options on."""
         return {"connection": _connection(given)}
 
@@ -201,12 +201,12 @@ class ConnectionVerb(Verb):
 class EngineVerb(ConnectionVerb):
     """A verb that works on an engine, and gets its `Target` as ``target``."""
 
-    def connected(self, given: Given) -> Mapping[str, Any]:
+    def connected(self, given: OriginSettings) -> Mapping[str, Any]:
         """Resolve the options to a target."""
         return {"target": target_of(_connection(given), os.environ)}
 
 
-def _connection(given: Given) -> Given:
+def _connection(given: OriginSettings) -> OriginSettings:
     names = {option.name for option in CONNECTION}
     return replace(given, values={name: value for name, value in given.values.items() if name in names})
 
@@ -269,7 +269,7 @@ def _published(output: Output, index: str, port: tuple[str, int] | None, path: s
     if port is None and path is None:
         yield
         return
-    from es_simhash.live.telemetry.metrics import METRICS, SUCCEEDED, Metrics, MetricsFile, on_port
+    from es_simhash.live.telemetry import METRICS, SUCCEEDED, Metrics, MetricsFile, on_port
 
     run = output.run
     # Of two files, the textfile collector takes no values with the same labels.

@@ -18,8 +18,8 @@ from es_simhash.cli.show.output import Advance, Output
 
 if TYPE_CHECKING:
     from es_simhash.documents.files import FileDocument, RejectFile
-    from es_simhash.documents.files.formats import Shape
-    from es_simhash.documents.rejected import OnReject, Rejected
+    from es_simhash.documents.files.data_file import Shape
+    from es_simhash.documents.sources import OnReject, Rejected
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -121,7 +121,7 @@ def is_file(place: str) -> bool:
 
 def is_named_like_a_file(place: str) -> bool:
     """Return whether a name is that of a file rather than of an index: with a folder, or the suffix of a format."""
-    from es_simhash.documents.files.formats import format_by_name
+    from es_simhash.documents.files.data_file import format_by_name
 
     return "://" not in place and (format_by_name(place) is not None or os.sep in place)
 
@@ -129,7 +129,7 @@ def is_named_like_a_file(place: str) -> bool:
 def documents_in(path: str, output: Output, shape: Shape | None = None) -> Iterator[FileDocument]:
     """Yield the documents of a file of a shape, by default that which it shows; warn of what cannot be read."""
     from es_simhash.documents.files import read_documents
-    from es_simhash.documents.files.formats import shape_of
+    from es_simhash.documents.files.data_file import shape_of
 
     rejected: list[Rejected] = []
     format, encoding = shape or shape_of(path)

@@ -1,21 +1,30 @@
-"""The options that name an index, the scheme and fields of a new one, define near-duplicates, and go through it."""
+"""Options that name an index, its scheme and fields, define near-duplicates and groups, and go through it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import fields as fields_of
-from functools import partial, wraps
+from functools import partial, reduce, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from es_simhash.cli.options.decorators import Command, all_of, as_one
-from es_simhash.cli.options.files import Files, input_options, is_file, json_object, rejects_option, text_in
+from es_simhash._core.environment import MEMORY
+from es_simhash.cli.options.files import (
+    Files,
+    input_options,
+    is_file,
+    json_object,
+    output_file,
+    rejects_option,
+    report_option,
+    text_in,
+)
 from es_simhash.scheme.scope import Scope
-from es_simhash.scheme.verdict.levels import NAMES, Level
+from es_simhash.scheme.verification import NAMES, Level
 
 if TYPE_CHECKING:
     from es_simhash.cli.show.output import Output
@@ -65,6 +74,54 @@ def _known(fields: tuple[str, ...], prefix: str, scheme: str | None) -> dict[str
     return {"scheme": scheme_named(scheme), "fields": fields or None, "prefix": prefix}
 
 
+def scheme_named(name: str | None) -> Scheme | None:
+    """Return the scheme of ``--scheme``, a preset or one in a file, if it was given."""
+    return None if name is None else scheme_or_default(name)
+
+
+def scheme_or_default(name: str | None) -> Scheme:
+    """Return the scheme of ``--scheme``, or the default."""
+    from es_simhash.scheme.scheme import Scheme
+    from es_simhash.scheme.settings import PRESETS
+
+    name = "default" if name is None else name
+    if name in PRESETS:
+        return Scheme.preset(name)
+    if not Path(name).is_file():
+        raise click.UsageError(
+            f"{name!r} is neither a preset ({', '.join(PRESETS)}) nor a file. Give one of them to --scheme."
+        )
+    return Scheme.from_json(text_in(name))
+
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def all_of(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    """Return a decorator that adds options, which help lists in this order."""
+
+    def add(command: Any) -> Any:
+        return reduce(lambda made, option: option(made), reversed(options), command)
+
+    return add
+
+
+def as_one(
+    name: str, make: Callable[..., Any], names: Sequence[str], *options: Callable[[Any], Any]
+) -> Callable[[Command], Command]:
+    """Return a decorator that adds options; as ``name`` the command gets what ``make`` makes of some values."""
+
+    def add(command: Command) -> Any:
+        @wraps(command)
+        def with_one(**given: Any) -> Any:
+            taken = {each: given.pop(each) for each in names}
+            return command(**{name: make(**taken)}, **given)
+
+        return all_of(*options)(with_one)
+
+    return add
+
+
 # The scheme and fields of a new index; the command gets the keywords of `Index` as ``known``.
 index_options = as_one("known", _known, ("fields", "prefix", "scheme"), scheme_option, field_option)
 
@@ -82,7 +139,6 @@ def similarity(value: str) -> float | Level:
 
 estimate_option = click.option("--estimate", is_flag=True, help="Decide by fingerprints alone; read no texts.")
 
-
 # The help of options that an index keeps.
 KEPT = "  [default: as in the last run]"
 
@@ -93,7 +149,6 @@ def _similarity_option(more: str = "") -> Callable[[Command], Command]:
 
 
 similarity_option, kept_similarity_option = _similarity_option(), _similarity_option(KEPT)
-
 
 # What makes documents near-duplicates: ``distance``, ``similarity`` and ``numbers``.
 near_options = all_of(
@@ -120,26 +175,6 @@ def filter_option(help: str) -> Callable[[Command], Command]:
 
 def _query(_context: click.Context, _parameter: click.Parameter, text: str | None) -> dict[str, Any] | None:
     return None if text is None else json_object(text, "--filter", '{"term": {"lang": "en"}}')
-
-
-def scheme_named(name: str | None) -> Scheme | None:
-    """Return the scheme of ``--scheme``, a preset or one in a file, if it was given."""
-    return None if name is None else scheme_or_default(name)
-
-
-def scheme_or_default(name: str | None) -> Scheme:
-    """Return the scheme of ``--scheme``, or the default."""
-    from es_simhash.scheme.scheme import Scheme
-    from es_simhash.scheme.settings import PRESETS
-
-    name = "default" if name is None else name
-    if name in PRESETS:
-        return Scheme.preset(name)
-    if not Path(name).is_file():
-        raise click.UsageError(
-            f"{name!r} is neither a preset ({', '.join(PRESETS)}) nor a file. Give one of them to --scheme."
-        )
-    return Scheme.from_json(text_in(name))
 
 
 def wanted_documents(engine: Engine, index: str, known: dict[str, Any]) -> Documents:
@@ -231,7 +266,6 @@ policy_options = all_of(
     ),
 )
 
-
 # ---- what commands that go through an index take
 
 accept_option = click.option(
@@ -313,3 +347,109 @@ source_options = all_of(
         scheme_option,
     ),
 )
+
+_UNITS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30}
+
+
+def size(value: str | int) -> int:
+    """Read a number of bytes, such as 64MB."""
+    if isinstance(value, int):  # the default
+        return value
+    read = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]i?)?b?", value.strip().lower())
+    if not read:
+        raise click.BadParameter(f"{value!r} is not a size. Write it as 64MB, 1.5GiB or 500000.")
+    return int(float(read[1]) * _UNITS[read[2] or ""])
+
+
+def canonical_option(first: str, *, is_kept: bool = False) -> Callable[[Command], Command]:
+    """Add the order of documents in a group, by its name; ``first`` says what comes first by default.
+
+    If it ``is_kept``, it is that of the last run unless it is given.
+    """
+    orders = f"first ({first}), longest, oldest:FIELD, newest:FIELD, order:FIELD=A,B,C."
+    return click.option(
+        "--canonical",
+        default=None if is_kept else "first",
+        metavar="ORDER",
+        help=f"Canonical documents: {orders}{KEPT if is_kept else ''}",
+    )
+
+
+def group_options(first: str) -> Callable[[Command], Command]:
+    """Add the options that define a group; ``first`` says what comes first by default.
+
+    The command gets them as ``asked``, the keywords of `GroupOptions`, but for the order by its name, ``canonical``.
+    """
+    return all_of(
+        near_options,
+        as_one(
+            "asked",
+            dict,
+            ("distance", "similarity", "numbers", "estimate", "memory", "state"),
+            canonical_option(first),
+            estimate_option,
+            click.option("--strip", multiple=True, metavar="REGEX", help="Remove matches from texts; repeatable."),
+            click.option(
+                "--memory",
+                type=size,
+                default=MEMORY,
+                show_default="256MiB",
+                help="Approximate memory to use; the rest goes to temporary files.",
+            ),
+        ),
+    )
+
+
+state_option = click.option(
+    "--state", type=click.Path(file_okay=False), help="Keep each stage in this directory, to resume a stopped run."
+)
+
+decisions_option = click.option(
+    "--decisions",
+    "decisions_file",
+    type=click.Path(exists=True, dir_okay=False),
+    help="Group as people have decided, by this file (see show).",
+)
+
+# The files that groups are written to, and the scope.
+groups_file_options = all_of(
+    output_file("--output", "-o", "groups_file", help="Write the groups to this file; as CSV if it is named so."),
+    source_option("members", "shown"),
+    output_file("--pairs", "pairs_file", help="Write the pairs that link documents to this file; or as CSV."),
+    report_option,
+    click.option(
+        "--date", "date_field", metavar="FIELD", help="With --window or --report: the field with a document's date."
+    ),
+    scope_options_by_date,
+)
+
+
+def _share(_context: click.Context, _parameter: click.Parameter, value: str | None) -> float | None:
+    """Read a share, such as 30% or 0.3."""
+    if value is None:
+        return None
+    try:
+        number = float(value.removesuffix("%")) / (100 if value.endswith("%") else 1)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number <= 1:
+        raise click.BadParameter(f"{value!r} is not a share. Write it as 30% or 0.3.")
+    return number
+
+
+# How much may go.
+loss_options = all_of(
+    click.option("--per", metavar="FIELD", help="Also count how many documents would go of each value of this field."),
+    click.option(
+        "--max-loss",
+        metavar="SHARE",
+        callback=_share,
+        help="Write nothing if more than this share would go, such as 30%; with --per of any value that 20 have.",
+    ),
+)
+
+
+def check_outputs(named: Mapping[str, str | None], date_field: str | None, scope: Scope | None) -> None:
+    """Refuse a date that nothing asks for; ``named`` has the files by their options."""
+    if date_field and not named["--report"] and not (scope and scope.date):
+        raise click.UsageError("--date is for the report or a window. Add --report or --window, or drop it.")

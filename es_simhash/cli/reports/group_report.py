@@ -24,7 +24,7 @@ from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import Settings
-from es_simhash.scheme.verdict.verification import Verification
+from es_simhash.scheme.verification import Verification
 
 # The index and the id of a document.
 Key: TypeAlias = tuple[str, str]
@@ -39,7 +39,7 @@ _MOST_NAMED = 500
 
 
 @dataclass(frozen=True)
-class Setup:
+class GroupingSettings:
     """The settings of a grouping.
 
     ``name`` is that of the index or of the files. Texts are in the ``fields`` of documents, or without any in all
@@ -92,7 +92,7 @@ class GroupReport:
     that look like forms; ``warnings`` name implausible losses.
     """
 
-    setup: Setup
+    setup: GroupingSettings
     counts: Counts
     charts: tuple[Chart, ...]
     largest: tuple[LargeGroup, ...]
@@ -103,7 +103,7 @@ class GroupReport:
 
 
 def report_of(
-    setup: Setup,
+    setup: GroupingSettings,
     counts: Counts,
     groups: Iterable[Group],
     pairs: Iterable[Pairs],
@@ -139,11 +139,11 @@ def report_of(
 
 
 def _charts(
-    setup: Setup, counts: Counts, sizes: Counter[int], pairs: PairCounts, dates: Iterable[Any]
+    setup: GroupingSettings, counts: Counts, sizes: Counter[int], pairs: PairCounts, dates: Iterable[Any]
 ) -> Iterator[Chart]:
     yield from chart_bins.sizes(sizes)
     natural = natural_threshold(counts, setup.options, setup.criteria)
-    yield from pairs.similarities(near(setup.criteria, setup.scheme), natural)
+    yield from pairs.similarities(nearness_in_words(setup.criteria, setup.scheme), natural)
     simhash = setup.scheme.simhash
     if simhash and setup.criteria.distance is not None:
         yield from pairs.distances(simhash.bits)
@@ -180,7 +180,7 @@ def likeness(member: Member) -> tuple[float, int]:
     return 1.0 if member.similarity is None else member.similarity, -(member.distance or 0)
 
 
-def near(criteria: Criteria, settings: Settings) -> str:
+def nearness_in_words(criteria: Criteria, settings: Settings) -> str:
     """Describe the criteria of near pairs."""
     simhash = settings.simhash
     asked = numbers_phrase(criteria.verification)
@@ -190,7 +190,7 @@ def near(criteria: Criteria, settings: Settings) -> str:
     return ", or ".join(said)
 
 
-def _texts(setup: Setup, members: Iterable[Member], fetch: Fetch) -> Mapping[Key, str]:
+def _texts(setup: GroupingSettings, members: Iterable[Member], fetch: Fetch) -> Mapping[Key, str]:
     """Return the texts of documents that can be read."""
     wanted = {key_of(member): member for member in members}
     texts = {}

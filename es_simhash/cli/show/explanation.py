@@ -13,9 +13,9 @@ from es_simhash.cli.show.output import Output, printed
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from es_simhash.plans.explain.explanation import Explanation
-    from es_simhash.plans.explain.similarities import Bits, FeatureGroup, Keys, Similarity
-    from es_simhash.plans.explain.text_differences import TextPart, TextRow
+    from es_simhash.plans.explanation import Explanation
+    from es_simhash.plans.similarities import Bits, FeatureGroup, Keys, Similarity
+    from es_simhash.plans.text_differences import TextPart, TextRow
 
 # Equal characters kept around a change, features shown of each kind, and width of a line of bits.
 _AROUND = 40
@@ -161,7 +161,7 @@ def _heaviest(group: FeatureGroup) -> str:
 
 
 def _show_texts(explanation: Explanation) -> None:
-    from es_simhash.plans.explain.text_differences import rows
+    from es_simhash.plans.text_differences import rows
 
     for row in rows(explanation.parts, _AROUND):
         if row.skipped:

@@ -65,7 +65,7 @@ def _share(part: int, whole: int) -> str:
 
 
 def _options(look: FirstLook, follow_up: str) -> Iterator[str]:
-    from es_simhash.documents.arrow.frame import IDS
+    from es_simhash.documents.frame import IDS
 
     for path in look.fields.texts:
         yield f" --field {shlex.quote(path)}"

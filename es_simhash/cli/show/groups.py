@@ -1,29 +1,33 @@
-"""The summary of ``dedup`` and ``group``."""
+"""The summary of ``dedup`` and ``group``: groups, groups that look like forms, and what would be lost."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import IO, TYPE_CHECKING
 
+import click
+
 from es_simhash._core.humanize import counted, shortened
 from es_simhash._core.json_codec import Json
 from es_simhash._core.rows import as_json, cell
-from es_simhash.cli.show.form_detection import forms_sentences
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from es_simhash.cli.jobs.groups_output import Link, MemberFields
+    from es_simhash.cli.jobs.groups import Link, MemberFields
     from es_simhash.documents.sources import WithoutText
     from es_simhash.groups.corpus import Corpus
     from es_simhash.groups.groups import Counts, Groups
-    from es_simhash.groups.losses import Losses
+    from es_simhash.groups.losses import Alarm, Losses
     from es_simhash.groups.of_index.writing import GroupsWritten
     from es_simhash.groups.options import GroupOptions
     from es_simhash.scheme.query import Criteria
+
 
 _REASONS = 10
 _KEYS = 3
@@ -83,7 +87,7 @@ def print_groups(
     asked: MemberFields | None = None,
 ) -> None:
     """Write the groups to a file or to standard output; on a terminal, print a table of the largest ones."""
-    from es_simhash.cli.jobs.groups_output import format_of, write_groups
+    from es_simhash.cli.jobs.groups import format_of, write_groups
 
     if file or output.as_json or not sys.stdout.isatty():
         write_groups(groups, format_of(path), file or sys.stdout, link, asked)
@@ -95,7 +99,7 @@ def print_groups(
 
 def _print_members(output: Output, groups: Groups[Corpus], asked: MemberFields) -> None:
     """Print the members of the largest groups with the fields asked for."""
-    from es_simhash.cli.jobs.groups_output import member_rows
+    from es_simhash.cli.jobs.groups import member_rows
 
     rows = islice(member_rows(groups, ["id", "similarity"], asked), _LARGEST)
     output.table(["group", "id", "similarity", *asked.fields], [[*map(shortened, map(cell, row))] for row in rows])
@@ -169,3 +173,53 @@ def _summary(counts: Counts) -> str:
     if not counts.groups:
         return f"{found}, no near-duplicates."
     return f"{found}, {counted(counts.groups, 'group')}, {counted(counts.duplicates, 'duplicate')}."
+
+
+_EXAMPLES = 3
+
+
+def forms_sentences(forms: Sequence[str], criteria: Criteria) -> str:
+    """Return what to say of groups that look like forms, by the ids of their first documents; empty if there are none.
+
+    ``--numbers`` is named unless it is on.
+    """
+    if not forms:
+        return ""
+    named = ", ".join(map(repr, forms[:_EXAMPLES]))
+    if len(forms) == 1:
+        look, check = f"The group of document {named} looks like a form: its", "Check it"
+    else:
+        such = "those" if len(forms) <= _EXAMPLES else "such as those"
+        look, check = f"{len(forms):,} groups look like forms, {such} of documents {named}: their", "Check one"
+    said = f"{look} documents differ in the same places. {check} before you delete duplicates."
+    if criteria.verification and criteria.verification.numbers:
+        return said
+    return f"{said} With --numbers 0.5, documents with different numbers are not duplicates."
+
+
+_MOST = 5
+
+
+def show_alarms(output: Output, alarms: Sequence[Alarm], of: str = "") -> None:
+    """Print some alarms, each after what it is ``of``."""
+    for alarm in alarms[:_MOST]:
+        output.warn(f"{of}{alarm.sentence}")
+    if len(alarms) > _MOST:
+        output.warn(f"{len(alarms) - _MOST:,} more like this: --json shows all.")
+
+
+def show_losses(output: Output, losses: Losses | None, most: float | None, *, with_total: bool) -> None:
+    """Print alarms; stop before anything is written if more than the share ``most`` would go."""
+    if losses is None:
+        return
+    from es_simhash.groups.loss_counts import percent
+
+    if with_total and losses.duplicates:
+        output.note(losses.sentence)
+    show_alarms(output, losses.alarms)
+    if most is not None and (found := losses.over(most)):
+        of, loss = found
+        raise click.ClickException(
+            f"{percent(loss.share)} of {of} would go ({loss.duplicates:,} of {loss.documents:,}), more than --max-loss "
+            f"{percent(most)}. Nothing was written. Look at these duplicates, or allow more."
+        )

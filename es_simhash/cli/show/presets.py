@@ -9,7 +9,7 @@ from es_simhash.cli.show.output import Output
 from es_simhash.scheme.own_fields import json_bytes
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import PRESETS
-from es_simhash.sketches.tradeoffs import sharing
+from es_simhash.sketches.keys import sharing
 
 SIMILARITIES = (0.2, 0.4, 0.5, 0.6, 0.8)
 

@@ -9,11 +9,10 @@ What cannot be read is rejected with its file and line, and the rest is read. Se
 
 from __future__ import annotations
 
-from es_simhash.documents.files.data_file import FileDocument
-from es_simhash.documents.files.formats import FORMATS
+from es_simhash.documents.files.data_file import FORMATS, FileDocument
 from es_simhash.documents.files.output import whole_file
 from es_simhash.documents.files.reader import read_documents, total_bytes
-from es_simhash.documents.rejected import RejectFile
+from es_simhash.documents.sources import RejectFile
 
 __all__ = [
     "FORMATS",

@@ -16,11 +16,12 @@ from es_simhash.documents.files.data_file import (
     Numbered,
     ReadOptions,
     RecordError,
+    Stream,
     decoded,
     new_decoder,
     read_lines,
+    reading_errors,
 )
-from es_simhash.documents.files.formats import Stream, reading_errors
 from es_simhash.errors import InputError
 
 _ACTIONS = {"index", "create", "update", "delete"}

@@ -13,37 +13,35 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
-from es_simhash._core.stages import OnProgress
+from es_simhash._core.batches import OnProgress
 from es_simhash.documents.files.data_file import (
     BYTE_ORDER_MARK,
+    FORMATS,
+    STANDARD_INPUT,
     DataFile,
     FileDocument,
     Numbered,
+    OnBytes,
     ReadOptions,
     RecordError,
-    as_text,
-    check_encoding,
-    decoded,
-    line_encoding_of,
-    with_line_feeds,
-)
-from es_simhash.documents.files.formats import (
-    FORMATS,
-    STANDARD_INPUT,
-    OnBytes,
     Stream,
+    as_text,
     breaks_off,
+    check_encoding,
     compression_by_name,
     compression_of,
+    decoded,
     format_by_name,
     format_of,
+    line_encoding_of,
     open_stream,
     reading_errors,
+    with_line_feeds,
     zstd,
 )
 from es_simhash.documents.files.jsonl import read_json, read_jsonl
 from es_simhash.documents.files.tables import parquet_module, read_parquet, read_table
-from es_simhash.documents.rejected import OnReject
+from es_simhash.documents.sources import OnReject
 from es_simhash.errors import InputError
 
 MAX_LINE = 64 << 20

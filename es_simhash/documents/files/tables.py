@@ -12,9 +12,8 @@ from typing import Any
 
 from es_simhash._core.arrow import one_line, rows_at_once
 from es_simhash._core.json_codec import Json
-from es_simhash.documents.arrow.frame import convert_row, converts_of, raw_rows, without_nanoseconds
-from es_simhash.documents.files.data_file import DataFile, Numbered, RecordError, decoded, read_lines
-from es_simhash.documents.files.formats import OnBytes, Stream
+from es_simhash.documents.files.data_file import DataFile, Numbered, OnBytes, RecordError, Stream, decoded, read_lines
+from es_simhash.documents.frame import convert_row, converts_of, raw_rows, without_nanoseconds
 from es_simhash.errors import DocumentError, InputError, MissingExtraError
 
 _SEPARATORS = (",", ";", "\t", "|")

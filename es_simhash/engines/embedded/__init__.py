@@ -1,6 +1,6 @@
 """An engine in this process: indices in a directory, stored by the tantivy library, with Elasticsearch's requests."""
 
-from es_simhash._core.exports import lazily
+from es_simhash._core import lazily
 
 TYPE_CHECKING = False  # what only claims a directory needs no engine
 if TYPE_CHECKING:

@@ -23,11 +23,9 @@ import tantivy
 from es_simhash._core.json_codec import Json
 from es_simhash.documents.sources import SourceFilter
 from es_simhash.engines.embedded import durable_files, files
-from es_simhash.engines.embedded.index import EmbeddedIndex, View
+from es_simhash.engines.embedded.index import EmbeddedIndex, View, is_failure, unreadable, unwritable
 from es_simhash.engines.embedded.mapping import IndexMapping, RejectedError, updated, version_of
-from es_simhash.engines.embedded.queries import Compiler, FindDocument, whole_number
-from es_simhash.engines.embedded.store import is_failure, unreadable, unwritable
-from es_simhash.engines.embedded.tantivy_queries import TermQueries, constant
+from es_simhash.engines.embedded.queries import Compiler, FindDocument, TermQueries, constant, whole_number
 from es_simhash.errors import EngineError, IndexStateError, InputError, MissingError, ReaderLostError
 from es_simhash.plans.operations import (
     MOST_ID_BYTES,

@@ -1,24 +1,31 @@
-"""Mappings, and documents by them: what the engine accepts, new fields as in Elasticsearch, and terms.
+"""Mappings: what the engine accepts, new fields as in Elasticsearch, and values and texts as terms.
 
 ``{"a.b": 1}`` and ``{"a": {"b": 1}}`` are the same field.
+
+Numbers and dates are written as sixteen hexadecimal digits that sort like the values, so that ranges of values are
+ranges of terms. A value that does not fit its type raises ValueError with the reason.
 """
 
 from __future__ import annotations
 
 import json
+import math
+import re
+import struct
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import cached_property
+from decimal import Decimal, InvalidOperation
+from functools import cached_property, partial
 from hashlib import sha256
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 from urllib.parse import quote
 
-from es_simhash._core.dates import looks_like_a_date
+from es_simhash._core.dates import looks_like_a_date, milliseconds
+from es_simhash._core.environment import by_kernels
 from es_simhash._core.json_codec import Json, dumps, is_false, is_true
-from es_simhash.engines.embedded import values
-from es_simhash.engines.embedded.values import ANALYZERS
 from es_simhash.errors import MappingError
+from es_simhash.text.words import words
 
 
 @dataclass(frozen=True)
@@ -51,12 +58,12 @@ class Field:
     @cached_property
     def opaque(self) -> bool:
         """Whether the engine only stores values of this type, without looking at them."""
-        return self.kind not in values.INDEXED
+        return self.kind not in INDEXED
 
     @cached_property
     def write(self) -> Callable[[object], str]:
         """The function that writes a value as a term; an opaque field has none."""
-        return values.WRITERS[self.kind]
+        return WRITERS[self.kind]
 
 
 class IndexMapping:
@@ -114,7 +121,7 @@ def _field(path: str, definition: Json, source: str | None = None) -> Field:
         path,
         source,
         kind,
-        kind in values.INDEXED and is_true(definition.get("index", True)),
+        kind in INDEXED and is_true(definition.get("index", True)),
         definition.get("analyzer", "standard") if kind == "text" else None,
         definition.get("ignore_above"),
         tuple(_field(f"{path}.{name}", sub, source) for name, sub in definition.get("fields", {}).items()),
@@ -203,7 +210,7 @@ def _checked_definition(path: str, definition: object) -> Json:
         if is_false(definition.get("enabled")):
             return {"type": "object", "enabled": False}
         return _checked_object(path, definition)
-    if kind in values.INDEXED:
+    if kind in INDEXED:
         _check_keys(f"The field {path!r}", definition, (*_EFFECTIVE, *_WITHOUT_EFFECT))
         _check_parameters(path, definition)
     result = deepcopy(dict(definition))
@@ -411,9 +418,9 @@ def _add_terms(field: Field, value: Any, exact: list[str], words: list[str]) -> 
 
 
 def _check_length(field: Field, term: str) -> None:
-    if len(term) * 4 > values.MAX_KEYWORD_BYTES and len(term.encode()) > values.MAX_KEYWORD_BYTES:
+    if len(term) * 4 > MAX_KEYWORD_BYTES and len(term.encode()) > MAX_KEYWORD_BYTES:
         raise RejectedError(
-            f"The field {field.path!r} has a keyword of more than {values.MAX_KEYWORD_BYTES} bytes. "
+            f"The field {field.path!r} has a keyword of more than {MAX_KEYWORD_BYTES} bytes. "
             "Map it as text, or with ignore_above.",
         )
 
@@ -460,3 +467,136 @@ def _definition(value: Any, detect_dates: bool) -> Json:
     if detect_dates and looks_like_a_date(value):
         return {"type": "date"}
     return _STRING
+
+
+# Lucene's, and so Elasticsearch's, limit.
+MAX_KEYWORD_BYTES = 32_766
+
+INTEGER_BITS = {"long": 64, "integer": 32, "short": 16, "byte": 8}
+_MAX_EXPONENT = 308
+# The position of 0 in the order of all digits.
+MIDDLE = 1 << 63
+OF_STRINGS = ("keyword", "text")
+ORDERED = (*INTEGER_BITS, "double", "float", "date")
+
+
+def unicode_text(text: str) -> str:
+    """Return the text; raise UnicodeEncodeError for lone surrogates, which no index can store."""
+    text.encode()
+    return text
+
+
+def keyword(value: object) -> str:
+    """Return a string, or a number or boolean in JSON."""
+    if isinstance(value, str):
+        return unicode_text(value)
+    if isinstance(value, bool | int | float):
+        return json.dumps(value)
+    raise ValueError(f"{_shown(value)} is not a string")
+
+
+def boolean(value: object) -> str:
+    """Return ``true`` or ``false``."""
+    if value is True or value == "true":
+        return "true"
+    if value is False or value in ("false", ""):
+        return "false"
+    raise ValueError(f"{_shown(value)} is neither true nor false")
+
+
+def whole_number(value: object, bits: int) -> int:
+    """Return the value without its fraction; raise unless it fits into ``bits`` bits."""
+    whole = value if type(value) is int else int(number(value))
+    if not -(1 << bits - 1) <= whole < 1 << bits - 1:
+        raise ValueError(f"{_shown(value)} is out of range")
+    return whole
+
+
+def is_whole(value: object) -> bool:
+    """Return whether a number has no fraction."""
+    given = number(value)
+    return given == given.to_integral_value()
+
+
+def number(value: object) -> Decimal:
+    """Return a value as an exact number: floats could not distinguish large integers."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError(f"{_shown(value)} is not a number")
+    try:
+        given = Decimal(value.strip() if isinstance(value, str) else value)
+    except InvalidOperation:
+        raise ValueError(f"{_shown(value)} is not a number") from None
+    if not given.is_finite() or given.adjusted() > _MAX_EXPONENT:
+        raise ValueError(f"{_shown(value)} is out of range")
+    return given
+
+
+def ordered_float(value: float) -> str:
+    """Return a double as digits that sort like it: its bits, all inverted if negative, else with the sign inverted."""
+    (bits,) = struct.unpack(">Q", struct.pack(">d", value + 0.0))
+    return f"{bits ^ (0xFFFF_FFFF_FFFF_FFFF if bits >> 63 else MIDDLE):016x}"
+
+
+def _float(value: object, kind: str) -> float:
+    given = float(number(value))
+    if kind == "float":
+        try:
+            (given,) = struct.unpack("f", struct.pack("f", given))
+        except OverflowError:
+            given = math.inf
+    if math.isinf(given):
+        raise ValueError(f"{_shown(value)} is out of range")
+    return given
+
+
+def ordered(kind: str, value: object) -> str:
+    """Return a number or date as digits that sort like it."""
+    if kind in ("double", "float"):
+        return ordered_float(_float(value, kind))
+    integer = milliseconds(value) if kind == "date" else value
+    return f"{whole_number(integer, INTEGER_BITS.get(kind, 64)) + MIDDLE:016x}"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict):
+        return "an object"
+    shown = repr(value)
+    return shown if len(shown) <= 80 else shown[:77] + "..."
+
+
+# The functions that write values of each type as terms.
+WRITERS: dict[str, Callable[[object], str]] = {
+    "keyword": keyword,
+    "text": keyword,
+    "boolean": boolean,
+    **{kind: partial(ordered, kind) for kind in ORDERED},
+}
+INDEXED = tuple(WRITERS)
+
+# Longer words are split, as by Elasticsearch's tokenizers.
+_LONGEST = 255
+# Texts whose words are found without Unicode's rules.
+_PLAIN = re.compile(r"[A-Za-z0-9 ]*")
+
+
+def whitespace(text: str) -> str:
+    """Split a text at white space."""
+    return _joined(text.split(), len(text))
+
+
+def standard(text: str) -> str:
+    """Split a text at Unicode's default word boundaries, in lower case; each ideograph is a word."""
+    if _PLAIN.fullmatch(text):
+        return _joined(text.lower().split(), len(text))
+    found = by_kernels(lambda kernels: cast(str, kernels.words(text, _LONGEST)))
+    return (_joined(words(text), len(text)) if found is None else found).lower()
+
+
+def _joined(found: list[str], length: int) -> str:
+    """Join the words of a text of this length, the long ones in pieces."""
+    if length > _LONGEST and max(map(len, found), default=0) > _LONGEST:
+        found = [word[start : start + _LONGEST] for word in found for start in range(0, len(word), _LONGEST)]
+    return " ".join(found)
+
+
+ANALYZERS: dict[str, Callable[[str], str]] = {"standard": standard, "whitespace": whitespace}

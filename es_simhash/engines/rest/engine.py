@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 from es_simhash._core.json_codec import Json, dumps, json_lines, loads
 from es_simhash.engines.base import driven, driven_async
 from es_simhash.engines.rest.operations import checked, conversation, doing, lines_of
-from es_simhash.engines.rest.requests import Reply, Request, known
+from es_simhash.engines.rest.requests import Reply, Request, with_distribution
 from es_simhash.errors import InputError, UnsendableError
 from es_simhash.plans.operations import Bulk, Operation
 
@@ -57,7 +57,7 @@ class RestEngine(OverClient[Client]):
 
         def answer(request: Request) -> Json:
             reply = self._send(request, encoded(operation, request.body, self._writer))
-            return checked(operation, known(request, reply, self._distribution))
+            return checked(operation, with_distribution(request, reply, self._distribution))
 
         return driven(conversation(operation), answer)
 
@@ -84,7 +84,7 @@ class AsyncRestEngine(OverClient[Client]):
 
         async def answer(request: Request) -> Json:
             reply = await self._send(request, encoded(operation, request.body, self._writer))
-            return checked(operation, known(request, reply, self._distribution))
+            return checked(operation, with_distribution(request, reply, self._distribution))
 
         return await driven_async(conversation(operation), answer)
 

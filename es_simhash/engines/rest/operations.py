@@ -13,7 +13,6 @@ from http import HTTPStatus
 from typing import Any, TypeVar
 
 from es_simhash._core.json_codec import Json
-from es_simhash.engines.rest.errors import error_of, incompleteness, is_only_for_now, refusal
 from es_simhash.engines.rest.requests import (
     SOMETHING,
     WHOLE_ANSWER,
@@ -23,9 +22,13 @@ from es_simhash.engines.rest.requests import (
     as_many,
     document,
     engine_info,
+    error_of,
     hits_of,
+    incompleteness,
+    is_only_for_now,
     of_id,
     path_of,
+    refusal,
     typed,
 )
 from es_simhash.errors import AccessError, DocumentError, EngineError, IndexStateError, InputError, UnavailableError

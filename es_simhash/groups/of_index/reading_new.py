@@ -26,18 +26,16 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from es_simhash._core.batched import chunks
+from es_simhash._core.batches import BRIEFLY, chunks
 from es_simhash._core.json_codec import Json
-from es_simhash._core.prefetch import BRIEFLY
 from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import StoppableEngine, run
 from es_simhash.groups.of_index import stored_fingerprints
 from es_simhash.groups.of_index.stored_fingerprints import name_of
 from es_simhash.live.sweep.reading import Reading, changed_after
-from es_simhash.plans.operation_retry import retry
-from es_simhash.plans.operations import Count
+from es_simhash.plans.operations import Count, retry
 from es_simhash.scheme import own_fields
-from es_simhash.scheme.fingerprint import Fingerprint
+from es_simhash.scheme.fingerprinting import Fingerprint
 from es_simhash.scheme.mapping import GROUP, SIZE, is_settled
 from es_simhash.scheme.query import Criteria, clause, shared_bands
 from es_simhash.scheme.scope import Scope

@@ -32,21 +32,18 @@ from es_simhash.engines.base import Engine, run
 from es_simhash.errors import InputError, ReaderLostError, StorageError
 from es_simhash.groups.loss_counts import Values
 from es_simhash.groups.pairs.compare import CompareTexts, text_comparer
-from es_simhash.groups.pairs.fingerprint_store import Condensed, value_type
-from es_simhash.groups.pairs.scope_columns import ScopeRows
-from es_simhash.groups.pairs.spool import KeptStages, Spools
-from es_simhash.groups.pairs.stored_rows import Columns, Strings, encoded
+from es_simhash.groups.pairs.fingerprint_store import Condensed, ScopeRows, value_type
+from es_simhash.groups.pairs.stored_rows import Columns, KeptStages, Spools, Strings, encoded
 from es_simhash.live.sweep.reading import DocumentRef
 from es_simhash.plans.operations import Slice
 from es_simhash.plans.reply_size import ReplySize, documents_by_id
 from es_simhash.scheme import mapping, own_fields
-from es_simhash.scheme.fingerprint import STATUSES
+from es_simhash.scheme.fingerprinting import STATUSES
 from es_simhash.scheme.mapping import GROUP, SIZE, is_settled, new_name, stored_in
 from es_simhash.scheme.own_fields import StoredFingerprints
 from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import Settings
-from es_simhash.scheme.verdict.rule import PairMeasures, Similarities
-from es_simhash.scheme.verdict.verifier import Verifier
+from es_simhash.scheme.verifier import PairMeasures, Similarities, Verifier
 
 _VERSION = ("if_seq_no", "if_primary_term")
 _NO_VERSION = -1
@@ -221,7 +218,7 @@ class FingerprintRows:
     noted: tuple[Values, ...] = ()
 
 
-def known(settings: Settings) -> Settings:
+def with_key_values(settings: Settings) -> Settings:
     """Restrict the signature to the values that band keys hold, which may be fewer than the scheme's."""
     if settings.minhash is None:
         return settings

@@ -16,34 +16,30 @@ from dataclasses import asdict, dataclass, field, replace
 from math import isqrt
 from typing import Any
 
+from es_simhash._core.batches import OnProgress, Stop, counting
 from es_simhash._core.environment import PATIENCE
 from es_simhash._core.humanize import counted
 from es_simhash._core.json_codec import Json
-from es_simhash._core.prefetch import Stop
 from es_simhash._core.rows import Result, Shown
-from es_simhash._core.stages import OnProgress, counting
 from es_simhash.documents.documents import Documents
-from es_simhash.documents.rejected import OnReject
+from es_simhash.documents.sources import OnReject
 from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.errors import AccessError, IndexStateError
 from es_simhash.groups.canonical import Canonical
 from es_simhash.groups.losses import Alarm
 from es_simhash.groups.of_index.writing import GroupsWritten, WriteOptions, group_and_write, last_run
-from es_simhash.groups.options import as_asked, asked
-from es_simhash.live.backfill.options import BackfillOptions
-from es_simhash.live.backfill.run import Backfill
-from es_simhash.live.backfill.survey import begin, begun, fingerprints
-from es_simhash.live.doctor.finding import Finding
+from es_simhash.groups.options import as_asked, options_as_json
+from es_simhash.live.backfill import Backfill, BackfillOptions, begin, begun, fingerprints
+from es_simhash.live.doctor.facts import Finding
 from es_simhash.live.learning import Learnt
 from es_simhash.live.sweep.reading import Changes, changes_of, make_visible
 from es_simhash.live.sweep.writing import Progress
 from es_simhash.plans.init import init
 from es_simhash.plans.open_index import check_may_note, note_where_allowed, noted
-from es_simhash.plans.operation_retry import attempt, retry_each
-from es_simhash.plans.operations import Count, GetMappings, Plan
+from es_simhash.plans.operations import Count, GetMappings, Plan, attempt, retry_each
 from es_simhash.scheme.mapping import GROUP, IS_CANONICAL, SIZE, entries
 from es_simhash.scheme.scope import Policy, Scope
-from es_simhash.scheme.verdict.levels import Level
+from es_simhash.scheme.verification import Level
 
 _ALL: Json = {"match_all": {}}
 
@@ -298,7 +294,7 @@ class _Sync:
         findings: Collection[Finding],
     ) -> Synced:
         last = next((done for done in before.values() if done and done.name == self._index), None)
-        options, asked_before = asked(self._grouping), self._last.asked
+        options, asked_before = options_as_json(self._grouping), self._last.asked
         changed = [name for name in options | asked_before if options.get(name) != asked_before.get(name)]
         return Synced(
             index=self._index,

@@ -18,29 +18,26 @@ from typing import Protocol
 import numpy as np
 
 from es_simhash._core.arguments import check_types
-from es_simhash._core.batched import chunks
+from es_simhash._core.batches import OnProgress, Stop, chunks, counting, prefetched, stage
 from es_simhash._core.environment import PATIENCE
 from es_simhash._core.json_codec import Json
-from es_simhash._core.prefetch import Stop, prefetched
-from es_simhash._core.stages import OnProgress, counting, stage
 from es_simhash.documents.documents import Documents
-from es_simhash.documents.rejected import Rejected
+from es_simhash.documents.sources import Rejected
 from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.errors import DocumentError, InputError, InUseError
 from es_simhash.groups.groups import Groups
 from es_simhash.groups.losses import Alarm, alarms_of_new
 from es_simhash.groups.of_index.corpus import IndexCorpus, group
 from es_simhash.groups.of_index.stored_fingerprints import BEGUN
-from es_simhash.groups.options import GroupOptions, as_asked, asked
-from es_simhash.groups.pairs.spool import Spools
-from es_simhash.live.doctor.finding import Finding, check_accepted, losses, refusal, stopped
+from es_simhash.groups.options import GroupOptions, as_asked, options_as_json
+from es_simhash.groups.pairs.stored_rows import Spools
+from es_simhash.live.doctor.facts import Finding, check_accepted, losses, refusal, stopped
 from es_simhash.live.sweep.reading import DocumentRef
 from es_simhash.live.sweep.writing import Outcome, Pace, Prepared, Update, read_again, write
 from es_simhash.plans.bulk import RequestSize
 from es_simhash.plans.init import bring
 from es_simhash.plans.open_index import grouping_noted, groups_note, note, note_where_allowed, noted
-from es_simhash.plans.operation_retry import retry, retry_delays, retry_each
-from es_simhash.plans.operations import Action, Count, GetMappings, Plan, Refresh, Wait
+from es_simhash.plans.operations import Action, Count, GetMappings, Plan, Refresh, Wait, retry, retry_delays, retry_each
 from es_simhash.plans.text_fields import foreign_in
 from es_simhash.scheme import mapping
 from es_simhash.scheme.mapping import SIZE
@@ -216,7 +213,7 @@ class _Writing:
 
     @property
     def _asked(self) -> Json:
-        return {"asked": asked(self._corpus.options), "singles": self._singles}
+        return {"asked": options_as_json(self._corpus.options), "singles": self._singles}
 
     def go_through(self, on_progress: OnProgress[GroupsWritten]) -> set[int]:
         """Write the fields that differ; return the documents that were changed or deleted in the meantime."""
@@ -413,7 +410,7 @@ def reconcile(
 
 @dataclass(frozen=True)
 class LastRun:
-    """The options that the last run which wrote groups ``asked`` for (see `es_simhash.groups.options.asked`)."""
+    """The options that the last run which wrote groups ``asked`` for (see `options_as_json`)."""
 
     asked: Json
     singles: bool

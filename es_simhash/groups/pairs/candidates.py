@@ -23,15 +23,14 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers, are_new, distinct_sorted, spread_chunks
-from es_simhash._core.native import native
-from es_simhash.groups.pairs.spool import Spools
-from es_simhash.groups.pairs.stored_rows import Columns, Numbers, Rows, SortedRuns
+from es_simhash._core.environment import native
+from es_simhash.groups.pairs.stored_rows import Columns, Numbers, Rows, SortedRuns, Spools
 from es_simhash.sketches import hamming
 from es_simhash.sketches.hamming import Distances
 from es_simhash.sketches.minhash.common import VALUE_BITS, constants, estimates, similarities_of_shares
 
 if TYPE_CHECKING:
-    from es_simhash.groups.pairs.scope_columns import ScopeColumns
+    from es_simhash.groups.pairs.fingerprint_store import ScopeColumns
 
 Places = npt.NDArray[np.integer[Any]]
 

@@ -22,21 +22,19 @@ import numpy as np
 import numpy.typing as npt
 
 from es_simhash._core.arrays import Integers, are_new
+from es_simhash._core.batches import OnProgress, counted_arrays, each_made
 from es_simhash._core.json_codec import Json
-from es_simhash._core.prefetch import each_made
-from es_simhash._core.stages import OnProgress, counted_arrays
 from es_simhash.groups.pairs.candidates import PairRows, agreements_with, pair_codes, positions
 from es_simhash.groups.pairs.decided import SameOnes
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
 from es_simhash.groups.pairs.stored_rows import Numbers, Strings
+from es_simhash.scheme import verifier as rule
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.settings import MinHash
-from es_simhash.scheme.verdict import rule
-from es_simhash.scheme.verdict.rule import PairMeasures, Similarities, are_near, clauses, lowest_estimate
-from es_simhash.scheme.verdict.verifier import Verifier
+from es_simhash.scheme.verifier import PairMeasures, Similarities, Verifier, are_near, clauses, lowest_estimate
 from es_simhash.sketches.minhash.common import similarities_of_shares, standard_errors
-from es_simhash.sketches.weighted_sets import SetCache
-from es_simhash.text.hashing import registry
+from es_simhash.sketches.similarity import SetCache
+from es_simhash.text import hashing
 
 Pairs: TypeAlias = npt.NDArray[Any]
 
@@ -293,12 +291,12 @@ class PairSample:
 
     def takes(self, codes: Numbers) -> npt.NDArray[np.bool_]:
         """Return which pairs belong to the sample, as far as is known."""
-        are_in: npt.NDArray[np.bool_] = registry.fmix64(codes) <= np.uint64(self._below - 1)
+        are_in: npt.NDArray[np.bool_] = hashing.fmix64(codes) <= np.uint64(self._below - 1)
         return are_in
 
     def add(self, codes: Numbers, similarities: Similarities) -> None:
         """Add pairs that belong to the sample."""
-        self._mixed = np.concatenate([self._mixed, registry.fmix64(codes)])
+        self._mixed = np.concatenate([self._mixed, hashing.fmix64(codes)])
         self._similarities = np.concatenate([self._similarities, similarities])
         while len(self._mixed) > _MOST:
             self._below >>= 1
@@ -384,7 +382,7 @@ def _similar(store: FingerprintStore, least: float, drawn: Integers) -> Iterator
 
 
 @dataclass(frozen=True, eq=False)
-class Near:
+class PairNearness:
     """Distances and similarities of pairs of documents; None if the scheme has none.
 
     Estimated similarities have ``standard_errors``.
@@ -415,7 +413,7 @@ class Nearness(_Comparing):
         self._values = store.values if store.settings.minhash else None
         self.load = store.load
 
-    def between(self, first: Integers, second: Integers, known: Similarities | None = None) -> Near:
+    def between(self, first: Integers, second: Integers, known: Similarities | None = None) -> PairNearness:
         """Compare the documents of pairs, but for ``known`` similarities, those that are not NaN."""
         rows, similarities, errors = PairRows(pair_codes(first, second)), None, None
         if self._values:
@@ -426,7 +424,7 @@ class Nearness(_Comparing):
                 similarities[asked] = self._measures(*some, PairRows(pair_codes(*some))).meeting
             if not self._exact:
                 errors = standard_errors(similarities, self._minhash.size, self._store.value_bits)
-        return Near(self._distances(rows), similarities, errors)
+        return PairNearness(self._distances(rows), similarities, errors)
 
     def _distances(self, rows: PairRows) -> Integers | None:
         return rows.distances(self._simhashes).astype(np.int64) if self._simhashes else None
@@ -497,7 +495,7 @@ def _members(groups: Sequence[Sequence[int]]) -> Integers:
     return np.fromiter(chain.from_iterable(groups), dtype=np.int64)
 
 
-def values_of(near: Near) -> Iterator[tuple[Any, Any, Any]]:
+def values_of(near: PairNearness) -> Iterator[tuple[Any, Any, Any]]:
     """Yield the similarity, distance and standard error of each pair, None if it has none."""
     columns = (near.similarities, near.distances, near.standard_errors)
     count = max(0 if values is None else len(values) for values in columns)

@@ -21,11 +21,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from es_simhash._core.arrays import Integers
+from es_simhash._core.arrays import Integers, UnionFind
 from es_simhash.documents.decisions import Decided, Key
 from es_simhash.groups.pairs.candidates import pair_codes
 from es_simhash.groups.pairs.stored_rows import Numbers
-from es_simhash.groups.union_find import UnionFind
 
 _PEOPLE, _COPIES = 3.0, 2.0
 _MOST_BITS = 64

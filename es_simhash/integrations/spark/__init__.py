@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from es_simhash._core.exports import lazily
+from es_simhash._core import lazily
 from es_simhash.errors import MissingExtraError
 
 # PySpark runs functions on Arrow columns only with pandas, though nothing here uses it.
@@ -18,14 +18,14 @@ for _name in ("pyspark", "pyarrow", "pandas"):
 
 TYPE_CHECKING = False  # loading `typing` for it takes longer than all else here
 if TYPE_CHECKING:
-    from es_simhash.integrations.spark.fields import add_fields
+    from es_simhash.integrations.spark.frames import add_fields
     from es_simhash.integrations.spark.job import SparkDeduplicator, SparkDuplicates
     from es_simhash.integrations.spark.source import IndexSource
 
 _NAMES = {
-    "integrations.spark.fields": "add_fields",
-    "integrations.spark.source": "IndexSource",
+    "integrations.spark.frames": "add_fields",
     "integrations.spark.job": "SparkDeduplicator SparkDuplicates",
+    "integrations.spark.source": "IndexSource",
 }
 
 __all__ = [

@@ -1,8 +1,16 @@
-"""Candidates: pairs of documents that share a key, linked as `es_simhash.groups.pairs.candidates.Linker` links them.
+"""Pairs that share keys, and the groups that near-duplicates connect, on Spark.
 
 The keys of each table are divided into pieces by their upper bits, and each piece is sorted in one process. They pass
 through Spark as words in bytes, thousands in a row, since rows of their own would take many times as long. A key that
 a million documents share makes two million pairs, so no piece gets too many.
+
+Two steps alternate until nothing changes, large-star and small-star (Kiveris, Lattanzi, Mirrokni, Rastogi,
+Vassilvitskii, "Connected Components in MapReduce and Beyond", SoCC 2014). Each links the neighbours of a node to the
+least of them. The result are stars around the least node of each component, after O(log² n) rounds for any shape; a
+chain of n nodes takes about log n. Before that, edges are partitioned by their first node, and those in one partition
+are made stars there, which shortens most chains of near-duplicates. A small graph comes to one partition.
+
+No node's neighbours need to fit one machine: an aggregate finds the least, and a join adds it to the edges.
 """
 
 from __future__ import annotations
@@ -15,9 +23,11 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as sf
 
-from es_simhash._core.arrays import Codes
-from es_simhash.groups.pairs import document_links, fingerprint_store
+from es_simhash._core.arrays import Codes, UnionFind
+from es_simhash.groups import corpus
+from es_simhash.groups.pairs import fingerprint_store
 from es_simhash.groups.pairs.candidates import (
     POSITION_BITS,
     POSITION_MASK,
@@ -27,9 +37,8 @@ from es_simhash.groups.pairs.candidates import (
     positions,
 )
 from es_simhash.groups.pairs.stored_rows import Rows
-from es_simhash.integrations.spark.condensing import CondensedColumns
-from es_simhash.integrations.spark.frames import PAIRS, SCHEMA, packed, packed_counts, rows_of, whole
-from es_simhash.integrations.spark.scoping import SCOPE, hashes_in, linked
+from es_simhash.integrations.spark.condensing import SCOPE, CondensedColumns, hashes_in, linked
+from es_simhash.integrations.spark.frames import PAIRS, SCHEMA, materialized, packed, packed_counts, rows_of, whole
 from es_simhash.scheme.query import Criteria
 
 _TABLE_BITS = 32
@@ -67,7 +76,7 @@ def _linked_in_scope(documents: DataFrame, kept: CondensedColumns, tables: RowsO
     assert kept.scope
     columns = documents.select("position", "content", *kept.columns, SCOPE)
     keyed = columns.mapInArrow(partial(_keys, tables), "key long, position long, set long, date long")
-    return linked(keyed, kept.scope, document_links.ALL, document_links.FEW)
+    return linked(keyed, kept.scope, corpus.ALL, corpus.FEW)
 
 
 def _masks(kept: CondensedColumns, distance: int | None, documents: int) -> list[Codes]:
@@ -135,7 +144,7 @@ def _rows_of_tables(
 
 def _linked(batches: Iterator[Any]) -> Iterator[Any]:
     """Yield the pairs of documents with the same key, once for each shared key, as one machine makes them."""
-    linker = Linker(document_links.ALL, document_links.FEW)
+    linker = Linker(corpus.ALL, corpus.FEW)
     for table in whole(batches, "piece"):
         numbers, parts = table["piece"].to_numpy(), table["words"].to_pylist()
         for start, stop in pairwise([*np.flatnonzero(np.diff(numbers, prepend=-1)).tolist(), len(parts)]):
@@ -152,3 +161,64 @@ def _packed(batches: Iterator[Any]) -> Iterator[Any]:
         are_pairs = first >= 0
         yield packed(PAIRS, second[are_pairs], pair_codes(first[are_pairs], second[are_pairs]))
         yield packed_counts(int(left_out.sum()))
+
+
+# One process connects as many edges in a second or two.
+_AT_ONCE = 1 << 22
+
+
+def components(edges: DataFrame, count: int) -> DataFrame:
+    """Return each ``node`` of ``count`` edges, with the least of its component as ``root``.
+
+    Edges have the columns ``first`` and ``second``, whole numbers in ascending order.
+    """
+    edges = edges.select("first", "second")
+    if count <= _AT_ONCE:
+        return edges.repartition(1).mapInArrow(_roots, "node long, root long")
+    edges = materialized(edges.repartitionByRange("first").mapInArrow(_stars, "low long, high long"))
+    nodes = _nodes(edges)
+    while not nodes.filter("below > 1 or (below = 1 and above > 0)").isEmpty():
+        edges = materialized(_small_star(_large_star(edges, nodes)))
+        nodes = _nodes(edges)
+    return nodes.select("node", sf.col("least").alias("root"))
+
+
+def _stars(batches: Iterator[Any]) -> Iterator[Any]:
+    """Turn the edges of one partition into stars: link each node to the least connected one."""
+    for batch in _roots(batches):
+        nodes, roots = (batch.column(name).to_numpy() for name in ("node", "root"))
+        later = nodes != roots
+        yield pa.RecordBatch.from_pydict({"low": pa.array(roots[later]), "high": pa.array(nodes[later])})
+
+
+def _roots(batches: Iterator[Any]) -> Iterator[Any]:
+    """Find the least node that each one is connected with by the edges of one partition."""
+    if not (some := list(batches)):
+        return
+    table = pa.Table.from_batches(some)
+    ends = np.stack([table.column(name).to_numpy() for name in ("first", "second")])
+    nodes, places = np.unique(ends, return_inverse=True)
+    union = UnionFind(len(nodes))
+    union.union(*places.reshape(ends.shape))
+    yield pa.RecordBatch.from_pydict({"node": pa.array(nodes), "root": pa.array(nodes[union.groups().firsts])})
+
+
+def _nodes(edges: DataFrame) -> DataFrame:
+    """Return for each node the least of it and its neighbours, and the numbers of neighbours below and above it."""
+    up = edges.select(sf.col("low").alias("node"), sf.col("low").alias("least"), sf.lit(0).alias("below"))
+    down = edges.select(sf.col("high").alias("node"), sf.col("low").alias("least"), sf.lit(1).alias("below"))
+    counts = sf.sum("below").alias("below"), sf.sum(1 - sf.col("below")).alias("above")
+    return materialized(up.union(down).groupBy("node").agg(sf.min("least").alias("least"), *counts))
+
+
+def _large_star(edges: DataFrame, nodes: DataFrame) -> DataFrame:
+    """Link the neighbours above each node to the least of the node and all its neighbours."""
+    leasts = nodes.select(sf.col("node").alias("low"), "least")
+    return edges.join(leasts, "low").select(sf.col("least").alias("low"), "high").distinct()
+
+
+def _small_star(edges: DataFrame) -> DataFrame:
+    """Link each node and its neighbours below to the least of these."""
+    leasts = edges.groupBy("high").agg(sf.min("low").alias("least"))
+    others = edges.join(leasts, "high").filter("low > least").select("least", sf.col("low").alias("high"))
+    return leasts.select("least", "high").union(others).toDF("low", "high").distinct()

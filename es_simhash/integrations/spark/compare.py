@@ -1,7 +1,10 @@
-"""Compares candidates by their fingerprints: exact Hamming distances, estimated Jaccard similarities.
+"""Comparing pairs on Spark: their fingerprints first, then their texts.
 
 Pairs travel to the block of their second document, which adds its fingerprint, then to that of the first one, which
 compares. So each fingerprint is sent twice, and once for each pair that is not found by several keys.
+
+Pairs are brought together by their first document: its text comes once, before those of all that are compared with it.
+A document is in some dozens of pairs at most, so no place gets too many.
 """
 
 from __future__ import annotations
@@ -18,23 +21,34 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from es_simhash._core.arrays import words_per_code
+from es_simhash.documents.documents import Documents
+from es_simhash.errors import InputError
+from es_simhash.groups.of_texts import LowestTexts
 from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.fingerprint_store import value_type
 from es_simhash.integrations.spark.condensing import CondensedColumns
 from es_simhash.integrations.spark.frames import (
+    CHANGED,
     DOCUMENTS,
     PAIRS,
     SCHEMA,
+    TEXT,
     Blocks,
     Bytes,
+    few,
     in_blocks,
     materialized,
+    observed,
     packed,
     packed_counts,
+    place_columns,
+    text_column,
+    texts_of,
 )
+from es_simhash.scheme import verifier
 from es_simhash.scheme.query import Criteria
-from es_simhash.scheme.verdict import rule
-from es_simhash.scheme.verdict.rule import PairMeasures
+from es_simhash.scheme.rarity import Rarity
+from es_simhash.scheme.verifier import PairMeasures, Verifier, table_for
 from es_simhash.sketches import hamming
 from es_simhash.sketches.minhash.common import estimates, standard_errors
 
@@ -182,7 +196,7 @@ def near_duplicates(measured: DataFrame, kept: CondensedColumns, criteria: Crite
 def identical_pairs(pairs: DataFrame, criteria: Criteria) -> DataFrame:
     """Return pairs of equal texts with the same columns."""
     values = {
-        "clause": rule.CLAUSES[rule.EQUAL],
+        "clause": verifier.CLAUSES[verifier.EQUAL],
         "distance": 0,
         "similarity": 1.0,
         "standard_error": 0.0,
@@ -215,10 +229,10 @@ def _near(kept: CondensedColumns, criteria: Criteria, batches: Iterator[Any]) ->
             texts = PairMeasures(columns["similarity"], columns["meets"])
             columns["similarity"] = texts.meeting
             columns["standard_error"] = _errors(kept, texts.meeting, columns["is_exact"])
-        decided = rule.clauses(criteria, columns.get("distance"), texts)
-        columns["clause"] = np.array(rule.CLAUSES)[decided]
+        decided = verifier.clauses(criteria, columns.get("distance"), texts)
+        columns["clause"] = np.array(verifier.CLAUSES)[decided]
         found = pa.RecordBatch.from_pydict({name: pa.array(columns[name]) for name in _columns(criteria)})
-        yield found.filter(pa.array(rule.are_near(decided)))
+        yield found.filter(pa.array(verifier.are_near(decided)))
 
 
 def _errors(kept: CondensedColumns, similarities: Any, are_exact: Any) -> npt.NDArray[np.float32]:
@@ -226,3 +240,90 @@ def _errors(kept: CondensedColumns, similarities: Any, are_exact: Any) -> npt.ND
     assert kept.settings.minhash
     errors = standard_errors(similarities, kept.settings.minhash.size, kept.value_bits)
     return np.where(are_exact, 0.0, errors).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The texts of a DataFrame, which are read again for those documents whose texts are compared.
+
+    Features weigh by ``rarity``, or else as the built-in table says.
+    """
+
+    frame: DataFrame
+    documents: Documents
+    rarity: Rarity | None
+
+    def verifier(self, criteria: Criteria) -> Verifier:
+        """Return what compares texts."""
+        assert criteria.verification
+        scheme, verification = self.documents.scheme, criteria.verification
+        return Verifier(scheme, verification, table_for(scheme, verification, self.rarity))
+
+    def compared(
+        self, by: Verifier, pairs: DataFrame, count: int, originals: DataFrame, criteria: Criteria
+    ) -> DataFrame:
+        """Put the similarity of their texts, and whether they share enough numbers, in place of what pairs have."""
+        distance = ["distance"] if criteria.distance is not None else []
+        least = sf.when(near_by_distance(criteria), 0.0).otherwise(criteria.least).alias("least")
+        seconds = pairs.select(sf.col("second").alias("position"), "first", "second", *distance, least)
+        firsts = pairs.select(sf.col("first").alias("position"), "first").distinct()
+        uses = few(seconds.unionByName(firsts, True), 2 * count)
+        named = originals.select("position", *place_columns(self.frame), "content").join(uses, "position")
+        together = self.of(few(named, 2 * count))
+        ordered = together.repartition("first").sortWithinPartitions("first", sf.asc_nulls_first("second"))
+        names = ("first", "second", *distance, "least", TEXT)
+        schema = f"first long, second long{types(criteria)}, meets boolean"
+        exact = ordered.select(*names).mapInArrow(partial(_compare, by, distance), schema)
+        found, seen = observed(exact, pairs=sf.count("*"))
+        if seen["pairs"] != count:
+            raise InputError(CHANGED)
+        return found
+
+    def of(self, wanted: DataFrame) -> DataFrame:
+        """Add the texts to rows of documents, several times where rows have one id and one text."""
+        places = place_columns(self.frame)
+        named = self.frame.select(*places, text_column(self.frame, self.documents.fields).alias(TEXT))
+        # As a condition next to the join, the hash is computed only of the texts that are wanted.
+        is_same = sf.startswith(sf.unhex(sf.sha2(sf.col(TEXT), 256)), sf.col("content"))
+        return named.join(wanted, places).filter(is_same)
+
+
+def lowest_texts(frame: DataFrame, documents: Documents) -> LowestTexts:
+    """Return the texts of a DataFrame with the lowest content hashes: those of each part, and of these the lowest."""
+    texts = frame.select(text_column(frame, documents.fields).alias(TEXT))
+    lowest = LowestTexts()
+    lowest.add([row[TEXT] for row in texts.mapInArrow(_lowest_of_part, f"`{TEXT}` string").collect()])
+    return lowest
+
+
+def _lowest_of_part(batches: Iterator[Any]) -> Iterator[Any]:
+    lowest = LowestTexts()
+    for batch in batches:
+        lowest.add(texts_of(batch.column(TEXT)))
+    yield pa.RecordBatch.from_pydict({TEXT: pa.array(lowest.found().values(), pa.string())})
+
+
+def _compare(by: Verifier, kept: list[str], batches: Iterator[Any]) -> Iterator[Any]:
+    """Compare texts with the last one before them that has no ``second`` document.
+
+    Rows that come twice count once, and those without their first text not at all.
+    """
+    text, head, last = "", -1, -1
+    for batch in batches:
+        if not len(batch):
+            continue
+        texts = [text, *texts_of(batch.column(TEXT))]
+        firsts, seconds = (
+            np.concatenate([[before], batch.column(name).fill_null(-1).to_numpy()])
+            for before, name in ((head, "first"), (last, "second"))
+        )
+        is_second = np.concatenate([[False], seconds[1:] >= 0])
+        heads = np.maximum.accumulate(np.where(is_second, 0, np.arange(len(texts))))
+        is_new = np.diff(firsts, prepend=-1).astype(bool) | np.diff(seconds, prepend=-1).astype(bool)
+        own = np.flatnonzero(is_second & is_new & (firsts == firsts[heads]))
+        text, head, last = texts[heads[-1]], int(firsts[heads[-1]]), int(seconds[-1])
+        pairs = batch.take(pa.array(own - 1))
+        found = by.measures(texts, np.stack([heads[own], own]), pairs.column("least").to_numpy())
+        columns = {name: pairs.column(name) for name in ("first", "second", *kept)}
+        columns |= {"similarity": pa.array(found.similarities), "meets": pa.array(found.meets)}
+        yield pa.RecordBatch.from_pydict(columns)

@@ -15,15 +15,15 @@ import numpy as np
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
+from es_simhash._core.arrays import UnionFind
 from es_simhash._core.humanize import listed
 from es_simhash.documents.decisions import Decided, Key
 from es_simhash.groups.pairs.candidates import pair_codes
 from es_simhash.groups.pairs.decided import DecidedPairs, Pair, parted, placed
-from es_simhash.groups.union_find import UnionFind
 from es_simhash.integrations.spark.frames import materialized, place_columns
 from es_simhash.integrations.spark.grouping import PASSED, Grouping
+from es_simhash.scheme import verifier
 from es_simhash.scheme.query import Criteria
-from es_simhash.scheme.verdict import rule
 
 # What the metadata of the column of ids say: whether decisions were given.
 OBEYS = "obeys decisions"
@@ -78,7 +78,7 @@ class DecidedDocuments:
             return pairs
         ends = sorted({end for pair in self.links for end in pair})
         measured = grouping.linked(_listed(pairs, [(end,) for end in ends], "position long"))
-        own = {"clause": sf.lit(rule.CLAUSES[rule.SIMILAR])}
+        own = {"clause": sf.lit(verifier.CLAUSES[verifier.SIMILAR])}
         if criteria.similarity is not None:
             own |= {"is_exact": sf.lit(grouping.texts is not None), "meets": sf.lit(True)}
         return pairs.unionByName(measured.withColumns(own))

@@ -30,17 +30,13 @@ from es_simhash.groups.pairs.compare import (
 )
 from es_simhash.groups.pairs.decided import Pair, SameOnes, same_ones
 from es_simhash.groups.pairs.fingerprint_store import FingerprintStore
-from es_simhash.groups.pairs.spool import Spools
-from es_simhash.groups.pairs.stored_rows import Strings, encoded
-from es_simhash.integrations.spark.compare import types, with_both
-from es_simhash.integrations.spark.condensing import RANK, CondensedColumns
+from es_simhash.groups.pairs.stored_rows import Spools, Strings, encoded
+from es_simhash.integrations.spark.compare import Texts, types, with_both
+from es_simhash.integrations.spark.condensing import RANK, SCOPE, CondensedColumns, scope_rows
 from es_simhash.integrations.spark.frames import CHANGED, TEXT, materialized, observed, place_columns, texts_of, whole
-from es_simhash.integrations.spark.scoping import SCOPE, scope_rows
-from es_simhash.integrations.spark.texts import Texts
-from es_simhash.scheme.fingerprint import STATUSES
+from es_simhash.scheme.fingerprinting import STATUSES
 from es_simhash.scheme.query import Criteria
-from es_simhash.scheme.verdict.rule import PairMeasures, Similarities
-from es_simhash.scheme.verdict.verifier import Verifier
+from es_simhash.scheme.verifier import PairMeasures, Similarities, Verifier
 
 _PAIR = 2
 # Whether people chose others to stand for the group: a name unlikely for a column of a user.

@@ -19,28 +19,34 @@ from es_simhash.groups.groups import Counts
 from es_simhash.groups.options import OF_INDEX, GroupOptions, check_without
 from es_simhash.groups.pairs.candidates import POSITION_MASK
 from es_simhash.integrations.spark import condensing
-from es_simhash.integrations.spark.candidates import candidates, equal_texts
+from es_simhash.integrations.spark.candidates import candidates, components, equal_texts
 from es_simhash.integrations.spark.compare import (
     Comparison,
+    Texts,
     compared,
     identical_pairs,
+    lowest_texts,
     near_by_distance,
     near_duplicates,
     with_both,
 )
-from es_simhash.integrations.spark.components import components
-from es_simhash.integrations.spark.condensing import RANK, CondensedColumns
+from es_simhash.integrations.spark.condensing import RANK, SCOPE, CondensedColumns, are_in_scope
 from es_simhash.integrations.spark.decided import OBEYS, DecidedDocuments
-from es_simhash.integrations.spark.fields import in_groups
-from es_simhash.integrations.spark.frames import few, materialized, number_of, observed, place_columns, without_text
+from es_simhash.integrations.spark.frames import (
+    few,
+    in_groups,
+    materialized,
+    number_of,
+    observed,
+    place_columns,
+    without_text,
+)
 from es_simhash.integrations.spark.grouping import MEASURES, Gathering, Grouping
-from es_simhash.integrations.spark.scoping import SCOPE, are_in_scope
-from es_simhash.integrations.spark.texts import Texts, lowest_texts
+from es_simhash.scheme import verifier
 from es_simhash.scheme.query import Criteria
+from es_simhash.scheme.rarity import Rarity
 from es_simhash.scheme.scope import Scope, combined
-from es_simhash.scheme.verdict import rule
-from es_simhash.scheme.verdict.rarity import Rarity
-from es_simhash.scheme.verdict.rule import lowest_estimate
+from es_simhash.scheme.verifier import lowest_estimate
 
 _OF_ONE_MACHINE = ("strip", "max_bucket", "directory", "threads", "state")
 
@@ -209,7 +215,7 @@ def find(
     grouping = Grouping(people.stay, Gathering(kept, criteria, by, people.links), texts)
     links = pairs if equal is not None else near
     if people:
-        is_equal = sf.col("clause") == rule.CLAUSES[rule.EQUAL]
+        is_equal = sf.col("clause") == verifier.CLAUSES[verifier.EQUAL]
         numbers = {"identical": sf.count_if(is_equal), "near": sf.count_if(~is_equal)}
         pairs, seen = observed(people.linked(people.allowed(pairs), grouping, criteria), **numbers)
     members = _members(grouping, people, links, count, pairs)

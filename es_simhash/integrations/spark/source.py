@@ -22,18 +22,17 @@ from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import run
 from es_simhash.engines.connect import connect
 from es_simhash.errors import DocumentError, InputError, StorageError
-from es_simhash.groups.of_index.copied_fields import CopiedFields
+from es_simhash.groups.of_index.corpus import CopiedFields
 from es_simhash.groups.of_index.stored_fingerprints import DocumentReader
 from es_simhash.groups.of_index.writing import Settling, add_to_mapping
 from es_simhash.index import Index
 from es_simhash.integrations.spark.decided import OBEYS
-from es_simhash.integrations.spark.fields import stored_type
+from es_simhash.integrations.spark.frames import stored_type
 from es_simhash.live.sweep.reading import DocumentRef, Reading, make_visible
 from es_simhash.live.sweep.writing import write
 from es_simhash.plans.bulk import RequestSize
 from es_simhash.plans.open_index import grouping_noted
-from es_simhash.plans.operation_retry import retry
-from es_simhash.plans.operations import Action, GetMappings, Refresh, Slice
+from es_simhash.plans.operations import Action, GetMappings, Refresh, Slice, retry
 from es_simhash.scheme.mapping import SUPERSEDED, SUPERSEDED_PROPERTIES, Membership, entries, new_name
 
 _SLICES = 8
@@ -116,7 +115,7 @@ class IndexSource(DataSource):
 
 
 @dataclass(frozen=True)
-class Part(InputPartition):
+class SourcePartition(InputPartition):
     """A slice of an index."""
 
     index: str
@@ -139,11 +138,11 @@ class IndexReader(DataSourceReader):
             names = sorted(name for name, entry in ours.items() if entry)
             for name in names:
                 run(make_visible(name, PATIENCE), index.engine)
-        return [Part(name, Slice(number, self.slices)) for name in names for number in range(self.slices)]
+        return [SourcePartition(name, Slice(number, self.slices)) for name in names for number in range(self.slices)]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Yield the documents of a slice in batches."""
-        assert isinstance(partition, Part)
+        assert isinstance(partition, SourcePartition)
         with self.target.opened() as index:
             own = index.documents
             wanted = [name for name in self.columns.names if name not in {"id", "index", "text"}]
@@ -195,7 +194,7 @@ _NEEDED = (
 
 
 @dataclass(frozen=True)
-class Written(WriterCommitMessage):
+class WrittenByTask(WriterCommitMessage):
     """What a task has written: ``unwritten`` are the reasons for the first of ``missed`` documents."""
 
     indices: frozenset[str] = frozenset()
@@ -230,7 +229,7 @@ class GroupsWriter(DataSourceWriter):
         object.__setattr__(self, "_are_several", len(ours) > 1)
         object.__setattr__(self, "_copied", copied)
 
-    def write(self, iterator: Iterator[Any]) -> Written:
+    def write(self, iterator: Iterator[Any]) -> WrittenByTask:
         """Write the groups of some documents."""
         indices: set[str] = set()
         missed: list[str] = []
@@ -238,11 +237,11 @@ class GroupsWriter(DataSourceWriter):
             while rows := list(islice(iterator, _AT_ONCE)):
                 indices.update(row["index"] for row in rows)
                 missed += self._write(index, rows)
-        return Written(frozenset(indices), len(missed), tuple(missed[:1]))
+        return WrittenByTask(frozenset(indices), len(missed), tuple(missed[:1]))
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         """Make the groups visible; raise if some documents are without theirs."""
-        done = [each for each in messages if isinstance(each, Written)]
+        done = [each for each in messages if isinstance(each, WrittenByTask)]
         with self.opened() as index:
             for name in sorted(set().union(*(each.indices for each in done))):
                 run(retry(Refresh(name), PATIENCE), index.engine)

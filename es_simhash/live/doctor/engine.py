@@ -11,8 +11,7 @@ from fnmatch import fnmatchcase
 from es_simhash._core.humanize import with_unit
 from es_simhash._core.json_codec import Json, is_false, is_true
 from es_simhash.errors import AccessError
-from es_simhash.live.doctor.facts import Disk, Facts, IndexFacts, rights_in
-from es_simhash.live.doctor.finding import Finding
+from es_simhash.live.doctor.facts import Disk, Facts, Finding, IndexFacts, rights_in
 from es_simhash.plans.operations import GetInfo, Plan
 from es_simhash.scheme.mapping import Change
 from es_simhash.scheme.own_fields import bytes_a_document

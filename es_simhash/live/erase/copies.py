@@ -19,8 +19,7 @@ from es_simhash.documents.documents import Documents, fingerprinted
 from es_simhash.errors import FormatError, InputError
 from es_simhash.live.sweep.reading import DocumentRef
 from es_simhash.plans.open_index import IndicesBehind
-from es_simhash.plans.operation_retry import attempt
-from es_simhash.plans.operations import Count, Plan
+from es_simhash.plans.operations import Count, Plan, attempt
 from es_simhash.plans.scope_filters import ScopeFilters, check_scope
 from es_simhash.plans.text_fields import field_at, is_searchable
 from es_simhash.scheme import passages, query
@@ -28,7 +27,7 @@ from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import MAX_KEYS
 from es_simhash.text.features import batch
-from es_simhash.text.tokens.words import word_spans
+from es_simhash.text.words import word_spans
 
 # The document whose copies are searched for; one with the same text, or a similar one; one that has that text as a
 # part, or is a part of it.
@@ -382,7 +381,7 @@ class Deleted:
 
 
 @dataclass(frozen=True)
-class Left:
+class LeftCopy:
     """A document that was not deleted, and why; ``detail`` is what the engine said."""
 
     copy: Copy
@@ -410,7 +409,7 @@ class Erased(Result):
     finished: str | None = None
     rounds: int = 0
     deleted: list[Deleted] = field(default_factory=list)
-    left: list[Left] = field(default_factory=list)
+    left: list[LeftCopy] = field(default_factory=list)
     gone: int = 0
     conflicts: int = 0
     decisions: int = 0

@@ -1,18 +1,17 @@
-"""Reading the documents of an index page by page despite failures of the engine."""
+"""Reading all documents of a live index, page by page: options, slices, and views that are lost."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from es_simhash._core.arguments import check_types
+from es_simhash._core.environment import PATIENCE
 from es_simhash._core.json_codec import Json, json_length
-from es_simhash.documents.rejected import Rejected
-from es_simhash.errors import ReaderLostError, TooLargeError, UnavailableError, UnreachableError
-from es_simhash.live.doctor.facts import Part
-from es_simhash.live.doctor.finding import Finding, refusal
-from es_simhash.live.sweep.options import RunOptions
-from es_simhash.plans.operation_retry import attempt, close, retry, retry_delays
+from es_simhash.documents.sources import Rejected
+from es_simhash.errors import InputError, ReaderLostError, TooLargeError, UnavailableError, UnreachableError
+from es_simhash.live.doctor.facts import Finding, IndexPart, check_accepted, refusal
 from es_simhash.plans.operations import (
     Count,
     GetResource,
@@ -25,8 +24,68 @@ from es_simhash.plans.operations import (
     Search,
     Slice,
     Wait,
+    attempt,
+    close,
+    retry,
+    retry_delays,
 )
 from es_simhash.plans.reply_size import FIRST_DOCUMENTS, REPLY_BYTES, ReplySize
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """The options of every long job.
+
+    ``parallel`` slices are read and written side by side. At most ``max_rate`` documents a second are written. The job
+    waits up to ``patience`` seconds for an engine that is away or overloaded.
+    """
+
+    parallel: int = 1
+    max_rate: float | None = None
+    patience: float = PATIENCE
+
+    def __post_init__(self) -> None:
+        check_types(self)
+        if self.parallel < 1:
+            raise InputError(f"An index cannot be read in {self.parallel} slices. Choose 1 or more.")
+        if self.max_rate is not None and self.max_rate <= 0:
+            raise InputError(f"{self.max_rate} documents a second are none. Choose a rate above 0, or none.")
+
+    @property
+    def machine(self) -> tuple[int, int]:
+        """The number of this machine, from 0, and how many share the job."""
+        return 0, 1
+
+    @property
+    def slices(self) -> list[Slice | None]:
+        """The slices that this machine reads; None stands for the whole index."""
+        number, count = self.machine
+        if self.parallel * count == 1:
+            return [None]
+        return [Slice(number * self.parallel + i, count * self.parallel) for i in range(self.parallel)]
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether this machine does the whole job."""
+        return self.machine == (0, 1)
+
+
+@dataclass(frozen=True)
+class UpdateOptions(RunOptions):
+    """The options of jobs that update documents, in addition to those of `RunOptions`.
+
+    ``accept`` has the codes of findings that do not stop the job (see `es_simhash.live.doctor.facts`).
+
+    >>> index.remove_fields(parallel=2).progress.written
+    3
+    """
+
+    accept: Collection[str] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_accepted(self.accept)
+
 
 # How many documents are read at first, and at most: of each page they are twice as many as on the one before, at most,
 # since documents that lie further on may be longer.
@@ -279,7 +338,7 @@ class Survey:
     JSON = ("index", "parts", "left_out", "findings")
 
     index: str
-    parts: list[Part]
+    parts: list[IndexPart]
     left_out: list[str]
     findings: list[Finding]
 
@@ -289,13 +348,13 @@ class Survey:
             raise refusal(self.index, self.findings)
 
 
-def part_of(index: str, query: Json) -> Plan[Part]:
+def part_of(index: str, query: Json) -> Plan[IndexPart]:
     """Count the documents of one concrete index that a query finds, and all of them."""
     # Documents written a moment ago count as well.
     changes = yield from make_visible(index, 0)
     due = yield Count(index, query)
     total = yield Count(index, {"match_all": {}})
-    return Part(index, due, total, changes.safe if changes else None)
+    return IndexPart(index, due, total, changes.safe if changes else None)
 
 
 def changed_after(changes: Sequence[int]) -> Json:

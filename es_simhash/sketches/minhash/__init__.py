@@ -12,6 +12,6 @@
 
 `one_permutation` is the default. `k_hash` varies less on documents with fewer features than the signature has values,
 and `weighted` takes tf or tf·idf into account. All but `bottom_k` give an array of ``uint32`` with one row a document,
-which `estimate` compares, `codec` stores and `es_simhash.sketches.bands` turns into keys. Each module defines its
+which `estimate` compares, `codec` stores and `es_simhash.sketches.keys` turns into keys. Each module defines its
 values to the bit.
 """

@@ -37,7 +37,7 @@ from es_simhash._core.arrays import select
 from es_simhash.errors import WeightError
 from es_simhash.sketches.minhash.common import EMPTY, check_size, constants, feature_hashes, filled, runs
 from es_simhash.text.features import FeatureBatch, distinct
-from es_simhash.text.hashing.registry import BASE, fmix64
+from es_simhash.text.hashing import BASE, fmix64
 
 if TYPE_CHECKING:
     from es_simhash.sketches.minhash.common import Signatures

@@ -47,7 +47,7 @@ mod es_simhash_native {
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
-    /// The first digits of the SHA-256 of es_simhash_native.pyi, by which `es_simhash._core.native` knows old builds.
+    /// The first digits of the SHA-256 of es_simhash_native.pyi, by which `es_simhash._core.environment` knows old builds.
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __interface__: &str = "df765cbbe0e8";

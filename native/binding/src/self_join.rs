@@ -1,4 +1,4 @@
-//! The self-join of codes, table by table (see `es_simhash.sketches.all_pairs`). Codes have one or two words.
+//! The self-join of codes, table by table (see `es_simhash.sketches.in_memory`). Codes have one or two words.
 
 use es_simhash_kernels::joins::near::{self, Near, Rule};
 use es_simhash_kernels::joins::tables::{self, Hash};

@@ -12,7 +12,7 @@ import pytest
 from es_simhash.cli.options.target import Target
 from es_simhash.engines.base import Engine
 from es_simhash.errors import AccessError, UnreachableError
-from es_simhash.live.sweep.runner import are_changed
+from es_simhash.live.sweep.writing import are_changed
 from es_simhash.plans.operations import (
     Action,
     Bulk,

@@ -19,7 +19,7 @@ from es_simhash.cli.program import COMMANDS
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import AccessError
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, Operation, Refresh
-from es_simhash.scheme import notes
+from es_simhash.scheme import mapping
 from tests import ROOT
 from tests.support.commands import lines, run, run_alone
 from tests.support.corpus import corpus, edited
@@ -123,7 +123,7 @@ def walk(cwd: Path, news: Path, index: str, **environment: Any) -> None:
     assert found["matches"][0]["same_text"]
     done = run_alone("init", index, "--field", "title", "--prefix", "titles", "--dry-run", cwd=cwd, **environment)
     difference = json.loads(done.out.partition(f"PUT {index}/_mapping\n")[2])
-    assert list(difference["properties"]) == ["titles", notes.HOME]
+    assert list(difference["properties"]) == ["titles", mapping.HOME]
 
 
 def test_a_walk_on_the_embedded_engine(tmp_path: Path, news: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash.cli.reports.dashboards.subject import Subject
+from es_simhash.cli.reports.dashboards import Subject
 from es_simhash.index import Index
 from tests.support.commands import run
 from tests.support.corpus import corpus, edited

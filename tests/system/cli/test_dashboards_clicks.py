@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 import vl_convert
 
-from es_simhash.cli.reports.dashboards.saved_objects import FUNCTIONS
-from es_simhash.cli.reports.dashboards.subject import UI
+from es_simhash.cli.reports.dashboards import FUNCTIONS, UI
 from es_simhash.index import Index
 from tests.support.browser import Browser, started
 from tests.support.charts import charts

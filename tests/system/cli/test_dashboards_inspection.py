@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from es_simhash._core.json_codec import Json
-from es_simhash.cli.reports.dashboards.subject import Copied, Inspection, Subject, inspect_index
+from es_simhash.cli.reports.dashboards import Copied, Inspection, Subject, inspect_index
 from es_simhash.documents.decisions import Decision
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import MappingError

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash.cli.reports.dashboards.subject import Subject, inspect_index
+from es_simhash.cli.reports.dashboards import Subject, inspect_index
 from es_simhash.documents.decisions import Decision
 from es_simhash.engines.base import Engine, run
 from es_simhash.index import Index

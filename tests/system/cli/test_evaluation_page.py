@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timezone
 
-from es_simhash.cli.reports.html.evaluation import evaluation_page
+from es_simhash.cli.reports.evaluation_page import evaluation_page
 from es_simhash.groups.options import GroupOptions
 from es_simhash.quality.evaluation import Evaluation, EvaluationOptions, evaluation_of
 from es_simhash.quality.labels import Labels
 from es_simhash.quality.scores import Bootstrap
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.verdict.verification import Verification
+from es_simhash.scheme.verification import Verification
 from tests.support.labelled import documents, labels
 
 EVIL = "<script>console.error('ran')</script><img src='http://127.0.0.1:9/x'> <b onclick=x>" + "long" * 60

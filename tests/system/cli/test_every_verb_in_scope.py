@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import pytest
 
 from es_simhash._core.json_codec import Json
-from es_simhash.cli.jobs.review import desk_on_index
+from es_simhash.cli.desk.desk import desk_on_index
 from es_simhash.cli.program import COMMANDS
 from es_simhash.cli.show.output import Output
 from es_simhash.engines.connect import connect
@@ -209,7 +209,7 @@ def reindex(team: Team, name: str) -> Iterator[set[str]]:
 
 def mcp(team: Team, name: str) -> Iterator[set[str]]:
     """The tools of the server, in this process."""
-    from es_simhash.integrations.mcp.server import server_of
+    from es_simhash.integrations.mcp import server_of
 
     with Index(name, team.place) as index:
         server = server_of(index, False)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from es_simhash.cli.show import exits
+from es_simhash.cli.show import output
 from es_simhash.index import Index
 from tests.support.commands import lines, run
 from tests.support.corpus import corpus
@@ -86,9 +86,9 @@ def test_no_verb_says_try_later_of_an_index_that_is_not_there(node: Node, news: 
     for each in every_verb(f"codes-none-{uuid.uuid4().hex[:10]}", news):
         found[each[0]] = run(*each, cwd=tmp_path, code=None, ES_SIMHASH_URL=node.url).code
     # A file of documents is not a file of labels, which is noticed first.
-    assert found.pop("evaluate") == exits.USAGE
-    assert set(found.values()) <= {exits.REFUSED, exits.USAGE}, found
-    assert found["backfill"] == found["sync"] == found["group"] == found["find"] == found["check"] == exits.REFUSED
+    assert found.pop("evaluate") == output.USAGE
+    assert set(found.values()) <= {output.REFUSED, output.USAGE}, found
+    assert found["backfill"] == found["sync"] == found["group"] == found["find"] == found["check"] == output.REFUSED
 
 
 def test_each_verb_says_try_later_of_a_server_that_is_away(nowhere: str, news: str, tmp_path: Path) -> None:
@@ -96,20 +96,20 @@ def test_each_verb_says_try_later_of_a_server_that_is_away(nowhere: str, news: s
     for each in every_verb("articles", news):
         if each[0] not in ("evaluate", "scripts"):
             found[each[0]] = run(*each, cwd=tmp_path, code=None, ES_SIMHASH_URL=nowhere).code
-    assert set(found.values()) == {exits.LATER}, found
+    assert set(found.values()) == {output.LATER}, found
 
 
 def test_a_closed_index_and_another_scheme_need_a_person(node: Node, index: str, tmp_path: Path) -> None:
-    run("init", index, "--scheme", "short", *GIVEN, cwd=tmp_path, code=exits.REFUSED, ES_SIMHASH_URL=node.url)
-    run("backfill", index, "--field", "other", cwd=tmp_path, code=exits.REFUSED, ES_SIMHASH_URL=node.url)
+    run("init", index, "--scheme", "short", *GIVEN, cwd=tmp_path, code=output.REFUSED, ES_SIMHASH_URL=node.url)
+    run("backfill", index, "--field", "other", cwd=tmp_path, code=output.REFUSED, ES_SIMHASH_URL=node.url)
     node.request("POST", f"/{index}/_close")
     for command in (["group", index], ["find", index, "--id", "0"], ["backfill", index, *AT_ONCE]):
-        run(*command, cwd=tmp_path, code=exits.REFUSED, ES_SIMHASH_URL=node.url)
+        run(*command, cwd=tmp_path, code=output.REFUSED, ES_SIMHASH_URL=node.url)
 
 
 def test_a_server_without_tls_never_answers_by_https(node: Node, index: str, tmp_path: Path) -> None:
     url = node.url.replace("http://", "https://")
-    done = run("info", index, cwd=tmp_path, code=exits.REFUSED, ES_SIMHASH_URL=url)
+    done = run("info", index, cwd=tmp_path, code=output.REFUSED, ES_SIMHASH_URL=url)
     assert "TLS connection" in done.err
 
 
@@ -117,7 +117,7 @@ def test_a_server_without_tls_never_answers_by_https(node: Node, index: str, tmp
 def test_a_server_that_is_overloaded_may_answer_later(status: int, tmp_path: Path) -> None:
     error = {"error": {"type": "rejected_execution_exception", "reason": "queue full"}, "status": status}
     with serving(lambda name: Answer({"version": {"number": "9.4.3"}} if name == "GET /" else error, status)) as server:
-        run("info", "articles", "--distribution", "elasticsearch", "--url", server.url, cwd=tmp_path, code=exits.LATER)
+        run("info", "articles", "--distribution", "elasticsearch", "--url", server.url, cwd=tmp_path, code=output.LATER)
 
 
 def test_documents_that_a_busy_server_refuses_may_be_taken_later(
@@ -139,11 +139,11 @@ def test_documents_that_a_busy_server_refuses_may_be_taken_later(
 
     given = ["load", index, news, "--patience", "0.1", "--rejects", "rejected.jsonl", "--json"]
     with listening(busy, node=node) as url:
-        [done] = lines(run(*given, "--url", url, cwd=tmp_path, code=exits.LATER))
+        [done] = lines(run(*given, "--url", url, cwd=tmp_path, code=output.LATER))
         assert (done["written"], done["rejected"]) == (2, 1)
         [rejected] = [json.loads(line) for line in (tmp_path / "rejected.jsonl").read_text().splitlines()]
         assert (rejected["id"], rejected["may_pass"]) == ("1", True)
         # One that is refused for good makes it a matter for a person.
         with open(news, "a", encoding="utf-8") as file:
             file.write('{"id": "bad", "title": {"no": "text"}}\n')
-        run(*given, "--url", url, cwd=tmp_path, code=exits.SOME_FAILED)
+        run(*given, "--url", url, cwd=tmp_path, code=output.SOME_FAILED)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash.plans.explain.explanation import CODES, State
+from es_simhash.plans.explanation import CODES, State
 from es_simhash.scheme.own_fields import KINDS
 from es_simhash.scheme.scheme import Scheme
 from tests import ROOT

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from es_simhash.cli.reports.evaluation_page import evaluation_page
+from es_simhash.cli.reports.explanation_page import explanation_page
 from es_simhash.cli.reports.group_report import GroupReport, SharedKey
-from es_simhash.cli.reports.html.evaluation import evaluation_page
-from es_simhash.cli.reports.html.explanation import explanation_page
-from es_simhash.cli.reports.html.groups import report_page
+from es_simhash.cli.reports.groups_page import report_page
 from es_simhash.groups.groups import Group
 from es_simhash.groups.options import GroupOptions
-from es_simhash.plans.explain.explanation import examine, explain
+from es_simhash.plans.explanation import examine, explain
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from tests.support.browser import PHONE, Browser, started

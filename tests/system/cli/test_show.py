@@ -22,9 +22,8 @@ from uuid import uuid4
 import pytest
 
 from es_simhash import Index
-from es_simhash.cli.desk.desk import Desk
+from es_simhash.cli.desk.desk import Desk, desk_on_file, desk_on_index
 from es_simhash.cli.desk.server import DeskServer
-from es_simhash.cli.jobs.review import desk_on_file, desk_on_index
 from es_simhash.cli.show.output import Output
 from es_simhash.documents.decisions import Decided
 from es_simhash.documents.files.decision_file import DecisionFile

@@ -12,7 +12,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from es_simhash._core.json_codec import Json
-from es_simhash.cli.show import exits
+from es_simhash.cli.show import output
 from es_simhash.engines.base import Engine
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import InUseError
@@ -88,7 +88,7 @@ def test_without_near_duplicates_it_says_so() -> None:
 
 def test_rejected_documents_are_named_and_the_code_says_so() -> None:
     filled({"good": {"body": "a text that is valid"}, "bad": {"body": {"no": "text"}}}, body=ANY)
-    done = run("sync", "news", "--field", "body", code=exits.SOME_FAILED)
+    done = run("sync", "news", "--field", "body", code=output.SOME_FAILED)
     assert "2 documents: 1 fingerprinted, 1 rejected." in done.out
     assert re.search(r"Rejected: Document 'bad' .*'body'", done.err)
 
@@ -97,15 +97,15 @@ def test_of_many_rejected_documents_the_first_are_named() -> None:
     filled(
         {f"bad {i}": {"body": {"no": "text"}} for i in range(13)} | {"good": {"body": "a text that is valid"}}, body=ANY
     )
-    done = run("sync", "news", "--field", "body", code=exits.SOME_FAILED)
+    done = run("sync", "news", "--field", "body", code=output.SOME_FAILED)
     assert done.err.count("Rejected: Document") == 10
     assert "Rejected: 3 more documents." in done.err
 
 
 def test_an_index_that_is_not_there_needs_a_person_and_one_without_fields_an_option() -> None:
     filled(DOCUMENTS, title={"type": "text"}, inner={"properties": {"body": {"type": "text"}}})
-    assert "nowhere" in run("sync", "nowhere", code=exits.REFUSED).err
-    assert "Its text fields are: title, inner.body" in run("sync", "news", code=exits.USAGE).err
+    assert "nowhere" in run("sync", "nowhere", code=output.REFUSED).err
+    assert "Its text fields are: title, inner.body" in run("sync", "news", code=output.USAGE).err
 
 
 @servers
@@ -115,7 +115,7 @@ def test_a_finding_that_stops_it_needs_a_person_and_can_be_accepted(
     name = names()
     engine.perform(CreateIndex(name, {"mappings": {"_source": {"excludes": ["secret"]}}}))
     fill(engine, name, DOCUMENTS)
-    done = run("sync", name, *FIELDS, code=exits.REFUSED, ES_SIMHASH_URL=url)
+    done = run("sync", name, *FIELDS, code=output.REFUSED, ES_SIMHASH_URL=url)
     assert "source-excludes" in done.err
     assert "--accept source-excludes" in done.err
     run("sync", name, *FIELDS, "--accept", "source-excludes", ES_SIMHASH_URL=url)
@@ -124,7 +124,7 @@ def test_a_finding_that_stops_it_needs_a_person_and_can_be_accepted(
 def test_wrong_options_are_wrong_usage() -> None:
     filled(DOCUMENTS)
     for given in (("--similarity", "7"), ("--canonical", "prettiest"), ("--window", "3d")):
-        run("sync", "news", *FIELDS, *given, code=exits.USAGE)
+        run("sync", "news", *FIELDS, *given, code=output.USAGE)
 
 
 def test_what_another_program_keeps_busy_may_be_done_later(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,7 +134,7 @@ def test_what_another_program_keeps_busy_may_be_done_later(monkeypatch: pytest.M
         raise InUseError("Another program writes groups of the index 'news'. Run this again when that has ended.")
 
     monkeypatch.setattr(running, "write_groups", busy)
-    run("sync", "news", *FIELDS, "--patience", "0", code=exits.LATER)
+    run("sync", "news", *FIELDS, "--patience", "0", code=output.LATER)
     monkeypatch.undo()
 
 
@@ -164,7 +164,7 @@ def test_on_a_server_the_next_step_is_a_dashboard(engine: Engine, names: Callabl
 
 
 def test_a_server_that_is_away_may_come_back() -> None:
-    run("sync", "news", "--patience", "0", "--url", "http://127.0.0.1:9", code=exits.LATER)
+    run("sync", "news", "--patience", "0", "--url", "http://127.0.0.1:9", code=output.LATER)
 
 
 @servers
@@ -177,7 +177,7 @@ def test_indices_that_cannot_be_processed_are_left_out_and_named(
         fill(engine, f"{base}-{part}", {f"{part}{id_}": each for id_, each in DOCUMENTS.items()})
     node.request("PUT", f"/{base}-b/_settings", {"index.blocks.read_only": True})
     try:
-        done = run("sync", f"{base}-*", *FIELDS, "--json", code=exits.SOME_FAILED, ES_SIMHASH_URL=node.url)
+        done = run("sync", f"{base}-*", *FIELDS, "--json", code=output.SOME_FAILED, ES_SIMHASH_URL=node.url)
         [synced] = lines(done)
         assert (synced["left_out"], synced["fingerprinted"]) == ([f"{base}-b"], 13)
         assert f"Left out: {base}-b" in done.err

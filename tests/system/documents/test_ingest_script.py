@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
-from es_simhash.documents.painless.ingest_pipeline import LONGEST_TEXT
+from es_simhash.documents.painless import LONGEST_TEXT
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import PRESETS, Layout, MinHash, SimHash
 from es_simhash.text.normalise import KINDS, Normalisation
-from es_simhash.text.tokens.kinds import Chars, Runs
+from es_simhash.text.tokens import Chars, Runs
 from tests.support.corpus import corpus
 from tests.support.pipeline_script import Script, awkward_texts, code_points, every_code_point, texts
 from tests.support.runs import mixed_text

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from es_simhash._core.json_codec import Json
-from es_simhash.documents.painless.stored_scripts import may_be_within, stored_scripts
+from es_simhash.documents.painless import may_be_within, stored_scripts
 from es_simhash.engines.base import Engine
 from es_simhash.errors import EngineError, IndexStateError, InputError, ScriptError
 from es_simhash.index import AsyncIndex, Index
-from es_simhash.plans.install_pipeline import InstalledScripts
+from es_simhash.plans.init import InstalledScripts
 from es_simhash.plans.operations import Action, Bulk, DeleteResource, PutResource, Search
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, SimHash

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from es_simhash._core.json_codec import Json
-from es_simhash.documents import without_duplicates
+from es_simhash.documents import documents as without_duplicates
 from es_simhash.engines.base import Engine
 from es_simhash.index import Index
 from es_simhash.plans.operations import Search

@@ -26,7 +26,7 @@ from es_simhash.errors import (
     UnreachableError,
 )
 from es_simhash.gate import Gate, GateOptions, Verdict
-from es_simhash.gate.requests import Asked, answers_as_json
+from es_simhash.gate.requests import AskedDocument, answers_as_json
 from es_simhash.plans.operations import Bulk, GetDocuments, Refresh, Search, is_server
 from tests.support.corpus import corpus, edited
 from tests.support.meddling import Meddler, once
@@ -83,7 +83,7 @@ def test_every_verdict(index: Index, tmp_path: Path) -> None:
         )
     assert kinds(found) == ["equal", "near-duplicate", "new", "rejected"]
     assert [each.accepted for each in found] == [False, False, True, False]
-    near = answers_as_json([Asked({}, False)], [found[1]], index.name)[0]
+    near = answers_as_json([AskedDocument({}, False)], [found[1]], index.name)[0]
     assert near["duplicates"][0]["id"] == "old"
     assert near["duplicates"][0]["index"] == index.name
     assert 0.7 < near["duplicates"][0]["similarity"] < 1

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash.gate import limits
+from es_simhash.gate import requests
 from tests.support.commands import environment, lines, run, run_alone
 from tests.support.corpus import corpus, edited
 from tests.support.gate_process import GateProcess
@@ -186,7 +186,7 @@ def test_a_missing_package_names_its_command_and_nothing_is_written(
 
 def test_a_line_that_is_too_long_ends_the_lines(tmp_path: Path) -> None:
     run("init", "news", *FIELDS, cwd=tmp_path)
-    sent = as_lines(document("a", 0)) + "x" * (limits.BODY + 1)
+    sent = as_lines(document("a", 0)) + "x" * (requests.BODY + 1)
     done = run_alone("gate", "news", "--stdin", cwd=tmp_path, stdin=sent, code=2)
     assert [each["verdict"] for each in lines(done)] == ["new"]
-    assert f"A line has at most {limits.BODY:,} bytes" in done.err
+    assert f"A line has at most {requests.BODY:,} bytes" in done.err

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash.gate import limits
+from es_simhash.gate import requests
 from tests.support.commands import run
 from tests.support.corpus import corpus
 from tests.support.gate_process import GateProcess
@@ -24,11 +24,11 @@ TEXT = corpus(1)[0]
 MB = 1 << 20
 # What the process may take beyond what it takes when it is idle: the bytes at work, and some for parsing one body and
 # for what the allocator keeps.
-SOME, ALL = 100 * MB, limits.AT_WORK + 90 * MB
+SOME, ALL = 100 * MB, requests.AT_WORK + 90 * MB
 # The gate's own program, whose clients may be slow for a moment only.
 HURRIED = (
-    "from es_simhash.gate import limits; "
-    "limits.SILENCE = limits.STALLED = limits.PAUSE = limits.UNREAD = 2.0; "
+    "from es_simhash.gate import requests; "
+    "requests.SILENCE = requests.STALLED = requests.PAUSE = requests.UNREAD = 2.0; "
     "from es_simhash.cli.process import main; main()"
 )
 
@@ -127,13 +127,13 @@ def test_what_is_announced_takes_nobody_elses_room(service: Served) -> None:
 
 
 def test_silent_connections_make_way_for_others(service: Served) -> None:
-    with crowd(service.address, limits.CONNECTIONS + 100, b""):
+    with crowd(service.address, requests.CONNECTIONS + 100, b""):
         service.others_are_answered()
         assert service.more_memory < SOME
 
 
 def test_streams_that_wait_make_way_for_others(service: Served) -> None:
-    with crowd(service.address, limits.CONNECTIONS + 100, STREAM + chunk(b"5\n{")) as streams:
+    with crowd(service.address, requests.CONNECTIONS + 100, STREAM + chunk(b"5\n{")) as streams:
         streams.send()
         service.others_are_answered()
         assert service.more_memory < SOME

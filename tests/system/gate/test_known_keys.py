@@ -14,7 +14,7 @@ from es_simhash import Index
 from es_simhash._core.json_codec import Json
 from es_simhash.engines.embedded.engine import EmbeddedEngine
 from es_simhash.gate import Gate, GateOptions
-from es_simhash.live.telemetry.engine import WatchedEngine
+from es_simhash.live.measured_engine import WatchedEngine
 from es_simhash.plans.operations import DeleteIndex, MultiSearch, Search
 from es_simhash.scheme.scheme import Scheme
 from tests.support.corpus import corpus, edited

@@ -20,7 +20,7 @@ from es_simhash.engines.base import Engine
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import EngineError, EsSimhashError, StorageError, UnavailableError, UnreachableError
 from es_simhash.gate import Gate, GateOptions, Verdict
-from es_simhash.gate.requests import Asked
+from es_simhash.gate.requests import AskedDocument
 from es_simhash.gate.state import Journal
 from es_simhash.plans.operations import Action, Bulk, GetDocuments, Operation, Search
 from tests.support.commands import run as run_command
@@ -243,7 +243,7 @@ def test_documents_next_to_one_that_no_search_can_be_made_of_are_answered(index:
     many = {**document("many", 0), "authors": [f"{n}" for n in range(70_000)]}
     with Gate(index.name, index.engine, state=tmp_path / "state", options=options) as gate:
         asked = [{**document("a", 1), "authors": "a"}, many, {**document("b", 2), "authors": ["b"]}]
-        first, odd, last = gate.answer([Asked(each) for each in asked])
+        first, odd, last = gate.answer([AskedDocument(each) for each in asked])
         assert [each.kind for each in (first, last) if isinstance(each, Verdict)] == ["new", "new"]
         assert isinstance(odd, EngineError)
         assert "number of terms" in str(odd)

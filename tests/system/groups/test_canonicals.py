@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 
 from es_simhash import Policy, Scheme, Scope, canonical_only, collapsed
 from es_simhash._core.json_codec import Json
-from es_simhash.cli.jobs.groups_output import write_deletes
+from es_simhash.cli.jobs.groups import write_deletes
 from es_simhash.engines.base import Engine
 from es_simhash.groups.canonical import Canonical
 from es_simhash.groups.options import GroupOptions
 from es_simhash.index import Index
 from es_simhash.plans.operations import Search
 from es_simhash.scheme import mapping
-from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.scheme.verdict.verifier import Verifier
+from es_simhash.scheme.verification import Verification
+from es_simhash.scheme.verifier import Verifier
 from tests.support.chains import chain, chains
 from tests.support.fuzzing import examples
 from tests.support.whole_indices import servers

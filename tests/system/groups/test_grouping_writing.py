@@ -32,9 +32,9 @@ from es_simhash.plans.operations import (
 )
 from es_simhash.scheme.mapping import stored_in
 from es_simhash.scheme.query import By
-from es_simhash.scheme.verdict.rarity import builtin
-from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.scheme.verdict.verifier import Verifier
+from es_simhash.scheme.rarity import builtin
+from es_simhash.scheme.verification import Verification
+from es_simhash.scheme.verifier import Verifier
 from tests.support.corpus import corpus, edited
 from tests.support.meddling import Meddler, StopsEarly, once
 from tests.support.whole_indices import ENGINES, FIELDS, contents, create, delete, fill, fingerprinted, servers

@@ -14,7 +14,7 @@ from tests.support.short_records import write_records
 KILLED = """
 import os, signal, sys
 from es_simhash.cli.process import run
-from es_simhash.groups.pairs.spool import KeptStages
+from es_simhash.groups.pairs.stored_rows import KeptStages
 left, end = int(sys.argv[1]), KeptStages.end
 def counted(self, stage, note):
     global left

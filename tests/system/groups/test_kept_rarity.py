@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from es_simhash import Scheme, dedup
-from es_simhash.cli.jobs.rarity_file import write_rarity
+from es_simhash.cli.jobs.files import write_rarity
 from es_simhash.engines.base import Engine
 from es_simhash.index import Index
-from es_simhash.scheme.verdict.rarity import NAME
+from es_simhash.scheme.rarity import NAME
 from tests.support.commands import lines, run
 from tests.support.corpus import corpus, edited
 

@@ -18,8 +18,8 @@ from es_simhash.groups.of_texts import learn_from
 from es_simhash.index import Index
 from es_simhash.plans.open_index import note_rarity
 from es_simhash.plans.operations import GetMappings, PutMapping
-from es_simhash.scheme.verdict.learnt import LearntRarity
-from es_simhash.scheme.verdict.rarity import NAME, Rarity
+from es_simhash.scheme.learnt_rarity import LearntRarity
+from es_simhash.scheme.rarity import NAME, Rarity
 from tests.support.commands import lines, run
 from tests.support.corpus import corpus, edited
 from tests.support.fuzzing import examples

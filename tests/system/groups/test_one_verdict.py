@@ -25,10 +25,9 @@ from es_simhash.quality import Labels
 from es_simhash.quality.evaluation import evaluation_of
 from es_simhash.quality.labels import Member
 from es_simhash.scheme import own_fields, query
+from es_simhash.scheme.rarity import builtin
 from es_simhash.scheme.rerank import Match
-from es_simhash.scheme.verdict.rarity import builtin
-from es_simhash.scheme.verdict.rule import CLAUSES, Clause
-from es_simhash.scheme.verdict.verifier import Verifier
+from es_simhash.scheme.verifier import CLAUSES, Clause, Verifier
 from tests.support.random_corpus import corpus
 
 SCHEMES = {

@@ -12,7 +12,7 @@ from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import Engine
 from es_simhash.errors import InputError
 from es_simhash.groups.options import GroupOptions
-from es_simhash.groups.pairs.spool import KeptStages
+from es_simhash.groups.pairs.stored_rows import KeptStages
 from es_simhash.index import Index
 from es_simhash.plans.operations import OpenReader
 from tests.support.corpus import corpus, edited

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from es_simhash._core.json_codec import Json
-from es_simhash.documents.rejected import Rejected
+from es_simhash.documents.sources import Rejected
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import InputError, InUseError, SchemeError
 from es_simhash.groups.canonical import Canonical

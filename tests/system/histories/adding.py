@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from es_simhash._core.json_codec import Json
-from es_simhash.cli.show import exits
+from es_simhash.cli.show import output
 from es_simhash.documents.documents import Documents
 from es_simhash.index import Index
 from es_simhash.scheme.own_fields import DEFERRED
@@ -86,10 +86,10 @@ def run(index: str, file: str, rejects: str, patience: str, behind: Behind, *tar
             written = opened.add(actions(given, behind), patience=float(patience))
     except BaseException as error:
         with redirect_stderr(StringIO()) as said:
-            code = exits.code_of(error, debug=False)
+            code = output.code_of(error, debug=False)
         return Run(code, "", said.getvalue())
     with open(rejects, "w", encoding="utf-8") as out:
         out.writelines(json.dumps(one.to_json()) + "\n" for one in written.rejected)
     summary = {"written": written.done, "rejected": written.refused}
-    code = exits.after(written.refused, sum(one.may_pass for one in written.rejected))
+    code = output.after(written.refused, sum(one.may_pass for one in written.rejected))
     return Run(code, json.dumps(summary), "")

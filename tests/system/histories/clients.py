@@ -13,11 +13,11 @@ from typing import TypeVar
 
 from es_simhash._core.json_codec import Json
 from es_simhash._core.rows import as_json
-from es_simhash.cli.show import exits
+from es_simhash.cli.show import output
 from es_simhash.errors import ReaderLostError, UnavailableError, UnreachableError
 from es_simhash.gate import Gate, GateOptions
 from es_simhash.index import Index
-from es_simhash.plans.operation_retry import retry_delays
+from es_simhash.plans.operations import retry_delays
 from tests.support.commands import Run
 
 Result = TypeVar("Result")
@@ -79,6 +79,6 @@ def _run(work: Callable[[], Json]) -> Run:
         summary = work()
     except BaseException as error:
         with redirect_stderr(StringIO()) as said:
-            code = exits.code_of(error, debug=False)
+            code = output.code_of(error, debug=False)
         return Run(code, "", said.getvalue())
-    return Run(exits.FINE, json.dumps(summary), "")
+    return Run(output.FINE, json.dumps(summary), "")

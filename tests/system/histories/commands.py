@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from unittest.mock import patch
 
 from es_simhash._core.json_codec import Json
-from es_simhash.cli.show.exits import FINE, SOME_FAILED
+from es_simhash.cli.show.output import FINE, SOME_FAILED
 from tests.support import commands
 from tests.system.histories.course import Course
 from tests.system.histories.target import Target
@@ -27,7 +27,7 @@ _SMALLER: dict[str, Any] = {
     # However many are new, they are few.
     "es_simhash.groups.of_index.reading_new.MOST_NEW": 9,
 }
-_RETRY = "es_simhash.plans.operation_retry"
+_RETRY = "es_simhash.plans.operations"
 _MOST_RUNS = 40
 
 # Takes arguments as the command line does, and ends in the same way.

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import redirect_stderr
 from io import StringIO
 
-from es_simhash.cli.show import exits
+from es_simhash.cli.show import output
 from es_simhash.documents.decisions import VERDICTS, Decided, Decision
 from es_simhash.index import Index
 from tests.support import commands
@@ -42,7 +42,7 @@ def run(index: str, count: str, patience: str, *target: str, XDG_STATE_HOME: str
             opened.decide(own_decisions(index, int(count)))
     except BaseException as error:
         with redirect_stderr(StringIO()) as said:
-            code = exits.code_of(error, debug=False)
+            code = output.code_of(error, debug=False)
         return commands.Run(code, "", said.getvalue())
     return commands.run(*arguments, code=None, XDG_STATE_HOME=XDG_STATE_HOME)
 

@@ -10,12 +10,12 @@ from http import HTTPStatus
 
 from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
-from es_simhash.documents.painless.ingest_pipeline import name_of
+from es_simhash.documents.painless import name_of
 from es_simhash.engines.base import driven
 from es_simhash.errors import MissingError
 from es_simhash.plans.decided import forget
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, DeleteIndex
-from es_simhash.scheme import notes
+from es_simhash.scheme import mapping as notes
 from es_simhash.scheme.scheme import Scheme
 from tests.support.rest_engines import new_name
 from tests.system.histories.generations import Generations

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from es_simhash._core.json_codec import Json
-from es_simhash.cli.show.exits import FINE, LATER, SOME_FAILED
+from es_simhash.cli.show.output import FINE, LATER, SOME_FAILED
 from es_simhash.errors import DocumentError
 from tests.system.histories.commands import Ended
 from tests.system.histories.ground import DOCUMENTS, State

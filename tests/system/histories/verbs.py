@@ -9,8 +9,9 @@ from functools import partial
 from typing import TypeAlias, get_args
 
 from es_simhash._core.json_codec import Json
-from es_simhash.cli.show.exits import REFUSED
-from es_simhash.scheme import mapping, notes
+from es_simhash.cli.show.output import REFUSED
+from es_simhash.scheme import mapping
+from es_simhash.scheme import mapping as notes
 from es_simhash.scheme.own_fields import DEFERRED
 from tests.support.commands import run
 from tests.system.histories import adding, clients, deciding

@@ -104,7 +104,7 @@ def test_every_module_is_imported_without_extras_but_those_made_for_one(installe
     failed = json.loads(run(installed / "python", "-c", program, cwd=tmp_path))
     assert failed == {
         "es_simhash.integrations.spark": ["MissingExtraError", "spark"],
-        "es_simhash.gate.connections": ["MissingExtraError", "gate"],
+        "es_simhash.gate.server": ["MissingExtraError", "gate"],
         **{
             f"es_simhash.integrations.{extra.replace('-', '_')}": ["MissingExtraError", extra]
             for extra in ("haystack", "langchain", "llama-index", "mcp")
@@ -138,5 +138,5 @@ def test_type_checkers_see_the_types(installed: Path, tmp_path: Path) -> None:
     )
     command = [sys.executable, "-m", "mypy", "--python-executable", str(installed / "python"), "user.py"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
-    assert 'Revealed type is "es_simhash.scheme.fingerprint.Fingerprint"' in done.stdout, done.stdout + done.stderr
+    assert 'Revealed type is "es_simhash.scheme.fingerprinting.Fingerprint"' in done.stdout, done.stdout + done.stderr
     assert 'incompatible type "str"' in done.stdout

@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 import pytest
 
 from es_simhash._core.json_codec import Json
-from es_simhash.documents.rejected import Rejected
+from es_simhash.documents.sources import Rejected
 from es_simhash.engines.base import Engine
 from es_simhash.errors import IndexStateError, TooLargeError, UnavailableError, UnreachableError
 from es_simhash.index import Index
-from es_simhash.live.backfill.options import BackfillOptions
+from es_simhash.live.backfill import BackfillOptions
 from es_simhash.live.sweep.writing import Progress
 from es_simhash.plans.operations import (
     Action,
@@ -33,7 +33,7 @@ from es_simhash.plans.operations import (
     ReadPage,
     Refresh,
 )
-from es_simhash.scheme import notes
+from es_simhash.scheme import mapping
 from tests.support.meddling import Meddler, StopsEarly, each_at_a_second_try, once
 from tests.support.rest_engines import Pair, engine_over, new_name, parametrize_pairs
 from tools.nodes import Node
@@ -183,7 +183,7 @@ def test_documents_are_gone_through_once_where_nobody_else_writes(meddler: Meddl
 
 
 def assert_nothing_is_noted(engine: Engine, index: Index) -> None:
-    assert notes.names(engine.perform(GetMappings(index.name))[index.name]) == {"dedup"}
+    assert mapping.names(engine.perform(GetMappings(index.name))[index.name]) == {"dedup"}
 
 
 def test_a_text_that_changes_after_a_run_was_killed_is_found_by_the_next(
@@ -484,7 +484,7 @@ def test_settings_are_changed_in_the_meantime_and_set_back(engine: Engine, meddl
     assert interim == [{"refresh_interval": "-1"}]
     assert settings_of(engine, index) == {"refresh_interval": None}
     after = engine.perform(GetMappings(index.name))[index.name]
-    assert {**after, "properties": notes.only(after, {"dedup"})} == before
+    assert {**after, "properties": mapping.only(after, {"dedup"})} == before
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])

@@ -15,11 +15,9 @@ from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import IndexStateError, MappingError
 from es_simhash.index import AsyncIndex, Index
-from es_simhash.live.backfill.options import BackfillOptions
-from es_simhash.live.backfill.run import Backfill
+from es_simhash.live.backfill import Backfill, BackfillOptions
 from es_simhash.live.doctor.engine import Watermarks
-from es_simhash.live.doctor.facts import cluster_settings
-from es_simhash.live.doctor.finding import Finding, Level
+from es_simhash.live.doctor.facts import Finding, Level, cluster_settings
 from es_simhash.plans.operations import (
     Action,
     Bulk,

@@ -9,7 +9,7 @@ import pytest
 
 from es_simhash.errors import AccessError, IndexStateError
 from es_simhash.index import Index
-from es_simhash.live.doctor.finding import Finding
+from es_simhash.live.doctor.facts import Finding
 from es_simhash.plans.operations import Action, Bulk
 from tests.support.secured import add_user, engine_of, grant
 from tools.nodes import Node

@@ -11,7 +11,7 @@ import pytest
 from es_simhash._core.json_codec import Json
 from es_simhash.errors import AccessError, IndexStateError
 from es_simhash.index import Index
-from es_simhash.live.doctor.finding import Finding
+from es_simhash.live.doctor.facts import Finding
 from es_simhash.plans.operations import Action, Bulk
 from tests.support.rest_engines import engine_over
 from tools.nodes import Node

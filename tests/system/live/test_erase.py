@@ -16,7 +16,7 @@ from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import Engine, run
 from es_simhash.errors import FormatError, InputError, MappingError, MissingError, TextError
 from es_simhash.index import Index
-from es_simhash.live.erase import hunt
+from es_simhash.live.erase import run as hunt
 from es_simhash.live.erase.copies import Copies, Erased, EraseOptions
 from es_simhash.live.sweep.reading import Reading
 from es_simhash.plans.operations import (

@@ -16,8 +16,8 @@ from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import AccessError
 from es_simhash.index import Index
 from es_simhash.live import learning
-from es_simhash.live.backfill.options import BackfillOptions
-from es_simhash.live.doctor import texts
+from es_simhash.live.backfill import BackfillOptions
+from es_simhash.live.doctor import examine
 from es_simhash.plans.open_index import noted_rarity
 from es_simhash.plans.operations import (
     Action,
@@ -29,7 +29,7 @@ from es_simhash.plans.operations import (
     ReadPage,
     Refresh,
 )
-from es_simhash.scheme.verdict.learnt import LearntRarity
+from es_simhash.scheme.learnt_rarity import LearntRarity
 from tests.support.commands import lines, run
 from tests.support.corpus import corpus, edited
 from tests.support.meddling import Meddler
@@ -222,7 +222,7 @@ def rarity_findings(index: Index) -> list[tuple[str, str]]:
 def test_the_doctor_and_info_show_the_age_of_what_was_learnt(
     engine: Engine, names: Callable[[], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(texts, "SAMPLE", 20)
+    monkeypatch.setattr(examine, "SAMPLE", 20)
     index = filled(engine, names())
     everything = BackfillOptions(filter={"match_all": {}})  # which does not learn
     assert rarity_findings(index) == []

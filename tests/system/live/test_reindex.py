@@ -11,7 +11,7 @@ import pytest
 
 from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
-from es_simhash.documents.rejected import Rejected
+from es_simhash.documents.sources import Rejected
 from es_simhash.engines.base import Engine
 from es_simhash.engines.connect import connect
 from es_simhash.engines.embedded import EmbeddedEngine
@@ -25,8 +25,7 @@ from es_simhash.errors import (
     SchemeMismatchError,
 )
 from es_simhash.index import AsyncIndex, Index
-from es_simhash.live.reindex.options import ReindexOptions
-from es_simhash.live.reindex.survey import Copying, copied_settings, settings_left_out
+from es_simhash.live.reindex import Copying, ReindexOptions, copied_settings, settings_left_out
 from es_simhash.live.sweep.writing import Progress
 from es_simhash.plans.operations import (
     Action,
@@ -44,7 +43,7 @@ from es_simhash.plans.operations import (
     Search,
     UpdateAliases,
 )
-from es_simhash.scheme import notes
+from es_simhash.scheme import mapping
 from es_simhash.scheme.scheme import Scheme
 from tests.support.meddling import Meddler, StopsEarly, each_at_a_second_try, once
 from tests.support.whole_indices import (
@@ -111,7 +110,7 @@ def test_the_mapping_is_that_of_the_source_with_the_fields(engine: Engine, index
     index.reindex(copy)
     there, made = (engine.perform(GetMappings(name))[name] for name in (index.name, copy))
     assert made["properties"].pop("dedup")
-    assert notes.only(made, ()) == notes.only(there, ())
+    assert mapping.only(made, ()) == mapping.only(there, ())
     assert made["_meta"]["owner"] == "somebody"
     assert made["_meta"]["es_simhash"]["dedup"]["fields"] == list(FIELDS)
 
@@ -371,7 +370,7 @@ def test_a_fast_copy_has_no_refreshes_and_replicas_in_the_meantime(
     asked = ("index.refresh_interval", "index.number_of_replicas")
     assert [interim[0][name] for name in asked] == ["-1", "0"]
     assert [engine.perform(GetSettings(copy))[copy][name] for name in asked] == ["7s", "1"]
-    assert notes.names(engine.perform(GetMappings(copy))[copy]) == {"dedup", "_copied_from"}
+    assert mapping.names(engine.perform(GetMappings(copy))[copy]) == {"dedup", "_copied_from"}
 
 
 @servers

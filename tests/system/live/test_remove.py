@@ -8,13 +8,13 @@ import pytest
 
 from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
-from es_simhash.documents.rejected import Rejected
+from es_simhash.documents.sources import Rejected
 from es_simhash.engines.base import Engine
 from es_simhash.errors import IndexStateError, MappingError, SchemeMismatchError
 from es_simhash.index import Index
 from es_simhash.live.removal import Removing
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, GetMappings
-from es_simhash.scheme import notes
+from es_simhash.scheme import mapping
 from es_simhash.scheme.scheme import Scheme
 from tests.support.meddling import Meddler, StopsEarly, each_at_a_second_try, once
 from tests.support.whole_indices import COUNT, DOCUMENTS, FIELDS, contents, create, delete, fill, fingerprinted, servers
@@ -37,8 +37,8 @@ def test_the_mapping_keeps_the_fields_but_not_our_note(engine: Engine, index: In
     before = engine.perform(GetMappings(index.name))[index.name]
     index.remove_fields()
     after = engine.perform(GetMappings(index.name))[index.name]
-    assert notes.only(after, ()) == notes.only(before, ())
-    assert (after["_meta"], notes.names(after)) == ({"owner": "somebody"}, set())
+    assert mapping.only(after, ()) == mapping.only(before, ())
+    assert (after["_meta"], mapping.names(after)) == ({"owner": "somebody"}, set())
     with pytest.raises(MappingError, match="init"):
         Index(index.name, engine).remove_fields()
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-from es_simhash.cli.reports.dashboards.subject import Subject
+from es_simhash.cli.reports.dashboards import Subject
 from tests.support.cli_lines import check_line
 from tests.support.fake_kibana import kibana
 from tools.nodes import Node

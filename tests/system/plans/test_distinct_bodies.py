@@ -12,8 +12,7 @@ from es_simhash._core.json_codec import Json
 from es_simhash.engines.base import Engine
 from es_simhash.errors import EngineError, InputError
 from es_simhash.index import Index
-from es_simhash.plans.distinct.pages import DistinctPage
-from es_simhash.plans.distinct.search_body import with_end
+from es_simhash.plans.distinct import DistinctPage, with_end
 from es_simhash.plans.operations import GetInfo, Operation, PutSettings, Search
 from tests.support.distinct import (
     ALL,

@@ -15,7 +15,7 @@ from es_simhash.engines.base import Engine
 from es_simhash.engines.embedded.engine import EmbeddedEngine
 from es_simhash.errors import EngineError, FormatError, InputError, ReaderLostError
 from es_simhash.index import AsyncIndex, Index
-from es_simhash.plans.distinct.pages import Cursor, DistinctPage, SearchOptions, short_hash
+from es_simhash.plans.distinct import Cursor, DistinctPage, SearchOptions, short_hash
 from es_simhash.plans.operations import Action, Bulk, CloseReader, OpenReader, Operation, Reader, UpdateAliases
 from es_simhash.scheme.scheme import Scheme
 from tests.support.corpus import corpus

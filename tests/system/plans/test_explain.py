@@ -15,7 +15,7 @@ from es_simhash.documents.documents import Documents
 from es_simhash.engines.base import Engine
 from es_simhash.errors import AccessError, DocumentError, IndexStateError, InputError, MissingError
 from es_simhash.index import AsyncIndex, Index
-from es_simhash.plans.explain.explanation import Explanation, explain_pair
+from es_simhash.plans.explanation import Explanation, explain_pair
 from es_simhash.plans.find_options import FindOptions, SearchTerms
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, GetDocuments, GetInfo, Search
 from es_simhash.scheme.scheme import Scheme

@@ -16,7 +16,7 @@ from es_simhash.engines.base import Engine
 from es_simhash.errors import AccessError, IndexStateError, MappingError, MissingError
 from es_simhash.index import Index
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, DeleteIndex, GetMappings, PutMapping
-from es_simhash.scheme import notes
+from es_simhash.scheme import mapping
 from tests.support.commands import lines, run
 from tests.support.corpus import corpus
 from tests.support.meddling import Meddler
@@ -98,8 +98,8 @@ def test_indices_behind_one_name_must_agree(engine: Engine, name: str) -> None:
 def test_one_that_somebody_changed_is_refused(engine: Engine, name: str, form: Any) -> None:
     opened(engine, name).init(policy=TENANT)
     there = engine.perform(GetMappings(name))[name]
-    changed = {**notes.note(there, "dedup"), "policy": form}
-    engine.perform(PutMapping(name, {"properties": notes.change(there, "dedup", changed)}))
+    changed = {**mapping.note(there, "dedup"), "policy": form}
+    engine.perform(PutMapping(name, {"properties": mapping.change(there, "dedup", changed)}))
     with pytest.raises(MappingError, match="was changed"):
         Index(name, engine).find("a text")
 

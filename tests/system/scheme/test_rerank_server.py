@@ -21,9 +21,9 @@ from es_simhash.plans.bulk import RequestSize, send
 from es_simhash.plans.find import ServerFilter, all_candidates, server_filter
 from es_simhash.plans.find_options import FindOptions, SearchTerms
 from es_simhash.plans.operations import Action, ActionResult, Bulk, MultiSearch, Operation, Plan, Search
-from es_simhash.plans.reply_size import Part, SearchExperience
+from es_simhash.plans.reply_size import DocumentPart, SearchExperience
 from es_simhash.scheme import own_fields
-from es_simhash.scheme.fingerprint import Fingerprints
+from es_simhash.scheme.fingerprinting import Fingerprints
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import Matches
 from es_simhash.scheme.scheme import Scheme
@@ -222,7 +222,7 @@ class Asked:
     def cannot_be_outdone(self, hits: Sequence[Json]) -> bool:
         return len(hits) >= self._enough
 
-    def body(self, size: int, part: Part, *, scored: bool, filtered: bool) -> Json:
+    def body(self, size: int, part: DocumentPart, *, scored: bool, filtered: bool) -> Json:
         return {"size": size, "filtered": filtered}
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import elasticsearch.helpers
 import opensearchpy.helpers
 
-from es_simhash._core.batched import chunks
+from es_simhash._core.batches import chunks
 from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
 from es_simhash.scheme.scheme import Scheme

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from threading import Event, Thread
 
-from es_simhash._core.batched import chunks
+from es_simhash._core.batches import chunks
 from tests.system.soak.live_index import LiveIndex
 
 _AT_ONCE = 10

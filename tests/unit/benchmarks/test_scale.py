@@ -11,10 +11,9 @@ from benchmarks import scale, scale_simulation
 from benchmarks import scale_model as model
 from benchmarks.scale_words import prose, rounded
 from benchmarks.tables import Table, number, tables_of
+from es_simhash.groups.corpus import ALL, FEW
 from es_simhash.groups.pairs.candidates import Linker, entries, positions
-from es_simhash.groups.pairs.document_links import ALL, FEW
-from es_simhash.sketches.blocks import Blocks
-from es_simhash.sketches.tradeoffs import block_candidates
+from es_simhash.sketches.keys import Blocks, block_candidates
 from tests import ROOT
 from tests.support.documentation import BENCHMARKS
 

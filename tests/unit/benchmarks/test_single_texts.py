@@ -7,7 +7,7 @@ import os
 import pytest
 
 from benchmarks import single_texts
-from es_simhash._core.native import native
+from es_simhash._core.environment import native
 
 
 def test_each_way_has_objects_of_its_own_made_in_its_environment(monkeypatch: pytest.MonkeyPatch) -> None:

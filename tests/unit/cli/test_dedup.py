@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash._core.native import native
+from es_simhash._core.environment import native
 from es_simhash.sketches.minhash.common import standard_error
 from tests.support.commands import lines, run
 from tests.support.corpus import corpus, edited

@@ -6,7 +6,7 @@ import ast
 import re
 import sys
 
-from es_simhash.cli.options.setting_origins import SETTINGS
+from es_simhash.cli.options.target import SETTINGS
 from tests import ROOT
 from tests.support.documentation import commands, read
 

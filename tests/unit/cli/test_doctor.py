@@ -11,7 +11,7 @@ import pytest
 from es_simhash.cli.process import run
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, GetMappings
-from es_simhash.scheme.notes import HOME
+from es_simhash.scheme.mapping import HOME
 
 FIELDS = ("--field", "body")
 

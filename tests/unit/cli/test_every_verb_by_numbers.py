@@ -122,7 +122,7 @@ def evaluate(shelf: Shelf, *more: str) -> Put:
 def mcp(shelf: Shelf, *more: str) -> Put:
     """The tools of the server, in this process."""
     pytest.importorskip("mcp")
-    from es_simhash.integrations.mcp.server import server_of
+    from es_simhash.integrations.mcp import server_of
 
     asked_for = {"numbers": float(more[1])} if more else {}
     with Index(shelf.index, str(shelf.folder / "engine")) as index:

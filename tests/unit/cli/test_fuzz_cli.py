@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from es_simhash._core.environment import CONFIG
 from es_simhash.cli.options.files import json_object
-from es_simhash.cli.options.setting_origins import SETTINGS, deployment, is_server, profile_named, server_at
+from es_simhash.cli.options.target import SETTINGS, deployment, is_server, profile_named, server_at
 from es_simhash.cli.process import run
 from es_simhash.cli.program import COMMANDS, app
 from tests.support.fuzzing import damaged_bytes, fuzzed_in_a_directory, json_values

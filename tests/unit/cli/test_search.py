@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from es_simhash.cli.show.output import Output
-from es_simhash.plans.distinct.pages import DistinctPage
+from es_simhash.plans.distinct import DistinctPage
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from es_simhash._core.stages import rarely_collected
+from es_simhash._core.batches import rarely_collected
 
 
 @pytest.fixture(autouse=True)

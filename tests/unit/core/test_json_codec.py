@@ -1,8 +1,14 @@
-"""JSON is read and written as the standard library and the clients do it, whatever msgspec does with it."""
+"""JSON is read and written as the standard library and the clients do it, whatever msgspec does with it.
+
+The length of JSON that is not written.
+
+Settings are truth values, however a server writes them; the values at a path of many documents.
+"""
 
 from __future__ import annotations
 
 import json
+import random
 import re
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, timezone
@@ -17,9 +23,22 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from opensearchpy.serializer import JSONSerializer
 
-from es_simhash._core.json_codec import dumps, json_line, json_lines, loads, parse_json
+from es_simhash import Documents, Scheme
+from es_simhash._core.json_codec import (
+    column_at,
+    dumps,
+    is_false,
+    is_true,
+    json_length,
+    json_line,
+    json_lines,
+    loads,
+    parse_json,
+    values_at,
+)
 from es_simhash.engines.embedded.mapping import RejectedError, encode
 from es_simhash.engines.rest.engine import Writer
+from tests.support.corpus import corpus
 from tests.support.fuzzing import damaged_bytes, json_values, nested
 from tests.support.spelled_json import NUMBERS, OTHERS, STRINGS, spelled_objects, values
 from tests.support.texts import any_text
@@ -169,3 +188,93 @@ def test_a_serializer_of_the_user_writes_all_itself() -> None:
     writer = Writer(Shouting(), JsonSerializer)
     assert writer.all([{"a": "b"}]) is None
     assert writer.one({"a": "b"}) == b'{"A":"B"}'
+
+
+PLAIN = st.text(st.characters(min_codepoint=0x23, exclude_characters='\\"'))
+VALUES = st.recursive(PLAIN, lambda inner: st.lists(inner, min_size=1) | st.dictionaries(PLAIN, inner, min_size=1))
+
+
+def written(value: Any) -> int:
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
+
+
+@given(VALUES)
+def test_texts_count_as_they_are_and_so_does_what_is_around_them(value: Any) -> None:
+    assert json_length(value) == written(value)
+
+
+def test_documents_and_embeddings_are_about_as_long_as_said() -> None:
+    for document in Documents(Scheme(), ["title", "body"]).add_fields_to_all(corpus(20)):
+        assert json_length(document) == pytest.approx(written(document), rel=0.02)
+    embedding = [random.Random(4).gauss(0, 1) for _ in range(384)]
+    assert json_length({"embedding": embedding}) == pytest.approx(written({"embedding": embedding}), rel=0.1)
+
+
+def test_what_json_has_in_other_forms_counts_too() -> None:
+    assert json_length({1: ("a", "b")}) == written({"1": ["a", "b"]})
+    assert json_length(None) > 0
+
+
+def test_what_is_too_deep_for_any_engine_has_no_length() -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    assert json_length({"body": endless}) == 0
+
+
+@pytest.mark.parametrize(
+    ("written", "is_on", "is_off"),
+    [
+        (True, True, False),
+        ("true", True, False),
+        ("True", True, False),
+        (False, False, True),
+        ("false", False, True),
+        ("False", False, True),
+        (None, False, False),
+        ("strict", False, False),
+        (0, False, False),
+    ],
+)
+def test_a_setting_is_read_as_a_value_or_as_text(written: object, is_on: bool, is_off: bool) -> None:
+    assert (is_true(written), is_false(written)) == (is_on, is_off)
+
+
+OBJECTS = st.recursive(
+    st.none() | st.integers(0, 2) | st.just([]) | st.just([1, 2]),
+    lambda inner: st.dictionaries(st.sampled_from(["a", "b", "a.b", "b.a"]), inner, max_size=2),
+    max_leaves=6,
+)
+DOCUMENTS = st.lists(st.dictionaries(st.sampled_from(["a", "b", "a.b"]), OBJECTS, max_size=2), max_size=3)
+
+
+@given(DOCUMENTS, st.sampled_from(["a", "a.b", "a.b.a"]))
+def test_a_column_has_the_one_value_of_each_document_at_a_path(known: list[dict[str, Any]], path: str) -> None:
+    column = column_at(known, path)
+    if column is None:
+        assert "." in path
+        return
+    for document, value in zip(known, column, strict=True):
+        found = [each for each in values_at(document, path) if each is not None]
+        if not isinstance(value, list):
+            assert found == ([] if value is None else [value])
+
+
+def test_objects_and_dotted_names_make_one_column() -> None:
+    assert column_at([{"a": {"b": 1}}, {}, {"a": None}], "a.b") == [1, None, None]
+    assert column_at([{"a.b": 1}, {"a.b": 2}], "a.b") == [1, 2]
+    assert column_at([{"a.b": 1, "a": {"b": 2}}], "a.b") is None
+    assert column_at([{"a": [{"b": 1}]}], "a.b") is None
+
+
+@given(DOCUMENTS, st.integers(0, 3))
+def test_arrays_at_a_path_are_looked_through(known: list[dict[str, Any]], depth: int) -> None:
+    wrapped: Any = known
+    for _ in range(depth):
+        wrapped = [wrapped]
+    assert list(values_at(wrapped, "a.b")) == [value for each in known for value in values_at(each, "a.b")]
+
+
+def test_values_may_lie_deeper_than_functions_may_call_each_other() -> None:
+    assert list(values_at(nested(), "a")) == []
+    assert list(values_at({"a": nested()}, "a")) == [1]
+    assert list(values_at([{"a": nested()}, {"a": 2}], "a")) == [1, 2]

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from es_simhash import __version__
-from es_simhash.cli.show import exits
+from es_simhash.cli.show import output
 from tests import ROOT
 from tests.support.cli_lines import check_line
 from tests.support.documentation import read
@@ -94,11 +94,16 @@ def tried(code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "succeeds"
 
 
-@pytest.mark.parametrize("code", exits.MEANINGS)
+@pytest.mark.parametrize("code", output.MEANINGS)
 def test_an_exit_code_decides_whether_a_task_is_retried(
     code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    becomes = {exits.LATER: "is retried", exits.INTERRUPTED: "is retried", exits.USAGE: "fails", exits.REFUSED: "fails"}
+    becomes = {
+        output.LATER: "is retried",
+        output.INTERRUPTED: "is retried",
+        output.USAGE: "fails",
+        output.REFUSED: "fails",
+    }
     found = tried(code, tmp_path, monkeypatch)
     assert found.partition(":")[0] == becomes.get(code, "succeeds")
     assert found == "succeeds" or f"Exit code {code}." in found

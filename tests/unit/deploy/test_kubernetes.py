@@ -14,7 +14,7 @@ import yaml
 from kubernetes_validate import ValidationError, validate
 
 from es_simhash import __version__
-from es_simhash.cli.show import exits
+from es_simhash.cli.show import output
 from tests import ROOT
 from tests.support.cli_lines import check_line
 
@@ -119,17 +119,17 @@ def test_what_may_pass_gets_another_pod_and_what_cannot_ends_the_job(name: str) 
     assert job["template"]["spec"]["restartPolicy"] == "Never"  # the policy needs it
     assert job["backoffLimit"] == 6
     assert "six times at most" in PAGE
-    ends = {code: action(job, code) for code in exits.MEANINGS if code != exits.FINE}
+    ends = {code: action(job, code) for code in output.MEANINGS if code != output.FINE}
     assert ends == {
-        exits.SOME_FAILED: "FailJob",
-        exits.USAGE: "FailJob",
-        exits.LATER: "Count",
-        exits.REFUSED: "FailJob",
-        exits.INTERRUPTED: "Count",
+        output.SOME_FAILED: "FailJob",
+        output.USAGE: "FailJob",
+        output.LATER: "Count",
+        output.REFUSED: "FailJob",
+        output.INTERRUPTED: "Count",
     }
     out_of_memory = 137
     assert action(job, out_of_memory) == "Count"
-    assert action(job, exits.INTERRUPTED, "DisruptionTarget") == "Ignore"
+    assert action(job, output.INTERRUPTED, "DisruptionTarget") == "Ignore"
 
 
 @each_job

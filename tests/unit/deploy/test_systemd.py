@@ -12,7 +12,7 @@ from shutil import which
 import pytest
 
 from es_simhash._core.environment import PATIENCE
-from es_simhash.cli.show import exits
+from es_simhash.cli.show import output
 from tests import ROOT
 from tests.support.cli_lines import check_line
 
@@ -93,12 +93,12 @@ def test_the_page_installs_what_the_service_needs() -> None:
 
 
 def test_what_may_pass_is_tried_again_and_what_cannot_fails() -> None:
-    succeeds = {exits.FINE, *map(int, SERVICE["SuccessExitStatus"][0].split())}
+    succeeds = {output.FINE, *map(int, SERVICE["SuccessExitStatus"][0].split())}
     fails = {*map(int, SERVICE["RestartPreventExitStatus"][0].split())}
     assert SERVICE["Restart"] == ["on-failure"]
-    assert succeeds == {exits.FINE, exits.SOME_FAILED, exits.INTERRUPTED}
-    assert fails == {exits.USAGE, exits.REFUSED}
-    assert {*exits.MEANINGS} - succeeds - fails == {exits.LATER}
+    assert succeeds == {output.FINE, output.SOME_FAILED, output.INTERRUPTED}
+    assert fails == {output.USAGE, output.REFUSED}
+    assert {*output.MEANINGS} - succeeds - fails == {output.LATER}
     assert (SERVICE["RestartSec"], SERVICE["StartLimitBurst"], SERVICE["StartLimitIntervalSec"]) == (
         ["5min"],
         ["6"],

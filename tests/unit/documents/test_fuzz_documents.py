@@ -9,11 +9,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.cli.reports.dashboards.saved_objects import ndjson, saved_objects
-from es_simhash.cli.reports.dashboards.subject import Subject
+from es_simhash.cli.reports.dashboards import Subject, ndjson, saved_objects
 from es_simhash.documents.documents import Documents
-from es_simhash.documents.painless.ingest_pipeline import pipeline
-from es_simhash.documents.rejected import Rejected
+from es_simhash.documents.painless import pipeline
+from es_simhash.documents.sources import Rejected
 from es_simhash.errors import EsSimhashError
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import PRESETS

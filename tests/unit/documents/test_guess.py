@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.documents.files import read_documents
-from es_simhash.documents.files.formats import shape_of
+from es_simhash.documents.files.data_file import shape_of
 from es_simhash.documents.guess import Guess, guess, language_of
 from es_simhash.errors import InputError
 

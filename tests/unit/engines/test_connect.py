@@ -1,9 +1,13 @@
-"""`connect` and `connect_async`: an engine for whatever the user has."""
+"""`connect` and `connect_async`: an engine for whatever the user has.
+
+Before a client is loaded, a server is asked which one it needs.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import re
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -20,7 +24,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.engines import connect as connecting
-from es_simhash.engines.connect import Server, ThreadedEngine, connect, connect_async
+from es_simhash.engines.connect import Server, ThreadedEngine, apparent_kind, connect, connect_async
 from es_simhash.engines.elasticsearch import AsyncElasticsearchEngine, ElasticsearchEngine
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.engines.opensearch import AsyncOpenSearchEngine, OpenSearchEngine
@@ -413,3 +417,58 @@ def test_a_login_is_given_once(option: str) -> None:
     with pytest.raises(InputError, match="both in the URL and in an option") as raised:
         connect("http://user:s3cret@host", **{option: "other"})  # type: ignore[arg-type]
     assert "s3cret" not in everything_said(raised.value)
+
+
+REFUSED = Answer("Unauthorized", 401, headers={"WWW-Authenticate": 'Basic realm="OpenSearch Security"'})
+KINDS: list[tuple[Answer, Any]] = [
+    (Answer({"version": {"number": "9.4.3"}}), "elasticsearch"),
+    (Answer({"error": "security_exception"}, 401), "elasticsearch"),
+    (OPENSEARCH, "opensearch"),
+    (REFUSED, "opensearch"),
+    (Answer("Forbidden", 403, "text/plain", product="none"), None),
+    (Answer([1], product="none"), None),
+    (Answer(b"\xff\x00", product="none"), None),
+    (Answer(b"[" * 60_000, product="none"), None),
+]
+
+
+@pytest.mark.parametrize(("answer", "kind"), KINDS)
+def test_a_server_shows_its_kind_to_strangers(answer: Answer, kind: str | None) -> None:
+    with serving(answer) as server:
+        assert apparent_kind(server.url) == kind
+        assert server.requests == ["GET /"]
+
+
+def test_a_stranger_shows_no_login() -> None:
+    asked: list[dict[str, str]] = []
+
+    def answer(request: Request) -> Answer:
+        asked.append(request.headers)
+        return OPENSEARCH
+
+    with listening(answer) as url:
+        connect(url, basic_auth=("user", "s3cret")).close()
+    first, second = asked
+    assert "authorization" not in first
+    assert "authorization" in second
+
+
+def test_a_server_that_is_not_there_shows_nothing() -> None:
+    with serving(OPENSEARCH) as server:
+        url = server.url
+    assert apparent_kind(url) is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "needed", "other"),
+    [(OPENSEARCH, "opensearchpy", "elasticsearch"), (KINDS[0][0], "elasticsearch", "opensearchpy")],
+)
+def test_only_the_client_that_is_needed_is_loaded(answer: Answer, needed: str, other: str) -> None:
+    code = (
+        "import sys; from es_simhash.engines.connect import connect; connect(sys.argv[1]).close(); "
+        "print([name for name in ('elasticsearch', 'opensearchpy') if name in sys.modules])"
+    )
+    with serving(answer) as server:
+        done = subprocess.run([sys.executable, "-c", code, server.url], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str([needed])
+    assert other not in done.stdout

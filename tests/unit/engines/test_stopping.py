@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash._core.prefetch import Stop, StoppedError
+from es_simhash._core.batches import Stop, StoppedError
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import AccessError, UnreachableError
 from es_simhash.groups.of_index.corpus import group

@@ -15,9 +15,9 @@ import pytest
 
 from es_simhash import Index
 from es_simhash.errors import EngineError, UnavailableError, UnreachableError
-from es_simhash.gate import Gate, GateOptions, asgi, limits
+from es_simhash.gate import Gate, GateOptions, asgi, requests
 from es_simhash.gate.asgi import application
-from es_simhash.gate.requests import BATCH, Asked, parsed
+from es_simhash.gate.requests import BATCH, AskedDocument, parsed
 from es_simhash.gate.server import bound, is_loopback
 from tests.support import promtool
 from tests.support.corpus import corpus, edited
@@ -129,7 +129,7 @@ def test_clients_at_the_same_time_are_answered_together(gate: Gate) -> None:
     sizes: list[int] = []
     answer = gate.answer
 
-    def counted(asked: list[Asked]) -> Any:
+    def counted(asked: list[AskedDocument]) -> Any:
         sizes.append(len(asked))
         return answer(asked)
 
@@ -147,7 +147,7 @@ def test_clients_at_the_same_time_are_answered_together(gate: Gate) -> None:
 def test_what_one_client_sends_is_not_an_other_ones_error(gate: Gate) -> None:
     answer = gate.answer
 
-    def odd(asked: list[Asked]) -> Any:
+    def odd(asked: list[AskedDocument]) -> Any:
         if any(each.id == "odd" for each in asked):
             raise EngineError("It is odd. Correct it.")
         return answer(asked)
@@ -278,7 +278,7 @@ def test_an_engine_that_cannot_answer_is_a_reason_to_ask_again(gate: Gate, error
 def test_a_list_with_an_unknown_answer_is_to_be_sent_again(gate: Gate) -> None:
     answer = gate.answer
 
-    def half(asked: list[Asked]) -> Any:
+    def half(asked: list[AskedDocument]) -> Any:
         return [answer(asked[:1])[0], UnreachableError("The reply was lost. Try again.")]
 
     gate.answer = half  # type: ignore[method-assign,assignment]
@@ -296,7 +296,7 @@ def test_a_list_with_an_unknown_answer_is_to_be_sent_again(gate: Gate) -> None:
 
 
 def test_a_client_without_room_is_to_come_later(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "WAITING", 3)
+    monkeypatch.setattr(requests, "WAITING", 3)
     slow, begun, goes_on = waiting(gate.answer)
     gate.answer = slow  # type: ignore[method-assign]
 
@@ -320,8 +320,8 @@ def test_a_client_without_room_is_to_come_later(gate: Gate, monkeypatch: pytest.
 
 
 def test_bodies_that_do_not_fit_together_are_to_come_later(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "AT_WORK", 3000)
-    monkeypatch.setattr(limits, "UNCOUNTED", 0)
+    monkeypatch.setattr(requests, "AT_WORK", 3000)
+    monkeypatch.setattr(requests, "UNCOUNTED", 0)
 
     async def ask(client: httpx.AsyncClient) -> None:
         sends, reads = asyncio.Event(), asyncio.Event()
@@ -385,7 +385,7 @@ def test_a_long_list_that_waits_when_it_ends_is_answered(gate: Gate) -> None:
 
 def test_lists_within_the_limit_are_answered_and_longer_ones_refused(gate: Gate) -> None:
     async def ask(client: httpx.AsyncClient) -> None:
-        for count, status in ((1, 200), (limits.DOCUMENTS, 200), (limits.DOCUMENTS + 1, 413)):
+        for count, status in ((1, 200), (requests.DOCUMENTS, 200), (requests.DOCUMENTS + 1, 413)):
             sent = [{"id": str(place), "title": TEXTS[0]["title"]} for place in range(count)]
             reply = await client.post("/check", json=sent)
             assert reply.status_code == status
@@ -429,7 +429,7 @@ def test_large_bodies_are_parsed_while_others_are_answered(gate: Gate, monkeypat
 
 
 def test_patient_clients_leave_room_for_others(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "WAITING", 20)
+    monkeypatch.setattr(requests, "WAITING", 20)
     slow, begun, goes_on = waiting(gate.answer)
     gate.answer = slow  # type: ignore[method-assign]
 

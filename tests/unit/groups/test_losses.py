@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from benchmarks.families import family
 from es_simhash import Scheme, dedup
 from es_simhash._core.json_codec import Json
-from es_simhash.groups.loss_counts import LEAST, NONE, Loss, Values, percent, wanted
-from es_simhash.groups.loss_reasons import look_at, reasons_of
-from es_simhash.groups.losses import Losses, losses_of
+from es_simhash.groups.loss_counts import LEAST, NONE, Loss, Values, percent, values_to_count
+from es_simhash.groups.losses import Losses, look_at, losses_of, reasons_of
 from examples.corpus import Writer, language
 from tests.support.filled_forms import filled
 from tests.support.planted_losses import KINDS, REASONS, SITE, clean, planted
@@ -25,7 +24,7 @@ SCHEME = Scheme()
 
 
 def losses(rows: list[Json], **options: Any) -> Losses:
-    fields = wanted(rows[:200])
+    fields = values_to_count(rows[:200])
     for row in rows:
         for values in fields:
             values.add(row)

@@ -1,8 +1,12 @@
+"""Neither threads nor kernels change a result."""
+
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from hashlib import sha256
 from itertools import combinations
 from pathlib import Path
 from threading import get_ident
@@ -14,8 +18,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.documents.arrow.frame import Frame
+from es_simhash.documents.frame import Frame
 from es_simhash.errors import DocumentError, EsSimhashError, InputError, TextError
+from es_simhash.groups.corpus import default_threads
 from es_simhash.groups.groups import Counts, Groups
 from es_simhash.groups.of_texts import TextCorpus, dedup, group_texts
 from es_simhash.groups.options import GroupOptions
@@ -23,14 +28,14 @@ from es_simhash.groups.pairs import fingerprint_store
 from es_simhash.groups.pairs.compare import Comparison, Missed
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.fingerprinting import hashed_features
+from es_simhash.scheme.rarity import builtin
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import MinHash, Settings, SimHash
-from es_simhash.scheme.verdict.rarity import builtin
-from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.scheme.verdict.verifier import Verifier
+from es_simhash.scheme.verification import Verification
+from es_simhash.scheme.verifier import Verifier
 from es_simhash.text.features import FeatureBatch, IdfTable
-from es_simhash.text.tokens.kinds import Chars, Custom, Words
+from es_simhash.text.tokens import Chars, Custom, Words
 from tests.support import standing_documents
 from tests.support.fuzzing import examples
 from tests.support.standing_documents import BY_RANK, ranked
@@ -178,9 +183,9 @@ def test_the_result_does_not_depend_on_memory(options: dict[str, Any], monkeypat
         ample = pairs(found)
         counts = found.counts
     # Less than anyone can ask for, so that a few documents need files and pieces.
-    monkeypatch.setattr("es_simhash.groups.pairs.document_links._BYTES_A_NUMBER", LITTLE // 50)
+    monkeypatch.setattr("es_simhash.groups.corpus._BYTES_A_NUMBER", LITTLE // 50)
     monkeypatch.setattr("es_simhash.groups.pairs.compare._SHARE", LITTLE // 50)
-    monkeypatch.setattr("es_simhash.groups.pairs.spool._SHARE", LITTLE)
+    monkeypatch.setattr("es_simhash.groups.pairs.stored_rows._SHARE", LITTLE)
     with run(texts, memory=LITTLE, **options) as found:
         assert pairs(found) == ample
         assert found.counts == counts
@@ -274,7 +279,7 @@ def test_features_of_a_text_are_made_a_few_times_however_many_texts_share_its_ke
 
 
 def test_near_duplicates_are_found_behind_a_boilerplate_that_all_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("es_simhash.groups.pairs.document_links.ALL", 4)
+    monkeypatch.setattr("es_simhash.groups.corpus.ALL", 4)
     boilerplate = " ".join(words(np.random.default_rng(6), 120))
     texts = [f"{boilerplate} {text}" for text in families(6, 50, 1)]
     with run(texts, similarity=0.9) as found:
@@ -552,3 +557,34 @@ def test_the_notes_say_whether_near_duplicates_seem_to_be_missing() -> None:
     assert note.endswith("with very many others; no near-duplicates seem to be missing.")
     [_, note] = replace(counts, missed=Missed(5, 2, 4, 1, 8)).notes
     assert "may lack about 4 pairs (1 to 8). To find them, remove the shared text" in note
+
+
+THREADED = Scheme.preset("default")
+TEXTS = [sha256(bytes([i % 250, i % 37])).hexdigest() for i in range(9_000)]
+
+
+def test_the_result_depends_neither_on_threads_nor_on_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    results = []
+    for native in ("1", "0"):
+        monkeypatch.setenv("ES_SIMHASH_NATIVE", native)
+        for threads in (1, 3):
+            with group_texts(((text, text) for text in TEXTS), THREADED, GroupOptions(threads=threads)) as found:
+                pairs = [batch.tobytes() for batch in found.pairs()]
+                results.append((found.counts, pairs, found.firsts.tolist()))
+    assert all(each == results[0] for each in results)
+
+
+@pytest.mark.parametrize("native", ["0", "1"])
+def test_threads_name_a_text_that_cannot_be_used_by_its_position(native: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ES_SIMHASH_NATIVE", native)
+    texts: list[Any] = [*TEXTS, "\ud800", *TEXTS]
+    options = GroupOptions(threads=2)
+    with (
+        pytest.raises(TextError, match="Text 9000 has the lone surrogate"),
+        group_texts(((str(i), t) for i, t in enumerate(texts)), THREADED, options),
+    ):
+        pass
+
+
+def test_all_cores_are_used_by_default() -> None:
+    assert 1 <= default_threads() <= (os.cpu_count() or 1)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash import Scheme, SchemeError, dedup
-from es_simhash.integrations.standing import how, metadata_of, standing
+from es_simhash.integrations.standing import metadata_of, scheme_and_options, standing
 from tests.support.corpus import corpus, edited
 from tests.support.texts import batches
 
@@ -58,7 +58,7 @@ def _are_near(a: str, b: str) -> bool:
 
 def test_calls_in_several_threads_do_not_disturb_one_another() -> None:
     """As asynchronous parts make them, with the same options."""
-    how.cache_clear()
+    scheme_and_options.cache_clear()
     with ThreadPoolExecutor(8) as threads:
         found = list(threads.map(lambda _: standing("default", None, None, [*STORIES, *COPIES]), range(40)))
     assert found == [[[number, number + len(STORIES)] for number in range(len(STORIES))]] * 40
@@ -66,14 +66,14 @@ def test_calls_in_several_threads_do_not_disturb_one_another() -> None:
 
 def test_a_scheme_is_named_or_written_as_json() -> None:
     short = Scheme.preset("short")
-    assert how("short", "copies", None) == how(short.to_json(), "copies", None)
-    assert how("short", None, None)[0] == short
+    assert scheme_and_options("short", "copies", None) == scheme_and_options(short.to_json(), "copies", None)
+    assert scheme_and_options("short", None, None)[0] == short
 
 
 @pytest.mark.parametrize(("scheme", "similarity"), [("shrot", None), ("default", 1.5), ("strict", 0.5)])
 def test_wrong_options_are_refused(scheme: str, similarity: float | None) -> None:
     with pytest.raises(SchemeError):
-        how(scheme, similarity, None)
+        scheme_and_options(scheme, similarity, None)
 
 
 def test_metadata_of_a_kept_document_counts_what_it_stood_for_before() -> None:

@@ -7,7 +7,7 @@ from threading import Event, Thread
 import numpy as np
 import pytest
 
-from es_simhash._core.native import native
+from es_simhash._core.environment import native
 
 PAIRS = 1 << 20
 

@@ -11,18 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from es_simhash._core.environment import NATIVE
-from es_simhash._core.native import native
+from es_simhash._core.environment import NATIVE, native
 from es_simhash.errors import InputError
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.verdict.levels import Measure
-from es_simhash.scheme.verdict.rule import PairMeasures
-from es_simhash.scheme.verdict.verification import Verification, VerificationFeatures
-from es_simhash.scheme.verdict.verifier import Verifier, rarity_of
-from es_simhash.sketches.weighted_sets import SetCache
+from es_simhash.scheme.verification import Measure, Verification, VerificationFeatures
+from es_simhash.scheme.verifier import PairMeasures, Verifier, rarity_of
+from es_simhash.sketches.similarity import SetCache
 from es_simhash.text.features import IdfTable
 from es_simhash.text.normalise import Normalisation
-from es_simhash.text.tokens.kinds import Chars, Custom, Runs, Words
+from es_simhash.text.tokens import Chars, Custom, Runs, Words
 from tests.support.texts import any_text
 from tools import native_digits
 

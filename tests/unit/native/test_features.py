@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.settings import Settings, SimHash
 from es_simhash.text.features import FeatureBatch, IdfTable
-from es_simhash.text.hashing.registry import HASH_FUNCTIONS
+from es_simhash.text.hashing import HASH_FUNCTIONS
 from es_simhash.text.normalise import Normalisation
-from es_simhash.text.tokens.kinds import Chars, Custom, Runs, RunsAndNumbers, Words
+from es_simhash.text.tokens import Chars, Custom, Runs, RunsAndNumbers, Words
 from tests.support.numbers import numerous_text
 from tests.support.runs import mixed_text
 from tests.unit.native.made import assert_equal, by_kernels, by_numpy, kernels, without_kernels

@@ -16,7 +16,7 @@ from es_simhash._core.arrays import words_per_code
 from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents, fingerprinted
 from es_simhash.scheme import own_fields
-from es_simhash.scheme.fingerprint import Fingerprints
+from es_simhash.scheme.fingerprinting import Fingerprints
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import PRESETS, KeyForm, Layout, MinHash, Settings, SimHash, SimHashForm, reads_texts
 from es_simhash.sketches.minhash.common import VALUE_BITS, estimates

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash._core.arrays import to_ints
-from es_simhash.text.hashing.registry import HASH_FUNCTIONS, WIDTHS
+from es_simhash.text.hashing import HASH_FUNCTIONS, WIDTHS
 from tests import ROOT
 from tests.unit.native.made import kernels, without_kernels
 

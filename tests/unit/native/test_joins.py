@@ -8,13 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash._core.arrays import from_ints
+from es_simhash._core.arrays import UnionFind, from_ints
 from es_simhash._core.environment import NATIVE
 from es_simhash.groups.pairs.candidates import HotKeys, Linker, PairRows, entries, pair_codes
-from es_simhash.groups.pairs.spool import Spools
-from es_simhash.groups.pairs.stored_rows import Columns, sorted_pieces
-from es_simhash.groups.union_find import UnionFind
-from es_simhash.sketches.all_pairs import iter_self_join, self_join
+from es_simhash.groups.pairs.stored_rows import Columns, Spools, sorted_pieces
+from es_simhash.sketches.in_memory import iter_self_join, self_join
 from tests.support.fingerprints import fingerprint_sets, random_codes
 from tests.unit.groups.pairs.test_candidates import in_pieces
 

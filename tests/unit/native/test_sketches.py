@@ -15,13 +15,12 @@ from hypothesis import strategies as st
 from es_simhash._core.arrays import to_ints
 from es_simhash.errors import WeightError
 from es_simhash.scheme import fingerprinting
-from es_simhash.scheme.fingerprint import Fingerprints
+from es_simhash.scheme.fingerprinting import Fingerprints
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import PRESETS, MinHash, Settings, SimHash
-from es_simhash.sketches.minhash.codec import SignatureCodec
-from es_simhash.sketches.minhash.common import Signatures
+from es_simhash.sketches.minhash.common import SignatureCodec, Signatures
 from es_simhash.text.features import FeatureBatch, IdfTable
-from es_simhash.text.tokens.kinds import Keywords
+from es_simhash.text.tokens import Keywords
 from tests import ROOT
 
 kernels = pytest.importorskip("es_simhash_native")

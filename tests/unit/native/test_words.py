@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.scheme.settings import Settings
+from es_simhash.text import hashing
 from es_simhash.text.features import FeatureBatch, batch
-from es_simhash.text.hashing import registry
 from es_simhash.text.normalise import Normalisation
-from es_simhash.text.tokens.kinds import Words
-from es_simhash.text.tokens.words import Spans, properties_table, spans_from_lists, word_spans
+from es_simhash.text.tokens import Words
+from es_simhash.text.words import Spans, properties_table, spans_from_lists, word_spans
 from tests.unit.native.made import by_kernels, kernels, rows
 from tests.unit.text.test_words import HARD, SIMPLE, is_alphanumeric, official_cases
 from tools import native_word_break
@@ -37,7 +37,7 @@ mixed = st.lists(st.sampled_from([*"".join(SCRIPTS), *SIMPLE, *HARD]), max_size=
 
 
 def assert_words(texts: list[str], expected: Spans) -> None:
-    hashes = registry.hash_spans(expected.units, expected.starts, expected.ends)
+    hashes = hashing.hash_spans(expected.units, expected.starts, expected.ends)
     assert rows(by_kernels(AS_THEY_ARE, texts)) == rows(FeatureBatch(hashes, expected.offsets))
 
 

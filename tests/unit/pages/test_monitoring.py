@@ -8,9 +8,9 @@ from typing import get_args
 
 import pytest
 
-from es_simhash.cli.show.log import Event
+from es_simhash.cli.show.output import Event
 from es_simhash.gate import asgi
-from es_simhash.live.telemetry.metrics import METRICS
+from es_simhash.live.telemetry import METRICS
 from tests import ROOT
 from tests.support import promtool
 from tests.support.documentation import read

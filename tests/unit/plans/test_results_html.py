@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 
 from es_simhash.plans.check import Checked
-from es_simhash.plans.distinct.pages import DistinctHit, DistinctPage
+from es_simhash.plans.distinct import DistinctHit, DistinctPage
 from es_simhash.scheme.rerank import Match, Matches
 from tests.support.html_reader import Reader
-from tests.unit.core.test_notebook import TAGS, any_texts
-from tests.unit.plans.explain.test_verdict import ALIKE, NEAR, A, document, explained
+from tests.unit.core.test_html import TAGS, any_texts
+from tests.unit.plans.test_explanation import ALIKE, NEAR, A, document, explained
 
 COPY = Match("news", "7", 3, 0.91, is_exact=True)
 HIT = {"_index": "news", "_id": "5", "_score": 1.5, "_source": {"title": "A storm"}}

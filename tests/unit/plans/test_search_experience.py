@@ -12,7 +12,7 @@ from es_simhash import Documents, Index, Scheme
 from es_simhash._core.json_codec import Json
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.plans.operations import GetDocuments, MultiSearch, Operation, Search
-from es_simhash.plans.reply_size import Part, SearchExperience
+from es_simhash.plans.reply_size import DocumentPart, SearchExperience
 from es_simhash.scheme.rerank import Matches
 from tests.support.corpus import corpus
 from tests.support.meddling import Meddler
@@ -57,60 +57,60 @@ def seen(experience: SearchExperience, count: int = 100) -> SearchExperience:
 @pytest.mark.parametrize(
     ("experience", "count", "with_texts", "expected"),
     [
-        (of(None, None), 8, True, Part.FINGERPRINTS),
-        (of(1_500, 1_000), 8, True, Part.WHOLE),
-        (of(1_500, 1_000), 8, False, Part.WHOLE),
-        (of(1_500, 1_000), 10_000, True, Part.FINGERPRINTS),
-        (of(90_000, 1_000), 8, True, Part.TEXTS),
-        (of(90_000, 1_000), 8, False, Part.FINGERPRINTS),
-        (of(42_000, 40_000), 2, True, Part.WHOLE),
-        (of(42_000, 40_000), 8, True, Part.FINGERPRINTS),
-        (of(42_000, 40_000), 2, False, Part.FINGERPRINTS),
+        (of(None, None), 8, True, DocumentPart.FINGERPRINTS),
+        (of(1_500, 1_000), 8, True, DocumentPart.WHOLE),
+        (of(1_500, 1_000), 8, False, DocumentPart.WHOLE),
+        (of(1_500, 1_000), 10_000, True, DocumentPart.FINGERPRINTS),
+        (of(90_000, 1_000), 8, True, DocumentPart.TEXTS),
+        (of(90_000, 1_000), 8, False, DocumentPart.FINGERPRINTS),
+        (of(42_000, 40_000), 2, True, DocumentPart.WHOLE),
+        (of(42_000, 40_000), 8, True, DocumentPart.FINGERPRINTS),
+        (of(42_000, 40_000), 2, False, DocumentPart.FINGERPRINTS),
     ],
 )
 def test_as_much_is_asked_for_as_costs_less_than_another_request(
-    experience: SearchExperience, count: float, with_texts: bool, expected: Part
+    experience: SearchExperience, count: float, with_texts: bool, expected: DocumentPart
 ) -> None:
     assert seen(experience).part(count, with_texts=with_texts) is expected
 
 
 def test_a_reply_is_bounded_in_bytes() -> None:
-    assert seen(of(1_500, 1_000)).fitting(Part.WHOLE, 100) == 100
-    assert seen(of(42_000, 40_000)).fitting(Part.WHOLE, 100) == (1 << 20) // 42_000
-    assert seen(of(42_000, 40_000)).fitting(Part.TEXTS, 100) == (1 << 20) // 40_000
-    assert seen(of(42_000, 40_000)).fitting(Part.FINGERPRINTS, 100) == 100
-    assert seen(of(9e9, 9e9)).fitting(Part.WHOLE, 100) == 1
+    assert seen(of(1_500, 1_000)).fitting(DocumentPart.WHOLE, 100) == 100
+    assert seen(of(42_000, 40_000)).fitting(DocumentPart.WHOLE, 100) == (1 << 20) // 42_000
+    assert seen(of(42_000, 40_000)).fitting(DocumentPart.TEXTS, 100) == (1 << 20) // 40_000
+    assert seen(of(42_000, 40_000)).fitting(DocumentPart.FINGERPRINTS, 100) == 100
+    assert seen(of(9e9, 9e9)).fitting(DocumentPart.WHOLE, 100) == 1
 
 
 def test_a_few_documents_are_asked_for_until_as_many_as_are_wanted_have_shown_their_length() -> None:
-    for part, own in ((Part.WHOLE, 1_000), (Part.TEXTS, 0)):
+    for part, own in ((DocumentPart.WHOLE, 1_000), (DocumentPart.TEXTS, 0)):
         assert of(1_500, 1_000).fitting(part, 100, own) == 16
         assert of(1_500, 1_000).fitting(part, 3, own) == 3
-    assert of(1_500, 1_000).fitting(Part.TEXTS, 100, own=1_000) == 100
-    assert of(1_500, 1_000).part(8, with_texts=True) is Part.TEXTS
-    assert of(1_500, 1_000, 7.5).part(8, with_texts=True) is Part.WHOLE
-    assert of(1_500, 1_000).fitting(Part.FINGERPRINTS, 100) == 100
+    assert of(1_500, 1_000).fitting(DocumentPart.TEXTS, 100, own=1_000) == 100
+    assert of(1_500, 1_000).part(8, with_texts=True) is DocumentPart.TEXTS
+    assert of(1_500, 1_000, 7.5).part(8, with_texts=True) is DocumentPart.WHOLE
+    assert of(1_500, 1_000).fitting(DocumentPart.FINGERPRINTS, 100) == 100
 
 
 def test_near_duplicates_are_taken_to_be_as_long_as_the_text() -> None:
     experience = seen(of(1_500, 1_000))
-    assert experience.part(8, with_texts=True, own=1_000) is Part.WHOLE
-    assert experience.part(8, with_texts=True, own=400_000) is Part.FINGERPRINTS
-    assert experience.part(8, with_texts=False, own=400_000) is Part.FINGERPRINTS
-    assert experience.part(0.5, with_texts=True, own=400_000) is Part.WHOLE
-    assert experience.fitting(Part.WHOLE, 100, own=400_000) == 2
+    assert experience.part(8, with_texts=True, own=1_000) is DocumentPart.WHOLE
+    assert experience.part(8, with_texts=True, own=400_000) is DocumentPart.FINGERPRINTS
+    assert experience.part(8, with_texts=False, own=400_000) is DocumentPart.FINGERPRINTS
+    assert experience.part(0.5, with_texts=True, own=400_000) is DocumentPart.WHOLE
+    assert experience.fitting(DocumentPart.WHOLE, 100, own=400_000) == 2
 
 
 def test_lengths_follow_the_latest_replies() -> None:
     experience = of(1_000, 1_000)
     hit: Json = {"_source": {"body": "x" * 9_000, "other": [1, {"name": "y" * 1_000}]}}
     for _ in range(90):
-        experience.note(DOCUMENTS, [hit] * 3, Part.TEXTS)
+        experience.note(DOCUMENTS, [hit] * 3, DocumentPart.TEXTS)
     assert (round(experience.candidates), round(experience.text or 0), experience.document) == (3, 9_002, 1_000)
     for _ in range(60):
-        experience.note(DOCUMENTS, [hit], Part.WHOLE)
+        experience.note(DOCUMENTS, [hit], DocumentPart.WHOLE)
     assert 10_000 < (experience.document or 0) < 10_100
-    experience.note(DOCUMENTS, [], Part.WHOLE)
+    experience.note(DOCUMENTS, [], DocumentPart.WHOLE)
 
 
 def test_one_request_finds_and_verifies(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from es_simhash._core.json_codec import Json
 from es_simhash.engines.connect import ThreadedEngine
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import FormatError
-from es_simhash.gate.verdict import GateOptions
-from es_simhash.groups.pairs.spool import KeptStages
+from es_simhash.gate.judging import GateOptions
+from es_simhash.groups.pairs.stored_rows import KeptStages
 from es_simhash.scheme.mapping import GROUP
 from tests.support.volumes import TEXTS, volume
 

@@ -11,7 +11,7 @@ from es_simhash import AsyncIndex, Index, Scheme
 from es_simhash.engines.connect import ThreadedEngine
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.plans.operations import Search
-from es_simhash.scheme.verdict.rarity import SAMPLE, Rarity
+from es_simhash.scheme.rarity import SAMPLE, Rarity
 from tests.support.corpus import corpus
 from tests.support.meddling import Meddler
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from es_simhash.groups.pairs.candidates import pair_codes, positions
 from es_simhash.quality.ceiling import LEAST, KeyMatcher, similar_pairs
-from es_simhash.quality.predictions import PredictedPairs, first_positions
+from es_simhash.quality.labels import PredictedPairs, first_positions
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.text.tokens.kinds import Chars
+from es_simhash.text.tokens import Chars
 from tests.support.corpus import corpus, edited
 from tests.support.fuzzing import examples
 from tests.support.labelled import documents

@@ -22,7 +22,7 @@ from es_simhash.scheme import fingerprinting
 from es_simhash.scheme.fingerprinting import hashed_features
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import MinHash, Settings, SimHash
-from es_simhash.scheme.verdict.verification import Verification
+from es_simhash.scheme.verification import Verification
 from es_simhash.text.features import FeatureBatch
 from tests.support.labelled import clusters, documents, labels
 

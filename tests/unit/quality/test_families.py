@@ -7,8 +7,8 @@ import pytest
 
 from benchmarks.families import LANGUAGES, SHARES, SIZES, family
 from es_simhash import Scheme, Verification, dedup
-from es_simhash.scheme.verdict.rarity import builtin
-from es_simhash.scheme.verdict.verifier import Verifier
+from es_simhash.scheme.rarity import builtin
+from es_simhash.scheme.verifier import Verifier
 
 # The share of pairs that are found, by whether the texts have 300 characters or more, and whether 2% of words changed.
 LEAST = {(True, False): 0.99, (True, True): 0.97, (False, False): 0.95, (False, True): 0.85}

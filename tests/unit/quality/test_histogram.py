@@ -10,16 +10,13 @@ import pytest
 from es_simhash import Scheme
 from es_simhash._core.arrays import Integers
 from es_simhash.groups.pairs.candidates import positions
-from es_simhash.plans.explain.text_differences import marked
+from es_simhash.plans.text_differences import marked
 from es_simhash.quality.ceiling import similar_pairs
-from es_simhash.quality.labels import Flags
-from es_simhash.quality.predictions import first_positions
+from es_simhash.quality.labels import Flags, first_positions
 from es_simhash.quality.similarity_histogram import histogram
-from es_simhash.scheme.verdict.levels import Measure
-from es_simhash.scheme.verdict.rarity import builtin
-from es_simhash.scheme.verdict.rule import Similarities
-from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.scheme.verdict.verifier import Verifier
+from es_simhash.scheme.rarity import builtin
+from es_simhash.scheme.verification import Measure, Verification
+from es_simhash.scheme.verifier import Similarities, Verifier
 from tests.support.labelled import documents
 
 TEXTS = [text for _, text in documents()]

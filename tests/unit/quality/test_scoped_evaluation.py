@@ -13,11 +13,11 @@ from es_simhash.groups.pairs.candidates import positions
 from es_simhash.groups.pairs.stored_rows import Numbers
 from es_simhash.quality import Labels
 from es_simhash.quality.evaluation import EvaluationOptions, evaluation_of
-from es_simhash.quality.predictions import first_positions, predict_pairs, stored
+from es_simhash.quality.labels import first_positions, predict_pairs, stored
 from es_simhash.quality.scores import Bootstrap
 from tests.support.fuzzing import examples
 from tests.support.scoped import SCOPES, documents, in_scope
-from tests.unit.groups.pairs.test_scopes import BY_DISTANCE, PLAIN, near_in_scope
+from tests.unit.groups.pairs.test_fingerprint_store import BY_DISTANCE, PLAIN, near_in_scope
 
 OPTIONS = EvaluationOptions(Bootstrap(2))
 

@@ -1,8 +1,15 @@
-"""Scores are what their definitions say, counted pair by pair and document by document."""
+"""Scores are what their definitions say, counted pair by pair and document by document.
+
+Intervals: the same for the same seed, around the value, and as wide as theory has them.
+
+Pairs are put where their texts belong: by length, by script, by equality.
+
+Curves: what each threshold would find, counted again one by one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -10,7 +17,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from es_simhash.quality.scores import Confusion, Contingency, adjusted_rand_index, harmonic_mean
+from es_simhash.groups.pairs.candidates import pair_codes
+from es_simhash.quality.labels import first_positions
+from es_simhash.quality.scores import (
+    Bootstrap,
+    Confusion,
+    Contingency,
+    Estimate,
+    Many,
+    adjusted_rand_index,
+    by_identity,
+    by_length,
+    by_script,
+    distance_curve,
+    harmonic_mean,
+    script_of,
+    similarity_curve,
+    times_of_pairs,
+)
 
 Clusters = Sequence[int]
 
@@ -111,3 +135,109 @@ def test_undefined_scores_are_nan() -> None:
     assert (float(nothing.recall), float(nothing.f1)) == (0.0, 0.0)
     some = Confusion(np.array(2.0), np.array(1.0), np.array(2.0))
     assert float(some.f1) == pytest.approx(float(harmonic_mean(some.precision, some.recall))) == pytest.approx(4 / 7)
+
+
+RIGHT = np.arange(400) % 4 != 0
+
+
+def mean(times: Many) -> Mapping[str, float]:
+    return {"mean": float((times * RIGHT).sum() / times.sum())}
+
+
+def test_the_interval_of_a_share_is_that_of_the_binomial_distribution() -> None:
+    found = Bootstrap(2000).estimates(400, mean)["mean"]
+    error = 1.96 * np.sqrt(0.75 * 0.25 / 400)
+    assert found.value == 0.75
+    assert (found.low, found.high) == pytest.approx((0.75 - error, 0.75 + error), abs=0.006)
+
+
+def test_samples_depend_on_the_seed_alone() -> None:
+    assert Bootstrap(50).estimates(400, mean) == Bootstrap(50).estimates(400, mean)
+    assert Bootstrap(50, seed=1).estimates(400, mean) != Bootstrap(50).estimates(400, mean)
+
+
+def test_every_sample_has_as_many_clusters() -> None:
+    assert {int(times.sum()) for times in Bootstrap(20).samples(7)} == {7}
+
+
+def test_there_are_not_intervals_without_samples_or_without_meaning() -> None:
+    assert Bootstrap(0).estimates(400, mean)["mean"] == Estimate(0.75)
+    assert Bootstrap(5).estimates(3, lambda _: {"none": float("nan")})["none"] == Estimate(None)
+
+
+def test_a_pair_comes_as_often_as_its_clusters_do() -> None:
+    times = np.array([0.0, 2.0, 3.0])
+    found = times_of_pairs(times, np.array([0, 1, 1, 2]), np.array([1, 1, 2, 2]))
+    assert found.tolist() == [0, 2, 6, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "script"),
+    [
+        ("The quick brown fox", "Latin"),
+        ("Ｆｕｌｌｗｉｄｔｈ", "Latin"),
+        ("近似重复检测：两篇文章", "Han"),
+        ("集群由多个 TiCDC 节点组成，是一种分布式的架构", "Han"),
+        ("ひらがなとカタカナ", "Kana"),
+        ("ﾊﾝｶｸ", "Kana"),
+        ("중복 문서 찾기", "Hangul"),
+        ("почти одинаковые тексты", "other"),
+        ("漢 words слово", "mixed"),
+        ("12:30 …", "none"),
+        ("", "none"),
+    ],
+)
+def test_the_script_is_that_of_most_of_a_text(text: str, script: str) -> None:
+    assert script_of(text) == script
+
+
+def test_pairs_are_put_by_the_shorter_text_and_by_both_scripts() -> None:
+    texts = ["a" * 99, "a" * 100, "a" * 3000, "字" * 300]
+    pairs = pair_codes(np.array([0, 1, 2, 2]), np.array([2, 2, 2, 3]))
+    lengths, names = by_length(texts, pairs)
+    assert [names[each] for each in lengths] == ["0–100", "100–300", "3k+", "300–1k"]
+    scripts, names = by_script(texts, pairs)
+    assert [names[each] for each in scripts] == ["Latin", "Latin", "Latin", "mixed"]
+
+
+def test_texts_are_equal_byte_by_byte() -> None:
+    buckets, names = by_identity(first_positions(["a", "A", "a"]), pair_codes(np.array([0, 0]), np.array([1, 2])))
+    assert [names[each] for each in buckets] == ["unequal texts", "equal texts"]
+
+
+SIMILARITIES = np.array([0.9, 0.8, 0.8, 0.61, 0.6, 0.35])
+ALL_RIGHT = np.array([True, True, False, True, False, False])
+
+
+def test_each_threshold_of_similarity_has_its_scores() -> None:
+    curve = similarity_curve(SIMILARITIES, ALL_RIGHT, 4, 0.3)
+    assert [point.threshold for point in curve.points][:3] == [0.3, 0.305, 0.31]
+    assert curve.points[-1].threshold == 1
+    for point in curve.points:
+        found = point.threshold - 1e-9 <= SIMILARITIES
+        right = int((found & ALL_RIGHT).sum())
+        assert point.recall == right / 4
+        assert point.precision == (pytest.approx(right / found.sum()) if found.any() else None)
+
+
+def test_the_best_threshold_is_in_the_middle_of_those_that_are_as_good() -> None:
+    curve = similarity_curve(SIMILARITIES, ALL_RIGHT, 4, 0.3)
+    assert curve.best is not None
+    assert [curve.best.threshold, curve.best.f1] == pytest.approx([0.61, 6 / 8])
+    many = similarity_curve(np.array([0.9, 0.5]), np.array([True, False]), 1, 0.3).best
+    assert many is not None
+    assert many.threshold == pytest.approx(0.7, abs=0.01)
+    assert curve.at(0.6001) is not None
+    assert curve.at(0.1) is None
+
+
+def test_each_number_of_bits_has_its_scores() -> None:
+    curve = distance_curve(np.array([0, 1, 1, 3]), np.array([True, True, False, True]), 4, 3)
+    found = [(point.threshold, point.precision, point.recall) for point in curve.points]
+    assert found == [(0, 1, 0.25), (1, pytest.approx(2 / 3), 0.5), (2, pytest.approx(2 / 3), 0.5), (3, 0.75, 0.75)]
+    assert curve.best is not None
+    assert curve.best.threshold == 3
+
+
+def test_nothing_that_is_right_has_no_best_threshold() -> None:
+    assert similarity_curve(np.empty(0), np.empty(0, np.bool_), 0, 0.3).best is None

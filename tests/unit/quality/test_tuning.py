@@ -12,11 +12,10 @@ from es_simhash._core.rows import as_json
 from es_simhash.errors import InputError, SchemeError
 from es_simhash.groups.options import GroupOptions
 from es_simhash.quality.evaluation import EvaluationOptions, evaluation_of
-from es_simhash.quality.labels import Labels
-from es_simhash.quality.predictions import stored
+from es_simhash.quality.labels import Labels, stored
 from es_simhash.quality.scores import Bootstrap
 from es_simhash.quality.tuning import Tuned, preset_for, tune_by_labels, tune_by_similarity
-from es_simhash.scheme.verdict.verification import Verification
+from es_simhash.scheme.verification import Verification
 from es_simhash.text import Words
 from tests.support.corpus import corpus, edited
 

@@ -19,8 +19,7 @@ from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.scope import Scope
 from es_simhash.scheme.settings import Layout, MinHash, SimHash
-from es_simhash.scheme.verdict.rule import PairMeasures
-from es_simhash.scheme.verdict.verifier import Verifier
+from es_simhash.scheme.verifier import PairMeasures, Verifier
 from tests.support.corpus import corpus, edited
 
 SCHEMES = [

@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.errors import EsSimhashError, FormatError, InputError, SchemeError
-from es_simhash.plans.open_index import Known, open_index
+from es_simhash.plans.open_index import KnownIndex, open_index
 from es_simhash.scheme import own_fields, rerank
 from es_simhash.scheme.mapping import merge
 from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import Matches, compare
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout
-from es_simhash.sketches.minhash.codec import SignatureCodec
+from es_simhash.sketches.minhash.common import SignatureCodec
 from es_simhash.text.features import IdfTable
 from tests.support.fuzzing import damaged, damaged_bytes, json_values, scalars
 
@@ -143,7 +143,7 @@ class TestMappings:
         mappings = {"articles": {**self.MAPPING, "_meta": meta}}
         before = copy.deepcopy(mappings)
         with pytest.raises((StopIteration, EsSimhashError)) as ended:
-            answer(open_index("articles", Known()), mappings)
+            answer(open_index("articles", KnownIndex()), mappings)
         if isinstance(ended.value, StopIteration):
             assert ended.value.value.documents.scheme.id == meta["es_simhash"]["dedup"]["id"]
             assert list(ended.value.value.documents.fields) == meta["es_simhash"]["dedup"]["fields"]

@@ -12,7 +12,7 @@ from hypothesis import given
 from es_simhash._core import arrays
 from es_simhash._core.json_codec import Json
 from es_simhash.scheme import own_fields
-from es_simhash.scheme.fingerprint import STATUSES, Fingerprints
+from es_simhash.scheme.fingerprinting import STATUSES, Fingerprints
 from es_simhash.scheme.own_fields import KINDS
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import KeyForm, Layout, MinHash, SimHash

@@ -1,18 +1,23 @@
+""""""
+
 from __future__ import annotations
 
 import json
 import random
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from es_simhash import Documents, Layout, Passages, Scheme, SchemeError
 from es_simhash.scheme import own_fields, passages
-from es_simhash.text.tokens.words import words
+from es_simhash.scheme.passages import Containment, containment, grams, minima, words_of_texts
+from es_simhash.text.hashing import BASE, fmix64
+from es_simhash.text.words import words
 from tests.support.texts import any_text
 
 SCHEME = Scheme(passages=Passages())
@@ -132,3 +137,114 @@ def test_a_query_asks_for_all_runs_of_a_short_text_and_for_the_chosen_ones_of_a_
 def test_stored_keys_that_are_not_texts_are_none() -> None:
     assert passages.keys_in({"passages": ["a", 1, None]}) == {"a"}
     assert passages.keys_in({"passages": 7}) == passages.keys_in({}) == set()
+
+
+PLAIN_SCHEME = Scheme()
+LETTERS = st.lists(st.sampled_from("abc"), max_size=25)
+
+
+def by_hand(first: list[str], second: list[str], n: int) -> float:
+    """The definition: each word that lies in some n consecutive ones which stand in the other text."""
+    n = min(n, len(first))
+    runs = {tuple(second[i : i + n]) for i in range(len(second) - n + 1)}
+    starts = [i for i in range(len(first) - n + 1) if n and tuple(first[i : i + n]) in runs]
+    return len({place for i in starts for place in range(i, i + n)}) / len(first) if first else 0.0
+
+
+@given(LETTERS, LETTERS, st.integers(1, 8))
+def test_it_is_the_share_of_words_in_common_passages(first: list[str], second: list[str], n: int) -> None:
+    found = containment(PLAIN_SCHEME, " ".join(first), " ".join(second), n)
+    assert found == Containment(by_hand(first, second, n), by_hand(second, first, n))
+
+
+def words_of(text: str) -> list[str]:
+    return words(PLAIN_SCHEME.normalisation(text))
+
+
+@given(any_text(), any_text(), st.integers(1, 8))
+def test_a_text_stands_wholly_in_itself_and_in_what_has_its_words(text: str, other: str, n: int) -> None:
+    own, whole = words_of(text), f"{other}\n\n{text}\n\n{other}"
+    assert containment(PLAIN_SCHEME, text, text, n) == Containment(float(bool(own)), float(bool(own)))
+    # A mark may belong to what stands before it.
+    if words_of(whole) == [*words_of(other), *own, *words_of(other)]:
+        assert containment(PLAIN_SCHEME, text, whole, n).of_first == float(bool(own))
+
+
+def test_a_changed_word_takes_itself_away_and_what_is_left_too_short() -> None:
+    text = [f"word{number}" for number in range(20)]
+    changed = [*text[:10], "else", *text[11:]]
+    assert containment(PLAIN_SCHEME, " ".join(changed), " ".join(text), 6).of_first == 19 / 20
+    changed[13] = "else"
+    assert containment(PLAIN_SCHEME, " ".join(changed), " ".join(text), 6).of_first == (10 + 6) / 20
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_passage_with_a_few_changed_words_is_contained_and_another_text_is_not(seed: int) -> None:
+    rng = random.Random(seed)
+    text = [f"word{rng.randrange(500)}" for _ in range(1000)]
+    passage = ["else" if rng.random() < 0.04 else word for word in text[300:400]]
+    assert containment(PLAIN_SCHEME, " ".join(passage), " ".join(text), 6).of_first > 0.75
+    assert containment(PLAIN_SCHEME, " ".join(reversed(passage)), " ".join(text), 6).of_first < 0.1
+
+
+def test_runs_are_kept_for_the_next_comparison() -> None:
+    [words_of_text] = words_of_texts(PLAIN_SCHEME, ["one two three four"])
+    assert words_of_text.distinct_runs(2) is words_of_text.distinct_runs(2)
+
+
+TOKENS = st.integers(0, 5)
+TEXTS = st.lists(st.lists(TOKENS, max_size=30), max_size=6)
+SIZES = st.integers(1, 9)
+
+
+def given_as_arrays(texts: list[list[int]]) -> tuple[Any, Any]:
+    tokens = np.array([token for text in texts for token in text], dtype=np.uint64)
+    return tokens, np.cumsum([0, *map(len, texts)])
+
+
+def parts(hashes: Any, offsets: Any) -> list[list[int]]:
+    return [hashes[start:end].tolist() for start, end in pairwise(offsets.tolist())]
+
+
+def gram(tokens: list[int]) -> int:
+    """The definition, token by token."""
+    value = len(tokens)
+    for token in tokens:
+        value = (value * BASE + token) % 2**64
+    return int(fmix64(np.array([value], dtype=np.uint64))[0])
+
+
+@given(TEXTS, SIZES)
+@example([[0] * 6], 8)
+@example([[0] * 4], 6)
+def test_grams_are_those_of_the_definition_and_lie_within_a_text(texts: list[list[int]], n: int) -> None:
+    found = parts(*grams(*given_as_arrays(texts), n))
+    assert found == [[gram(text[i : i + n]) for i in range(len(text) - n + 1)] for text in texts]
+
+
+@given(TEXTS, SIZES, SIZES)
+def test_each_window_has_its_smallest_hash_and_a_short_text_is_one_window(
+    texts: list[list[int]], n: int, window: int
+) -> None:
+    hashes, offsets = grams(*given_as_arrays(texts), n)
+    found = parts(*minima(hashes, offsets, window))
+    for chosen, own in zip(found, parts(hashes, offsets), strict=True):
+        windows = [own[i : i + window] for i in range(max(len(own) - window, 0) + 1)] if own else []
+        smallest = [min(each) for each in windows]
+        assert chosen == [each for i, each in enumerate(smallest) if not i or each != smallest[i - 1]]
+
+
+@given(st.lists(TOKENS, max_size=20), st.lists(TOKENS, max_size=20), st.data(), SIZES, SIZES)
+def test_texts_with_a_run_of_that_length_in_common_share_a_hash(
+    before: list[int], after: list[int], data: st.DataObject, n: int, window: int
+) -> None:
+    run = data.draw(st.lists(TOKENS, min_size=n + window - 1, max_size=n + window - 1))
+    texts = [[*before, *run, *after], [*after, *run, *before]]
+    first, second = parts(*minima(*grams(*given_as_arrays(texts), n), window))
+    assert set(first) & set(second)
+
+
+def test_of_random_hashes_the_share_of_the_paper_is_chosen() -> None:
+    hashes = np.random.default_rng(1).integers(0, 2**63, 100_000).astype(np.uint64)
+    chosen, _ = minima(hashes, np.array([0, len(hashes)]), 16)
+    assert abs(len(chosen) / len(hashes) - 2 / 17) < 0.003

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from es_simhash._core.json_codec import Json
 from es_simhash.errors import InputError, SchemeError, TextError
-from es_simhash.scheme.fingerprint import Fingerprint
+from es_simhash.scheme.fingerprinting import Fingerprint
 from es_simhash.scheme.own_fields import names, terms
 from es_simhash.scheme.query import Criteria, body, clause, compared_fields, more_like_this, restricted, shared_bands
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import PRESETS, Layout, MinHash, SimHash
-from es_simhash.scheme.verdict.verification import Verification
+from es_simhash.scheme.verification import Verification
 
 TEXT = "Near-duplicate detection finds what was copied, 轉載 and コピー, and changed a little."
 

@@ -1,7 +1,10 @@
+"""Matches as notebooks show them."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,9 +18,10 @@ from es_simhash.scheme.query import Criteria
 from es_simhash.scheme.rerank import Compared, Match, Matches, Measured, compare
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, MinHash, SimHash
-from es_simhash.scheme.verdict.rule import PairMeasures
-from es_simhash.scheme.verdict.verification import Verification
+from es_simhash.scheme.verification import Verification
+from es_simhash.scheme.verifier import PairMeasures
 from es_simhash.sketches.minhash.common import estimate, standard_error
+from tests.support.html_reader import Reader
 
 TEXT = "Near-duplicate detection finds what was copied, 轉載 and コピー, and changed a little."
 TEXTS = [
@@ -406,3 +410,42 @@ def test_the_number_of_similar_hits_makes_no_difference() -> None:
     for count in (1, 2, 30, 1000):
         found = rerank.matches_of(Measured(made([(None, 0.7)] * count)), Criteria(None, 0.5, Verification(0.5)))
         assert len(found) == count
+
+
+NEAR = Match("news", "7", 3, 0.91, is_exact=True)
+
+
+def shown(*matches: Match, **more: Any) -> str:
+    return Reader(Matches(matches, **more)._repr_html_()).text
+
+
+def test_each_match_is_a_row_and_columns_without_anything_are_left_out() -> None:
+    assert shown(NEAR, candidates=4) == "1 near-duplicate" + "indexidsimilarity" + "news70.91"
+    assert "text" in shown(replace(NEAR, same_text=True))
+    assert "0.80 contained" in shown(replace(NEAR, similarity=None, containment=0.8))
+    assert "0.91 ± 0.02" in shown(replace(NEAR, standard_error=0.02))
+    assert "bits" not in shown(replace(NEAR, distance=None))
+
+
+def test_what_was_asked_for_of_the_documents_is_shown() -> None:
+    assert "sourcenews70.91A storm" in shown(replace(NEAR, source={"title": "A storm"}))
+    assert "titlennews70.91中1" in shown(replace(NEAR, source={"title": "中", "n": 1}))
+
+
+def test_many_matches_are_cut_with_a_count() -> None:
+    assert "… and 90 more" in shown(*(replace(NEAR, id=str(place)) for place in range(100)))
+
+
+@pytest.mark.parametrize(
+    ("more", "note"),
+    [
+        ({"complete": False}, "There may be more"),
+        ({"status": "empty"}, "The text is empty"),
+        ({"missing": ("tenant",)}, "no value in a field of the scope: tenant"),
+        ({"foreign": 2}, "2 documents were not compared"),
+        ({"unscoped": 2}, "Not compared: 2 documents of the index have no value in a field of the scope."),
+    ],
+)
+def test_what_keeps_matches_from_being_all_is_noted(more: dict[str, Any], note: str) -> None:
+    assert note in shown(**more)
+    assert "No near-duplicates" in shown(**more)

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from es_simhash.errors import FormatError, InputError, SchemeError, TextError, WeightError
 from es_simhash.scheme import fingerprinting
-from es_simhash.scheme.fingerprint import STATUSES, Fingerprint
+from es_simhash.scheme.fingerprinting import STATUSES, Fingerprint
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import PRESETS, Layout, MinHash, SimHash
-from es_simhash.scheme.verdict.verification import Verification
-from es_simhash.text.hashing.registry import HASH_FUNCTIONS, HashFunction, custom_hash
+from es_simhash.scheme.verification import Verification
+from es_simhash.text.hashing import HASH_FUNCTIONS, HashFunction, custom_hash
 from es_simhash.text.normalise import Normalisation
-from es_simhash.text.tokens.kinds import Chars, Chinese, Custom, Keywords, Runs, Words
+from es_simhash.text.tokens import Chars, Chinese, Custom, Keywords, Runs, Words
 from tests.support.fuzzing import examples
 from tests.support.texts import batches
 

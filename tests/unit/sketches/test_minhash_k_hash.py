@@ -74,7 +74,7 @@ def test_the_share_of_equal_positions_estimates_the_jaccard_similarity(shared: i
 
 @pytest.mark.parametrize(("shared", "only_a", "only_b"), [(3, 1, 0), (30, 10, 10), (300, 50, 50)])
 def test_the_positions_of_a_band_agree_independently(shared: int, only_a: int, only_b: int) -> None:
-    """All rows of a band agree with the probability j**r that `es_simhash.sketches.tradeoffs` counts on."""
+    """All rows of a band agree with the probability j**r that `es_simhash.sketches.keys` counts on."""
     union = shared + only_a + only_b
     a, b = pairs(union, 300_000 // (union + 100), shared, only_a, only_b)
     equal = signatures(a, 64) == signatures(b, 64)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from es_simhash._core import arrays
 from es_simhash.errors import HashError, MissingExtraError, SchemeError, TextError
+from es_simhash.text import hashing
 from es_simhash.text.features import batch
-from es_simhash.text.hashing import registry
-from es_simhash.text.hashing.registry import HASH_FUNCTIONS, WIDTHS, custom_hash, hash_function, lookup3
+from es_simhash.text.hashing import HASH_FUNCTIONS, WIDTHS, custom_hash, hash_function, lookup3
 from tests.support.texts import any_text
 
 M64 = 2**64 - 1
@@ -38,41 +38,41 @@ def poly64_by_definition(token: str, bits: int) -> int:
 
 @given(st.lists(any_text(20)), st.sampled_from(WIDTHS))
 def test_poly64_follows_its_definition(tokens: list[str], bits: int) -> None:
-    hashes = arrays.to_ints(registry.hash_tokens(tokens, bits))
+    hashes = arrays.to_ints(hashing.hash_tokens(tokens, bits))
     assert hashes == [poly64_by_definition(token, bits) for token in tokens]
 
 
 @pytest.mark.parametrize("length", [1, 4, 255, 256, 257, 259, 260, 261, 4096])
 def test_poly64_follows_its_definition_for_long_tokens(length: int) -> None:
     token = "".join(chr(0x4E00 + i % 977) for i in range(length))
-    assert arrays.to_ints(registry.hash_tokens(["x", token, ""], 64))[1] == poly64_by_definition(token, 64)
+    assert arrays.to_ints(hashing.hash_tokens(["x", token, ""], 64))[1] == poly64_by_definition(token, 64)
 
 
 @given(any_text(40), st.integers(1, 14), st.sampled_from(WIDTHS))
 def test_hashes_of_windows_are_those_of_the_tokens_in_them(text: str, n: int, bits: int) -> None:
     units = batch([text]).units
     starts = np.arange(max(len(units) - n + 1, 0))
-    by_span = registry.hash_spans(units, starts, starts + n, bits)
-    assert np.array_equal(registry.hash_windows(units, n, bits), by_span)
+    by_span = hashing.hash_spans(units, starts, starts + n, bits)
+    assert np.array_equal(hashing.hash_windows(units, n, bits), by_span)
 
 
 def test_many_windows_and_spans_are_hashed_as_few_are() -> None:
     units = batch(["".join(chr(0x20 + i * i % 90) for i in range(20_000))]).units
-    windows = registry.hash_windows(units, 6)
+    windows = hashing.hash_windows(units, 6)
     starts = np.arange(len(windows))
-    assert np.array_equal(windows, registry.hash_spans(units, starts, starts + 6))
-    assert np.array_equal(windows[9_000:9_100], registry.hash_windows(units[9_000:9_105], 6))
+    assert np.array_equal(windows, hashing.hash_spans(units, starts, starts + 6))
+    assert np.array_equal(windows[9_000:9_100], hashing.hash_windows(units[9_000:9_105], 6))
 
 
 def test_where_there_is_nothing_no_hash_is_made() -> None:
     units, nothing = batch([""]).units, np.empty(0, dtype=np.int64)
-    assert registry.hash_spans(units, nothing, nothing).shape == (0,)
-    assert registry.hash_windows(units, 3).shape == (0,)
+    assert hashing.hash_spans(units, nothing, nothing).shape == (0,)
+    assert hashing.hash_windows(units, 3).shape == (0,)
 
 
 @given(st.integers(0, M64))
 def test_fmix64_is_the_finaliser_of_murmurhash3(x: int) -> None:
-    assert registry.fmix64(np.array([x], dtype=np.uint64)).tolist() == [fmix64(x)]
+    assert hashing.fmix64(np.array([x], dtype=np.uint64)).tolist() == [fmix64(x)]
 
 
 @given(any_text(20))
@@ -177,4 +177,4 @@ def test_a_missing_library_is_named_with_its_command(monkeypatch: pytest.MonkeyP
 
 def test_a_lone_surrogate_in_a_token_is_refused() -> None:
     with pytest.raises(TextError, match="lone surrogate"):
-        registry.hash_tokens(["\ud800"], 64)
+        hashing.hash_tokens(["\ud800"], 64)

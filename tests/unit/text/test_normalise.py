@@ -1,17 +1,33 @@
+""""""
+
 from __future__ import annotations
 
+import json
 import sys
 import unicodedata
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from es_simhash.errors import TextError
+from es_simhash.errors import SchemeError, TextError
+from es_simhash.plans.text_differences import changes
+from es_simhash.scheme.scheme import Scheme
 from es_simhash.text import normalise as normalise_batch_module
-from es_simhash.text.normalise import KINDS, Normalisation, is_unassigned, normalise_batch, strip_html
+from es_simhash.text.features import batch, is_continuation
+from es_simhash.text.normalise import (
+    KINDS,
+    Normalisation,
+    folded_characters,
+    is_unassigned,
+    normalise_batch,
+    strip_html,
+)
 from tests.support.normalization_cases import normalization_cases
 from tests.support.texts import any_text, batches
+from tools.han_variants import TARGETS
 
 Folds = st.sets(st.sampled_from(KINDS)).map(tuple)
 Normalisations = st.builds(Normalisation, st.booleans(), st.booleans(), st.booleans(), Folds)
@@ -159,3 +175,109 @@ def test_what_is_not_a_string_is_refused() -> None:
 def test_html_is_stripped_to_what_a_reader_sees(html: str, expected: list[str]) -> None:
     pytest.importorskip("selectolax")
     assert strip_html(html).split() == expected
+
+
+FOLDS = st.sets(st.sampled_from(KINDS)).map(tuple)
+
+
+@pytest.mark.parametrize(
+    ("kind", "one", "other"),
+    [
+        ("han", "臺灣的電腦軟體發展", "台湾的电脑软体发展"),
+        ("han", "舊字體の國會圖書館で讀む", "旧字体の国会図書館で読む"),
+        ("han", "裏裡里 著着 爲為为 説說说", "里里里 着着 为为为 说说说"),
+        ("kana", "ラーメン、ヴァイオリンとﾃﾚﾋﾞ", "らーめん、ゔぁいおりんとてれび"),
+        ("accents", "Hélène à Đà Nẵng, ΰπνος, naïve cafés", "Helene a Đa Nang, υπνος, naive cafes"),
+        ("accents", "x\u0304\u0301y", "xy"),
+    ],
+)
+def test_forms_of_a_character_are_one_by_their_kind_of_folding_only(kind: Any, one: str, other: str) -> None:
+    folding = Normalisation(fold=(kind,))
+    assert folding(one) == folding(other)
+    others = Normalisation(fold=tuple(each for each in KINDS if each != kind))
+    assert others(one) != others(other)
+
+
+@pytest.mark.parametrize("kept", ["ヷヸヹヺー・", "øłđßæ", "йё", "가각", "भि", "😀", "人民"])
+def test_other_characters_stay_what_they_are(kept: str) -> None:
+    assert Normalisation(casefold=False, fold=KINDS)(kept) == unicodedata.normalize("NFKC", kept)
+
+
+@given(any_text(), FOLDS)
+def test_what_is_folded_changes_no_more(text: str, fold: Any) -> None:
+    normalisation = Normalisation(fold=fold)
+    assert normalisation(normalisation(text)) == normalisation(text)
+
+
+@given(any_text(), FOLDS)
+def test_folding_replaces_single_characters_of_what_the_other_steps_make(text: str, fold: Any) -> None:
+    steps = Normalisation(whitespace=False)
+    expected = steps(text).translate(folded_characters(fold)) if not text.isascii() else steps(text)
+    assert replace(steps, fold=fold)(text) == expected
+
+
+def test_no_character_stands_for_one_that_another_stands_for() -> None:
+    changed = folded_characters(KINDS)
+    assert not changed.keys() & {ord(folded) for folded in changed.values() if folded}
+    assert all(unicodedata.normalize("NFKC", folded) == folded for folded in changed.values())
+
+
+def test_the_kernels_have_the_same_table_of_han_characters() -> None:
+    here, native = (target.read_bytes() for target in TARGETS)
+    assert here == native
+
+
+def test_a_scheme_without_folding_has_the_form_and_the_id_that_it_had_before_there_was_any() -> None:
+    plain = Scheme(normalisation=Normalisation())
+    assert json.loads(plain.to_json())["normalisation"] == {"nfkc": True, "casefold": True, "whitespace": True}
+    folding = Scheme(normalisation=Normalisation(fold=("kana", "han")))
+    assert json.loads(folding.to_json())["normalisation"]["fold"] == ["han", "kana"]
+    assert Scheme.from_json(folding.to_json()) == folding
+    assert len({scheme.id for scheme in (folding, plain, Scheme())}) == 3
+
+
+def test_an_unknown_kind_of_folding_is_named() -> None:
+    with pytest.raises(SchemeError, match=r"Unknown folding 'hanzi'\. Choose from: han, kana, accents\."):
+        Normalisation(fold=("hanzi",))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("native", ["0", "1"])
+def test_texts_in_both_scripts_are_equal_with_their_kernels_and_without(
+    native: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ES_SIMHASH_NATIVE", native)
+    scheme, plain = Scheme(), Scheme(normalisation=Normalisation())
+    one, other = "颱風過後，沿海許多居民停電，學校停課至星期四。", "台风过后，沿海许多居民停电，学校停课至星期四。"
+    assert scheme.fingerprint(one) == scheme.fingerprint(other)
+    assert scheme.exact_jaccard(one, other) == 1.0
+    assert plain.exact_jaccard(one, other) < 0.4
+
+
+def test_words_that_agree_only_as_folded_are_counted() -> None:
+    scheme, plain = Scheme(), Scheme(normalisation=Normalisation())
+    found = changes(scheme, ("他愛讀書，共12本。", "他爱读书，共13册。"))
+    assert (found.words, found.numbers, found.folded) == (1, 1, 3)
+    assert found.sentence == "1 of 7 words and 1 of 1 numbers differ: 12 → 13; 3 words agree only as folded"
+    assert changes(plain, ("他愛讀書", "他爱读书")).folded == 0
+
+
+@given(batches())
+def test_a_batch_keeps_its_texts(texts: list[str]) -> None:
+    assert batch(texts).texts() == texts
+
+
+@given(batches())
+def test_what_is_not_a_continuation_begins_a_code_point(texts: list[str]) -> None:
+    together = batch(texts)
+    assert (~is_continuation(together.units)).sum() == sum(map(len, texts))
+
+
+def test_a_lone_surrogate_is_refused_with_its_place() -> None:
+    with pytest.raises(TextError, match=r"Text 1 has .*U\+D800 at character 2.*right encoding"):
+        batch(["fine", "ab\ud800"])
+
+
+@pytest.mark.parametrize("wrong", [None, b"bytes", 3])
+def test_what_is_not_a_string_is_refused_by_type(wrong: object) -> None:
+    with pytest.raises(TextError, match=f"Text 1 .*{type(wrong).__name__}"):
+        batch(["fine", wrong])  # type: ignore[list-item]

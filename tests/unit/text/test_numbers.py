@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from es_simhash.scheme.fingerprinting import hashed_features, normalised
 from es_simhash.scheme.settings import Settings
+from es_simhash.text import hashing
 from es_simhash.text.features import batch
-from es_simhash.text.hashing import registry
-from es_simhash.text.hashing.registry import HASH_FUNCTIONS
+from es_simhash.text.hashing import HASH_FUNCTIONS
 from es_simhash.text.normalise import VALUES, is_unassigned
-from es_simhash.text.tokens.kinds import Runs, RunsAndNumbers
-from es_simhash.text.tokens.numbers import masked, numbers_of, run_and_number_features, run_and_number_spans
+from es_simhash.text.numbers import masked, numbers_of, run_and_number_features, run_and_number_spans
+from es_simhash.text.tokens import Runs, RunsAndNumbers
 from tests.support.numbers import masked_by_characters, numbers_by_characters, numerous_text, runs_and_numbers_of
 from tests.support.texts import batches
 
@@ -148,7 +148,7 @@ def test_a_batch_has_the_features_of_each_text(texts: list[str], bits: int) -> N
     expected = [runs_and_numbers_of(text) for text in texts]
     assert run_and_number_spans(batch(texts)).lists() == expected
     features = run_and_number_features(batch(texts), bits)
-    assert np.array_equal(features.hashes, registry.hash_tokens([each for text in expected for each in text], bits))
+    assert np.array_equal(features.hashes, hashing.hash_tokens([each for text in expected for each in text], bits))
     assert np.diff(features.offsets).tolist() == list(map(len, expected))
 
 

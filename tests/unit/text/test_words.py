@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from es_simhash.errors import TextError
 from es_simhash.text.features import batch
-from es_simhash.text.tokens.words import (
+from es_simhash.text.words import (
     ALPHANUMERIC,
     PICTOGRAPHIC,
     VALUE,

@@ -11,9 +11,9 @@ import jsonschema
 import pytest
 
 from es_simhash import PRESETS, EsSimhashError, Layout, Scheme
-from es_simhash.cli.options.setting_origins import profile_named
-from es_simhash.scheme.json_form import to_file
-from es_simhash.text.tokens.kinds import Custom, Words
+from es_simhash.cli.options.target import profile_named
+from es_simhash.scheme.scheme import to_file
+from es_simhash.text.tokens import Custom, Words
 from tools import json_schemas
 
 PROFILES: list[tuple[dict[str, Any], bool]] = [

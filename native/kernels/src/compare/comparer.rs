@@ -1,4 +1,4 @@
-//! From texts to the similarities of pairs (defined in `es_simhash.scheme.verdict.verifier.Verifier`).
+//! From texts to the similarities of pairs (defined in `es_simhash.scheme.verifier.Verifier`).
 
 use std::panic::resume_unwind;
 use std::thread;

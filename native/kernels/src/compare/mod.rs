@@ -1,4 +1,4 @@
-//! Exact similarities of texts (defined in `es_simhash.scheme.verdict.verifier`).
+//! Exact similarities of texts (defined in `es_simhash.scheme.verifier`).
 
 pub mod comparer;
 pub mod feature_weights;

@@ -1,4 +1,4 @@
-//! The numbers that texts must share, not only features (defined in `es_simhash.scheme.verdict.verifier`).
+//! The numbers that texts must share, not only features (defined in `es_simhash.scheme.verifier`).
 
 use crate::stop;
 use crate::text::normalise::{Steps, normalise};

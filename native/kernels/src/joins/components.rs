@@ -1,4 +1,4 @@
-//! Connected components of documents that pairs link (see `es_simhash.groups.union_find`).
+//! Connected components of documents that pairs link (see `es_simhash._core.arrays`).
 
 use crate::stop;
 

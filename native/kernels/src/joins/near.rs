@@ -1,6 +1,6 @@
 //! The second step of a table of a self-join: the pairs of codes with the same hash that are near each other.
 //!
-//! The definition stands in `es_simhash.sketches.all_pairs`. A code is an array of one or two words.
+//! The definition stands in `es_simhash.sketches.in_memory`. A code is an array of one or two words.
 
 use super::tables::row_mask;
 use crate::text::Refused;

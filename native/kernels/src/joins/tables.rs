@@ -1,6 +1,6 @@
 //! The first step of a table of a self-join: the codes that may agree on some bits with another.
 //!
-//! The definition stands in `es_simhash.sketches.all_pairs`. A code is an array of one or two words.
+//! The definition stands in `es_simhash.sketches.in_memory`. A code is an array of one or two words.
 
 use crate::stop;
 

@@ -1,4 +1,4 @@
-//! The keys of bands of a signature (defined in `es_simhash.sketches.bands`).
+//! The keys of bands of a signature (defined in `es_simhash.sketches.keys`).
 
 use super::MAX_SIZE;
 use super::digits::{append_base64url, read_base64url};

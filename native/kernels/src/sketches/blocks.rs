@@ -1,4 +1,4 @@
-//! The keys of blocks of a SimHash (defined in `es_simhash.sketches.blocks`).
+//! The keys of blocks of a SimHash (defined in `es_simhash.sketches.keys`).
 
 use super::digits::{append_base64url, read_base64url};
 

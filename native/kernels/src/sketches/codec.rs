@@ -1,4 +1,4 @@
-//! Signatures as text (defined in `es_simhash.sketches.minhash.codec`).
+//! Signatures as text (defined in `es_simhash.sketches.minhash.common`).
 
 use super::MAX_SIZE;
 use super::digits::{append_bytes, read_bytes};

@@ -1,4 +1,4 @@
-//! Winnowing: few hashes of a text's n-grams (defined in `es_simhash.sketches.winnowing`).
+//! Winnowing: few hashes of a text's n-grams (defined in `es_simhash.scheme.passages`).
 
 use crate::bits::bits_of;
 use crate::text::hashing::poly64::{BASE, fmix64};

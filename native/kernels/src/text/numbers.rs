@@ -1,4 +1,4 @@
-//! The numbers of a text, and the text without them (defined in `es_simhash.text.tokens.numbers`).
+//! The numbers of a text, and the text without them (defined in `es_simhash.text.numbers`).
 
 use std::cmp::Ordering;
 

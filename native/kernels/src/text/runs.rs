@@ -1,4 +1,4 @@
-//! Runs of characters: two or three of a dense script, five of others (defined in `es_simhash.text.tokens.runs`).
+//! Runs of characters: two or three of a dense script, five of others (defined in `es_simhash.text.words`).
 
 use super::hashing::poly64::{BASE, four, polynomial, polynomial_at};
 use super::points::points;

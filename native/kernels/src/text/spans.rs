@@ -1,4 +1,4 @@
-//! Tokens as spans of UTF-16 units (defined in `es_simhash.text.tokens.words`).
+//! Tokens as spans of UTF-16 units (defined in `es_simhash.text.words`).
 
 use super::hashing::poly64::polynomial_at;
 use super::hashing::prefixes::Prefixes;

@@ -41,7 +41,7 @@ impl Features {
         }
     }
 
-    /// Turn polynomials into hashes (see `es_simhash.text.hashing.registry.finish`).
+    /// Turn polynomials into hashes (see `es_simhash.text.hashing.finish`).
     pub fn finish(&mut self, width: Width) {
         if width == Width::Bits128 {
             stop::extend(&mut self.second_words, self.words.iter().map(|p| fmix64(p ^ SECOND)));

@@ -24,8 +24,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from es_simhash.cli.options.logins import aws_service
-from es_simhash.cli.options.setting_origins import server_at
+from es_simhash.cli.options.target import aws_service, server_at
 from es_simhash.errors import MissingExtraError
 from es_simhash.plans.operations import Count, GetInfo
 from tests import ROOT

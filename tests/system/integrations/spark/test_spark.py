@@ -25,8 +25,8 @@ from es_simhash.index import Index
 from es_simhash.live.sweep.reading import Reading
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import Layout, Passages, SimHash
-from es_simhash.scheme.verdict.rule import CLAUSES
-from es_simhash.scheme.verdict.verification import Verification
+from es_simhash.scheme.verification import Verification
+from es_simhash.scheme.verifier import CLAUSES
 from tests import ROOT
 from tests.support.corpus import corpus, edited
 from tests.support.documentation import read
@@ -47,9 +47,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from es_simhash.integrations.spark import candidates, components, frames
-from es_simhash.integrations.spark.fields import add_fields
-from es_simhash.integrations.spark.frames import materialized, refused
+from es_simhash.integrations.spark import candidates, frames
+from es_simhash.integrations.spark import candidates as components
+from es_simhash.integrations.spark.frames import add_fields, materialized, refused
 from es_simhash.integrations.spark.job import SparkDeduplicator, SparkDuplicates
 
 SCHEME = Scheme()

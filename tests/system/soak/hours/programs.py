@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from es_simhash.cli.show import exits
+from es_simhash.cli.show import output
 from tests.support.commands import Run, environment
 from tests.support.gate_process import OUR_PROGRAM
 from tests.system.soak.hours.clock import Clock
@@ -21,7 +21,7 @@ _LIMIT_SECONDS, _AGAIN_SECONDS, _MOST_ATTEMPTS = 900, 1.0, 300
 # Seconds that commands go on by themselves while the engine is away.
 PATIENCE = "15"
 _ENDS = "exit codes"
-_DOCUMENTED = (exits.FINE, exits.SOME_FAILED, exits.LATER, exits.REFUSED)
+_DOCUMENTED = (output.FINE, output.SOME_FAILED, output.LATER, output.REFUSED)
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Programs:
             after = rng.uniform(0.3, 3) if rng and rng.random() < kills else None
             is_under_clock = rng is not None and rng.random() < 1 / 3
             run = self.once(*arguments, is_under_clock=is_under_clock, killed_after=after)
-            if run and run.code in (exits.FINE, exits.SOME_FAILED):
+            if run and run.code in (output.FINE, output.SOME_FAILED):
                 return run
             if run:
                 time.sleep(_AGAIN_SECONDS)
@@ -78,7 +78,7 @@ class Programs:
         self.tally.did(verb)
         ends_badly = run.code not in _DOCUMENTED or "Traceback" in err
         self.tally.hold(_ENDS, [f"{arguments} ended with {run.code}: {err}"] if ends_badly else [])
-        if run.code in (exits.LATER, exits.REFUSED):
+        if run.code in (output.LATER, output.REFUSED):
             self.tally.saw(f"{verb}: {kind_of(err)}")
         return run
 

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import pytest
 
-from es_simhash.cli.reports.html.page import style
+from es_simhash.cli.reports.page import style
 from tests.support.contrast import contrast
 
 CSS = style() + files("es_simhash.cli.desk").joinpath("desk.css").read_text(encoding="utf-8")

@@ -10,9 +10,9 @@ import pytest
 
 from es_simhash.cli.commands.load import _reporting_failure
 from es_simhash.cli.jobs.load import DryRun, Loader
-from es_simhash.cli.show.exits import Interrupted
+from es_simhash.cli.show.output import Interrupted
 from es_simhash.documents.files import FileDocument
-from es_simhash.documents.rejected import Rejected
+from es_simhash.documents.sources import Rejected
 from es_simhash.engines.base import run
 from es_simhash.index import Index
 from es_simhash.live.learning import LowestContents, learn

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from es_simhash import Scheme
-from es_simhash.cli.show.form_detection import forms_sentences
-from es_simhash.cli.show.groups import natural_threshold
+from es_simhash.cli.show.groups import forms_sentences, natural_threshold
 from es_simhash.groups.groups import Counts
 from es_simhash.groups.options import GroupOptions
 

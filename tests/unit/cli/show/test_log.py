@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from es_simhash.cli.show import log
+from es_simhash.cli.show import output
 from tests.support.commands import Run, run, run_alone
 
 LINES = "".join(f'{{"id": "{i}", "body": "A storm hit the coast on day {i // 2}."}}\n' for i in range(20))
@@ -92,8 +92,8 @@ def test_quiet_leaves_warnings_and_errors() -> None:
 def test_what_libraries_warn_of_is_an_object() -> None:
     said: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(log, "print_stderr", said.append)
-        with log.written("json", "run-1"):
+        patch.setattr(output, "print_stderr", said.append)
+        with output.log_written_as("json", "run-1"):
             logging.getLogger("their.library").warning("Connection %s lost", 7)
             logging.getLogger("their.library").info("not this")
             with warnings.catch_warnings():
@@ -109,12 +109,12 @@ def test_what_libraries_warn_of_is_an_object() -> None:
     assert "That is old." in second["message"]
     assert (third["level"], third["message"]) == ("error", "It failed")
     assert third["traceback"].endswith("ZeroDivisionError: no")
-    assert not log.is_json()
+    assert not output.is_json()
 
 
 def test_a_text_log_has_no_events(capsys: pytest.CaptureFixture[str]) -> None:
-    log.write("info", "started", verb="load")
-    log.write("info", "note", "Ten were written.", written=10)
+    output.write("info", "started", verb="load")
+    output.write("info", "note", "Ten were written.", written=10)
     assert capsys.readouterr().err == "Ten were written.\n"
 
 

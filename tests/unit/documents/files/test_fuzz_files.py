@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.documents.files import FileDocument, read_documents
-from es_simhash.documents.files.formats import zstd
-from es_simhash.documents.rejected import Rejected
+from es_simhash.documents.files.data_file import zstd
+from es_simhash.documents.sources import Rejected
 from es_simhash.errors import InputError
 from es_simhash.quality.labels import Labels, read_labels
 from tests.support.fuzzing import damaged_bytes, fuzzed_in_a_directory, json_values

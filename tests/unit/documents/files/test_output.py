@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash.documents.files import RejectFile, whole_file
-from es_simhash.documents.rejected import Rejected
+from es_simhash.documents.sources import Rejected
 from tests.support.reading import read_bytes
 
 

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from es_simhash._core.json_codec import Json
-from es_simhash.engines.embedded import EmbeddedEngine, store
+from es_simhash.engines.embedded import EmbeddedEngine
+from es_simhash.engines.embedded import index as store
 from es_simhash.errors import EngineError, IndexStateError, InputError, InUseError, MissingError
 from es_simhash.index import Index
 from es_simhash.plans.operations import (

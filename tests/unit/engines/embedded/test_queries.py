@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from es_simhash._core.json_codec import Json
 from es_simhash.documents.sources import SourceFilter
 from es_simhash.engines.embedded import EmbeddedEngine
+from es_simhash.engines.embedded.mapping import standard
 from es_simhash.engines.embedded.queries import minimum_should_match
-from es_simhash.engines.embedded.values import standard
 from es_simhash.errors import EngineError
 from es_simhash.plans.operations import Action, Bulk, CreateIndex, Search
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from es_simhash._core.dates import looks_like_a_date, milliseconds
-from es_simhash.engines.embedded import tantivy_queries, values
+from es_simhash.engines.embedded import mapping, queries
 
 LONGS = st.integers(-(2**63), 2**63 - 1)
 DOUBLES = st.floats(allow_nan=False, allow_infinity=False)
@@ -20,27 +20,27 @@ DIGITS = st.text("0123456789abcdef", min_size=4, max_size=4)
 
 @given(LONGS, LONGS)
 def test_whole_numbers_keep_their_order(a: int, b: int) -> None:
-    assert (values.ordered("long", a) < values.ordered("long", b)) == (a < b)
-    assert (values.ordered("long", a) == values.ordered("long", b)) == (a == b)
+    assert (mapping.ordered("long", a) < mapping.ordered("long", b)) == (a < b)
+    assert (mapping.ordered("long", a) == mapping.ordered("long", b)) == (a == b)
 
 
 @given(DOUBLES, DOUBLES)
 def test_fractions_keep_their_order(a: float, b: float) -> None:
-    assert (values.ordered("double", a) < values.ordered("double", b)) == (a < b)
-    assert (values.ordered("double", a) == values.ordered("double", b)) == (a == b)
+    assert (mapping.ordered("double", a) < mapping.ordered("double", b)) == (a < b)
+    assert (mapping.ordered("double", a) == mapping.ordered("double", b)) == (a == b)
 
 
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False))
 def test_a_float_is_what_32_bits_hold(value: float) -> None:
     (rounded,) = struct.unpack("f", struct.pack("f", value * (1 + 1e-12)))
-    assert values.ordered("float", value * (1 + 1e-12)) == values.ordered("double", rounded)
+    assert mapping.ordered("float", value * (1 + 1e-12)) == mapping.ordered("double", rounded)
 
 
 @pytest.mark.parametrize(
     ("kind", "value"), [("long", 7.9), ("long", "7.5"), ("short", " 7 "), ("byte", 7), ("long", "7e0")]
 )
 def test_whole_numbers_lose_their_fraction(kind: str, value: object) -> None:
-    assert values.ordered(kind, value) == values.ordered("long", 7)
+    assert mapping.ordered(kind, value) == mapping.ordered("long", 7)
 
 
 @pytest.mark.parametrize(
@@ -55,35 +55,35 @@ def test_whole_numbers_lose_their_fraction(kind: str, value: object) -> None:
 )  # fmt: skip
 def test_what_does_not_fit_a_type_is_refused(kind: str, value: object) -> None:
     with pytest.raises((ValueError, OverflowError)):
-        values.WRITERS[kind](value)
+        mapping.WRITERS[kind](value)
 
 
 def test_keywords_are_written_as_in_json() -> None:
-    assert [values.keyword(value) for value in ("a", 5, 1.5, True)] == ["a", "5", "1.5", "true"]
+    assert [mapping.keyword(value) for value in ("a", 5, 1.5, True)] == ["a", "5", "1.5", "true"]
 
 
 @given(DIGITS, DIGITS, DIGITS)
 def test_a_pattern_of_a_range_matches_what_lies_in_it(a: str, b: str, digits: str) -> None:
     low, high = sorted((a, b))
-    assert bool(re.fullmatch(tantivy_queries.range_pattern(low, high), digits)) == (low <= digits <= high)
+    assert bool(re.fullmatch(queries.range_pattern(low, high), digits)) == (low <= digits <= high)
 
 
 @given(DIGITS, st.integers(-2, 2))
 def test_a_pattern_of_a_range_is_exact_at_its_ends(digits: str, step: int) -> None:
     near = f"{min(max(int(digits, 16) + step, 0), 0xFFFF):04x}"
-    assert bool(re.fullmatch(tantivy_queries.range_pattern(digits, "ffff"), near)) == (near >= digits)
-    assert bool(re.fullmatch(tantivy_queries.range_pattern("0000", digits), near)) == (near <= digits)
+    assert bool(re.fullmatch(queries.range_pattern(digits, "ffff"), near)) == (near >= digits)
+    assert bool(re.fullmatch(queries.range_pattern("0000", digits), near)) == (near <= digits)
 
 
 @given(st.text())
 def test_a_literal_matches_itself(text: str) -> None:
-    assert re.fullmatch(tantivy_queries.literal_pattern(text), text)
-    assert re.fullmatch(tantivy_queries.prefix_pattern(text), text + "x\n")
+    assert re.fullmatch(queries.literal_pattern(text), text)
+    assert re.fullmatch(queries.prefix_pattern(text), text + "x\n")
 
 
 def test_a_wildcard_can_be_escaped() -> None:
-    assert re.fullmatch(tantivy_queries.wildcard_pattern(r"a\*b?c*"), "a*b\ncde")
-    assert not re.fullmatch(tantivy_queries.wildcard_pattern(r"a\*b?c*"), "axbxc")
+    assert re.fullmatch(queries.wildcard_pattern(r"a\*b?c*"), "a*b\ncde")
+    assert not re.fullmatch(queries.wildcard_pattern(r"a\*b?c*"), "axbxc")
 
 
 @given(st.datetimes(timezones=st.sampled_from([timezone.utc, timezone(timedelta(hours=-5, minutes=-30))])))

@@ -20,11 +20,11 @@ from es_simhash.engines.base import Engine, run
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import InputError, ScriptError
 from es_simhash.index import Index
-from es_simhash.live.backfill.options import BackfillOptions
-from es_simhash.live.doctor import engine, finding, index
-from es_simhash.live.doctor.facts import Disk, Facts, IndexFacts, ShardCopy
-from es_simhash.live.doctor.finding import Finding, accepting
-from es_simhash.live.doctor.index import check_dynamic, check_mapping, check_nested, check_texts
+from es_simhash.live.backfill import BackfillOptions
+from es_simhash.live.doctor import engine, examine
+from es_simhash.live.doctor import facts as finding
+from es_simhash.live.doctor.examine import check_dynamic, check_mapping, check_nested, check_texts
+from es_simhash.live.doctor.facts import Disk, Facts, Finding, IndexFacts, ShardCopy, accepting
 from es_simhash.plans.open_index import note
 from es_simhash.plans.operations import (
     Action,
@@ -36,11 +36,11 @@ from es_simhash.plans.operations import (
     PutMapping,
     Search,
 )
-from es_simhash.scheme import notes
+from es_simhash.scheme import mapping as notes
 from es_simhash.scheme.mapping import DEFAULT_PREFIX, entries, merge, number_of_fields
 from es_simhash.scheme.own_fields import bytes_a_document
 from es_simhash.scheme.scheme import Scheme
-from es_simhash.scheme.verdict.verification import Verification
+from es_simhash.scheme.verification import Verification
 from tests.support.findings import levels, the_one
 from tests.support.meddling import Meddler
 
@@ -117,26 +117,26 @@ def test_many_indices_are_not_all_listed() -> None:
 
 def test_a_run_without_refreshes_is_proposed_for_large_indices_only() -> None:
     large = there(due=200_000, settings={"index.number_of_replicas": "1"})
-    found = the_one(list(index.check_speed(large)), "speed")
+    found = the_one(list(examine.check_speed(large)), "speed")
     assert "--no-refresh" in found.remedy
-    assert levels(index.check_speed(replace(large, due=99))) == []
-    assert levels(index.check_speed(replace(large, settings={}))) == []  # the embedded engine
+    assert levels(examine.check_speed(replace(large, due=99))) == []
+    assert levels(examine.check_speed(replace(large, settings={}))) == []  # the embedded engine
     settled = {"index.number_of_replicas": "1", "index.refresh_interval": "-1"}
-    assert levels(index.check_speed(replace(large, settings=settled))) == []
+    assert levels(examine.check_speed(replace(large, settings=settled))) == []
 
 
 def test_pipelines_are_reported() -> None:
-    found = list(index.check_pipelines(there(settings={"index.default_pipeline": "clean"})))
+    found = list(examine.check_pipelines(there(settings={"index.default_pipeline": "clean"})))
     assert levels(found) == [("pipeline", "note")]
     assert "default_pipeline 'clean'" in found[0].message
-    assert levels(index.check_pipelines(there(settings={"index.final_pipeline": "_none"}))) == []
+    assert levels(examine.check_pipelines(there(settings={"index.final_pipeline": "_none"}))) == []
 
 
 def test_changes_of_others_that_cannot_be_noticed_are_warned_of_on_servers() -> None:
     unknown = there(copies=None)
-    assert levels(index.check_changes(facts(unknown), unknown)) == [("changes-unknown", "warning")]
-    assert levels(index.check_changes(facts(engine=EngineInfo("embedded", (0,))), unknown)) == []
-    assert levels(index.check_changes(facts(), there())) == []
+    assert levels(examine.check_changes(facts(unknown), unknown)) == [("changes-unknown", "warning")]
+    assert levels(examine.check_changes(facts(engine=EngineInfo("embedded", (0,))), unknown)) == []
+    assert levels(examine.check_changes(facts(), there())) == []
 
 
 # --- blocks
@@ -159,7 +159,7 @@ def test_changes_of_others_that_cannot_be_noticed_are_warned_of_on_servers() -> 
 def test_an_index_that_takes_no_updates_is_reported_with_its_block(
     settings: dict[str, str], codes: list[tuple[str, str]]
 ) -> None:
-    found = list(index.check_index(there(settings=settings)))
+    found = list(examine.check_index(there(settings=settings)))
     assert levels(found) == codes
     assert {each.index for each in found} == {"articles"}
 

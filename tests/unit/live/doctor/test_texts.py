@@ -13,8 +13,8 @@ from benchmarks.orthography import old, traditional
 from benchmarks.scripts import TEXTS
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.index import Index
+from es_simhash.live.doctor.examine import check_noise
 from es_simhash.live.doctor.facts import IndexFacts
-from es_simhash.live.doctor.texts import check_noise
 from tests import ROOT
 from tests.support.corpus import corpus
 from tests.support.findings import the_one

@@ -1,4 +1,4 @@
-//! FNV-1a (RFC 9923): the primes and offset bases by width stand in `es_simhash.text.hashing.registry`, too.
+//! FNV-1a (RFC 9923): the primes and offset bases by width stand in `es_simhash.text.hashing`, too.
 
 use crate::stop;
 

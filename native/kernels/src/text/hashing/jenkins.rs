@@ -1,4 +1,4 @@
-//! Bob Jenkins' lookup3 on bytes (defined in `es_simhash.text.hashing.registry`).
+//! Bob Jenkins' lookup3 on bytes (defined in `es_simhash.text.hashing`).
 
 const MIX_ROTATIONS: [u32; 6] = [4, 6, 8, 16, 19, 4];
 const FINAL_ROTATIONS: [u32; 7] = [14, 11, 25, 16, 4, 14, 24];

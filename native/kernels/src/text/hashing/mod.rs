@@ -1,4 +1,4 @@
-//! The hash functions of tokens (defined in `es_simhash.text.hashing.registry`).
+//! The hash functions of tokens (defined in `es_simhash.text.hashing`).
 
 pub mod poly64;
 pub mod prefixes;

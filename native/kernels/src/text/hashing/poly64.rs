@@ -1,4 +1,4 @@
-//! poly64, the default hash of a token (defined in `es_simhash.text.hashing.registry`).
+//! poly64, the default hash of a token (defined in `es_simhash.text.hashing`).
 
 pub const BASE: u64 = 0x9E37_79B9_7F4A_7C15;
 pub const SECOND: u64 = 0x6A09_E667_F3BC_C909;

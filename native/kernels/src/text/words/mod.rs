@@ -1,4 +1,4 @@
-//! Words by Unicode's default word boundaries (defined in `es_simhash.text.tokens.words`).
+//! Words by Unicode's default word boundaries (defined in `es_simhash.text.words`).
 
 mod joined;
 mod properties;

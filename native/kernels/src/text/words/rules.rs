@@ -1,4 +1,4 @@
-//! All rules of UAX #29 (defined in `es_simhash.text.tokens.words`).
+//! All rules of UAX #29 (defined in `es_simhash.text.words`).
 
 use super::properties::{
     ALETTER, ALPHANUMERIC, CR, DOUBLE_QUOTE, EXTEND, EXTENDNUMLET, FORMAT, HEBREW_LETTER, KATAKANA, LF, MIDLETTER,

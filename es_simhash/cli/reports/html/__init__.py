@@ -1,1 +1,0 @@
-"""HTML pages, each in one file."""

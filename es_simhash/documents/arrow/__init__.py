@@ -1,1 +1,0 @@
-"""Documents in frames of pandas, polars, DuckDB and pyarrow: a row each, read from Arrow's streams."""

@@ -1,1 +1,0 @@
-"""What servers run instead of Python: Painless scripts, search templates, the ingest pipeline."""

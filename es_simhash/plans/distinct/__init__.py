@@ -1,1 +1,0 @@
-"""Searches whose hits are shown without near-duplicates."""

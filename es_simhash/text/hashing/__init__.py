@@ -1,1 +1,0 @@
-"""Hash functions of tokens, byte-stable across machines and versions."""

@@ -1,1 +1,0 @@
-"""Texts cut into tokens: character n-grams, words, keywords."""
