@@ -18,6 +18,8 @@ from click.testing import CliRunner
 
 from es_simhash import Index, Scheme
 from es_simhash.cli.program import app
+from es_simhash.gate import Gate
+from es_simhash.gate.requests import AskedDocument
 
 _TEXT = "A storm hit the coast last night. Trains stood still, and thousands of homes had no light until the morning."
 _DOCUMENTS = [
@@ -60,6 +62,11 @@ def _group(folder: Path) -> None:
         index.write_groups(grouped)
 
 
+def _gate(folder: Path) -> None:
+    with Gate("articles", folder, state=folder / "gate") as gate:
+        assert gate.answer([AskedDocument({"_id": "new", "body": _TEXT})])
+
+
 def _dedup(folder: Path) -> None:
     (folder / "news.jsonl").write_text("".join(f'{{"id": {i}, "text": "{_TEXT}"}}\n' for i in range(3)))
     result = CliRunner().invoke(app, ["dedup", str(folder / "news.jsonl")])
@@ -79,6 +86,7 @@ WAYS: dict[str, tuple[Callable[[Path], None], ...]] = {
     "explain": (_init, _add, _explain),
     "backfill": (_init, _add, _remove, _init, _backfill),
     "group": (_init, _add, _group),
+    "gate": (_init, _add, _gate),
     "dedup": (_dedup,),
 }
 

@@ -158,7 +158,7 @@ _DECIDING = ("by", "distance", "similarity", "numbers", "estimate")
 _NEARNESS = ("by", "distance", "similarity")
 
 
-def options_as_json(options: GroupOptions) -> Json:
+def deciding_options(options: GroupOptions) -> Json:
     """Return the options that decide what is written of groups as JSON, without those that are as by default."""
     values = {name: getattr(options, name) for name in _DECIDING}
     # A distance of 0 is one, and equals False.

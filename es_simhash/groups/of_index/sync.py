@@ -28,7 +28,7 @@ from es_simhash.errors import AccessError, IndexStateError
 from es_simhash.groups.canonical import Canonical
 from es_simhash.groups.losses import Alarm
 from es_simhash.groups.of_index.writing import GroupsWritten, WriteOptions, group_and_write, last_run
-from es_simhash.groups.options import as_asked, options_as_json
+from es_simhash.groups.options import as_asked, deciding_options
 from es_simhash.live.backfill import Backfill, BackfillOptions, begin, begun, fingerprints
 from es_simhash.live.doctor.facts import Finding
 from es_simhash.live.learning import Learnt
@@ -294,7 +294,7 @@ class _Sync:
         findings: Collection[Finding],
     ) -> Synced:
         last = next((done for done in before.values() if done and done.name == self._index), None)
-        options, asked_before = options_as_json(self._grouping), self._last.asked
+        options, asked_before = deciding_options(self._grouping), self._last.asked
         changed = [name for name in options | asked_before if options.get(name) != asked_before.get(name)]
         return Synced(
             index=self._index,

@@ -29,7 +29,7 @@ from es_simhash.groups.groups import Groups
 from es_simhash.groups.losses import Alarm, alarms_of_new
 from es_simhash.groups.of_index.corpus import IndexCorpus, group
 from es_simhash.groups.of_index.stored_fingerprints import BEGUN
-from es_simhash.groups.options import GroupOptions, as_asked, options_as_json
+from es_simhash.groups.options import GroupOptions, as_asked, deciding_options
 from es_simhash.groups.pairs.stored_rows import Spools
 from es_simhash.live.doctor.facts import Finding, check_accepted, losses, refusal, stopped
 from es_simhash.live.sweep.reading import DocumentRef
@@ -213,7 +213,7 @@ class _Writing:
 
     @property
     def _asked(self) -> Json:
-        return {"asked": options_as_json(self._corpus.options), "singles": self._singles}
+        return {"asked": deciding_options(self._corpus.options), "singles": self._singles}
 
     def go_through(self, on_progress: OnProgress[GroupsWritten]) -> set[int]:
         """Write the fields that differ; return the documents that were changed or deleted in the meantime."""
@@ -410,7 +410,7 @@ def reconcile(
 
 @dataclass(frozen=True)
 class LastRun:
-    """The options that the last run which wrote groups ``asked`` for (see `options_as_json`)."""
+    """The options that the last run which wrote groups ``asked`` for (see `deciding_options`)."""
 
     asked: Json
     singles: bool
