@@ -17,7 +17,7 @@ from benchmarks.corpora import topical
 from benchmarks.nodes import SERVERS, Json, Server, documents_of, running
 from benchmarks.tables import Table, side_by_side
 from es_simhash import Documents, Index, Scheme
-from es_simhash.documents.painless import pipeline
+from es_simhash.documents.stored_scripts import pipeline
 
 DOCUMENTS, ROUNDS = 5_000, 5
 LENGTHS = (100, 1_000, 10_000, 100_000)

@@ -11,7 +11,7 @@ from es_simhash._core.json_codec import Json
 from es_simhash.cli.commands.scripts import request, script_request
 from es_simhash.cli.reports.dashboards import TITLES, Measure, Subject, ndjson, saved_objects
 from es_simhash.documents.documents import Documents
-from es_simhash.documents.painless import StoredScript, name_of, pipeline, stored_scripts
+from es_simhash.documents.stored_scripts import StoredScript, name_of, pipeline, stored_scripts
 from es_simhash.errors import SchemeError
 from es_simhash.plans.init import path_of_pipeline
 from es_simhash.scheme.mapping import DEFAULT_PREFIX, META, component_template

@@ -16,7 +16,7 @@ from es_simhash._core.rows import json_names
 from es_simhash.cli.jobs.first_look import FirstLook
 from es_simhash.cli.jobs.groups import ShownMember
 from es_simhash.cli.show.presets import TradeOffs
-from es_simhash.documents.painless import StoredScript
+from es_simhash.documents.stored_scripts import StoredScript
 from es_simhash.groups.groups import Counts, Group
 from es_simhash.groups.losses import Losses
 from es_simhash.groups.of_index.sync import Synced

@@ -2,10 +2,9 @@
 
 Deduplication that takes nearly all documents of a source has hardly ever found as many copies: it has met forms,
 footers, or texts that say nothing. So shares are counted by values (`es_simhash.groups.loss_counts`), and an alarm
-names those that lose implausibly many documents, the likeliest reason (`es_simhash.groups.losses`, of a sample
-of the texts), and some of the documents.
+names those that lose implausibly many documents, the likeliest reason, and some of the documents.
 
-It is drawn with a fixed seed: the same run says the same.
+Reasons come from a sample of the texts, drawn with a fixed seed: the same run says the same.
 
 This decides nothing: it says what to look at before duplicates go. Some texts of a group are looked at:
 

@@ -12,8 +12,8 @@ from es_simhash._core.environment import PATIENCE
 from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Document, Documents
 from es_simhash.documents.frame import AnyFrame, documents_of
-from es_simhash.documents.painless import StoredScript
 from es_simhash.documents.sources import OnReject, body_of_action, with_some_text
+from es_simhash.documents.stored_scripts import StoredScript
 from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.engines.connect import Target
 from es_simhash.errors import InputError

@@ -27,7 +27,7 @@ from es_simhash._core.batches import chunks
 from es_simhash._core.json_codec import Json, json_length
 from es_simhash.documents.decisions import Decided, Key
 from es_simhash.documents.documents import Documents, fingerprinted, prepared, readable_text
-from es_simhash.documents.painless import may_be_within, readable_simhash
+from es_simhash.documents.stored_scripts import may_be_within, readable_simhash
 from es_simhash.errors import EngineError, ScriptError, UnreachableError
 from es_simhash.plans.decided import readable_decisions_on
 from es_simhash.plans.find_options import FindOptions, QueryDocument, ScopedText, SearchTerms

@@ -12,8 +12,8 @@ from es_simhash._core.humanize import printable
 from es_simhash._core.json_codec import Json
 from es_simhash.documents.decisions import Decision
 from es_simhash.documents.documents import Documents
-from es_simhash.documents.painless import StoredScript, stored_scripts
 from es_simhash.documents.sources import check_some_text
+from es_simhash.documents.stored_scripts import StoredScript, stored_scripts
 from es_simhash.errors import DocumentError, EngineError, IndexStateError, InputError, MappingError, TextError
 from es_simhash.plans.add import Writer, request
 from es_simhash.plans.check import SeenDocuments

@@ -11,7 +11,7 @@ from es_simhash._core.humanize import counted
 from es_simhash._core.json_codec import Json, is_false, splits
 from es_simhash._core.rows import Result, Shown
 from es_simhash.documents.documents import Documents
-from es_simhash.documents.painless import StoredScript, description, is_ours, name_of, pipeline
+from es_simhash.documents.stored_scripts import StoredScript, description, is_ours, name_of, pipeline
 from es_simhash.errors import AccessError, EngineError, IndexStateError, MappingError, MissingError, ScriptError
 from es_simhash.plans.open_index import OpenedIndex, check_open, fingerprinted, noted_rarity
 from es_simhash.plans.operations import (

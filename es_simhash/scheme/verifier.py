@@ -1,7 +1,6 @@
 """The verdict on two documents: the exact similarity of their texts, and the rule that decides by it.
 
-With s, the similarity of two texts (`es_simhash.scheme.verifier`), the first of these clauses that holds
-decides:
+With s, the similarity of two texts, the first of these clauses that holds decides:
 
 ``equal``    near-duplicates: the texts are the same
 ``bits``     near-duplicates: their SimHashes are within the maximum distance, where distances count
@@ -399,7 +398,7 @@ Flags = npt.NDArray[np.bool_]
 @dataclass(frozen=True, eq=False)
 class PairMeasures:
     """The similarity of each pair of texts, 0 if it does not count and NaN if it is not known, and whether it
-    ``meets`` the share of numbers that is asked for (see `es_simhash.scheme.verifier`).
+    ``meets`` the share of numbers that is asked for.
     """
 
     similarities: Similarities

@@ -2,7 +2,7 @@
 
 Two documents of Jaccard similarity j agree on a row of the signature with probability j, on all r rows of a
 band with ``j**r``, and on at least one of b bands with ``1 - (1 - j**r)**b`` (Leskovec, Rajaraman, Ullman, Mining of
-Massive Datasets, 3.4). `es_simhash.sketches.keys` counts on how many.
+Massive Datasets, 3.4). `sharing` counts on how many.
 
 A key is not a hash of its rows but holds their lowest bits, so the keys of a document are also its b-bit signature (Li,
 König, "b-bit minwise hashing", WWW 2010), and no other need be stored.

@@ -12,7 +12,7 @@ from itertools import chain
 from es_simhash._core.batches import chunks
 from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
-from es_simhash.documents.painless import pipeline
+from es_simhash.documents.stored_scripts import pipeline
 from es_simhash.text.normalise import unassigned_ranges
 from tests.support.texts import AWKWARD
 from tools.nodes import Node

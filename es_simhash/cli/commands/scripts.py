@@ -15,7 +15,7 @@ from es_simhash.cli.options.target import Target
 from es_simhash.cli.show.output import Output, saying_if_interrupted
 
 if TYPE_CHECKING:
-    from es_simhash.documents.painless import StoredScript
+    from es_simhash.documents.stored_scripts import StoredScript
     from es_simhash.index import Index
     from es_simhash.plans.init import IngestPipeline, InstalledScripts
 
@@ -86,7 +86,7 @@ def _show_installed(output: Output, scripts: list[StoredScript], done: Installed
 
 
 def _remove(output: Output, index: Index, name: str | None) -> None:
-    from es_simhash.documents.painless import stored_scripts
+    from es_simhash.documents.stored_scripts import stored_scripts
 
     # Those of an index that got a scope later can be removed, too.
     documents, removed = index.documents, index.remove_scripts(name)

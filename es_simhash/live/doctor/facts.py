@@ -15,7 +15,7 @@ from es_simhash._core.humanize import counted
 from es_simhash._core.json_codec import Json, is_false, is_true
 from es_simhash._core.rows import Result, Shown
 from es_simhash.documents.documents import Documents, readable_text
-from es_simhash.documents.painless import readable_simhash
+from es_simhash.documents.stored_scripts import readable_simhash
 from es_simhash.errors import AccessError, EngineError, IndexStateError, InputError, ScriptError
 from es_simhash.plans.open_index import fingerprinted
 from es_simhash.plans.operations import (

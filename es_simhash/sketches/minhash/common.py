@@ -5,7 +5,7 @@ lowest, bit k of value i is bit ``i * value_bits + k`` of the whole, and bit n o
 of byte ``n // 8``. Bits left over at the end are 0. So values of 32 bits are little-endian words. The text is
 the bytes in base64url without padding (RFC 4648, section 5).
 
-With fewer bits these are the b-bit signatures of Li and König; `es_simhash.sketches.minhash.common` compares them.
+With fewer bits these are the b-bit signatures of Li and König; `estimate` compares them.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from es_simhash.documents.painless import stored_scripts
+from es_simhash.documents.stored_scripts import stored_scripts
 from es_simhash.index import Index
 from es_simhash.scheme.settings import Settings
 from tests.support.commands import lines, run

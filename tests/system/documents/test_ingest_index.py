@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from es_simhash._core.json_codec import Json
-from es_simhash.documents.painless import LONGEST_TEXT, name_of
+from es_simhash.documents.stored_scripts import LONGEST_TEXT, name_of
 from es_simhash.engines.base import Engine
 from es_simhash.engines.embedded import EmbeddedEngine
 from es_simhash.errors import EngineError, IndexStateError, InputError, SchemeError

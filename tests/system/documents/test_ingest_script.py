@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
-from es_simhash.documents.painless import LONGEST_TEXT
+from es_simhash.documents.stored_scripts import LONGEST_TEXT
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import PRESETS, Layout, MinHash, SimHash
 from es_simhash.text.normalise import KINDS, Normalisation

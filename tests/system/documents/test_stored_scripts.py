@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from es_simhash._core.json_codec import Json
-from es_simhash.documents.painless import may_be_within, stored_scripts
+from es_simhash.documents.stored_scripts import may_be_within, stored_scripts
 from es_simhash.engines.base import Engine
 from es_simhash.errors import EngineError, IndexStateError, InputError, ScriptError
 from es_simhash.index import AsyncIndex, Index

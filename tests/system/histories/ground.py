@@ -10,7 +10,7 @@ from http import HTTPStatus
 
 from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
-from es_simhash.documents.painless import name_of
+from es_simhash.documents.stored_scripts import name_of
 from es_simhash.engines.base import driven
 from es_simhash.errors import MissingError
 from es_simhash.plans.decided import forget

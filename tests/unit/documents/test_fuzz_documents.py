@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from es_simhash.cli.reports.dashboards import Subject, ndjson, saved_objects
 from es_simhash.documents.documents import Documents
-from es_simhash.documents.painless import pipeline
 from es_simhash.documents.sources import Rejected
+from es_simhash.documents.stored_scripts import pipeline
 from es_simhash.errors import EsSimhashError
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import PRESETS

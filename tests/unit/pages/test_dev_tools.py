@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from es_simhash.documents.painless import stored_scripts
+from es_simhash.documents.stored_scripts import stored_scripts
 from es_simhash.scheme.settings import Settings
 from tests import ROOT
 from tests.support import dev_tools

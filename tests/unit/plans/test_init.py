@@ -9,7 +9,7 @@ import pytest
 
 from es_simhash._core.json_codec import Json
 from es_simhash.documents.documents import Documents
-from es_simhash.documents.painless import description, name_of, stored_scripts
+from es_simhash.documents.stored_scripts import description, name_of, stored_scripts
 from es_simhash.engines.base import run
 from es_simhash.errors import AccessError, EngineError, IndexStateError, MissingError, ScriptError
 from es_simhash.plans.init import install_pipeline, install_scripts, remove_pipeline, remove_scripts, show_pipeline

@@ -8,7 +8,7 @@ import pytest
 
 from es_simhash.cli.commands.scripts import request
 from es_simhash.documents.documents import Documents
-from es_simhash.documents.painless import pipeline, stored_scripts
+from es_simhash.documents.stored_scripts import pipeline, stored_scripts
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import PRESETS
 from tests.support.dev_tools import Request, requests

@@ -13,7 +13,7 @@ from dataclasses import replace
 import pytest
 
 from es_simhash.documents.documents import Documents
-from es_simhash.documents.painless import LARGEST_N, folding, name_of, pipeline, source, unassigned_bounds
+from es_simhash.documents.stored_scripts import LARGEST_N, folding, name_of, pipeline, source, unassigned_bounds
 from es_simhash.errors import InputError, SchemeError
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.settings import PRESETS, MinHash, SimHash
