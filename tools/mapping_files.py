@@ -74,6 +74,7 @@ def _of_preset(preset: str) -> Iterator[tuple[str, str]]:
         yield "5-search-scripts", _stored(own, f"{about} scripts that compare SimHashes, for searches by distance.")
     templates = [each for each in scripts if each.is_template]
     yield "6-search-templates", _stored(templates, f"{about} searches for near-duplicates.")
+    yield "7-remove", _removal(preset, about, has_pipeline=bool(default))
 
 
 def _component_template(preset: str, about: str) -> str:
@@ -169,6 +170,32 @@ def _update_by_query() -> str:
         request("GET", f"{INDEX}/_count", _WITHOUT, f"Documents without fingerprints. {WAITING}"),
     ]
     return "\n".join(parts)
+
+
+def _removal(preset: str, about: str, *, has_pipeline: bool) -> str:
+    """Return what takes all back but scripts, which other indices may use; what is in use cannot be deleted earlier."""
+    pipeline_of = request(
+        "PUT",
+        f"{INDEX}/_settings",
+        {"index.default_pipeline": None},
+        "New documents get no fingerprints. If the pipeline was added to one of yours, take it out there instead.",
+    )
+    fields = request(
+        "POST",
+        f"{INDEX}/_update_by_query?conflicts=proceed&wait_for_completion=false&refresh=true",
+        {
+            "query": {"exists": {"field": f"{DEFAULT_PREFIX}.status"}},
+            "script": {"source": f"ctx._source.remove('{DEFAULT_PREFIX}')"},
+        },
+        "A task takes the fingerprints out of the documents. Their fields stay in the mapping, and take no space.",
+    )
+    paths = [f"_index_template/{INDEX}", f"_component_template/{_component(preset)}"]
+    paths += [path_of_pipeline(name_of(INDEX)).lstrip("/")] if has_pipeline else []
+    head = f"# {about} what the files before have made is removed, but for scripts.\n"
+    head += f"# Replace {INDEX} with the name of your index. Leave out what you have not pasted.\n"
+    note = "# The templates, if no other index needs them, and the pipeline.\n" if has_pipeline else "# The templates.\n"
+    deletions = note + "".join(f"DELETE {path}\n" for path in paths)
+    return "\n".join([head, *([pipeline_of] if has_pipeline else []), fields, deletions])
 
 
 if __name__ == "__main__":

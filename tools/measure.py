@@ -44,7 +44,7 @@ def numbers() -> Iterator[Number]:
     yield from _ways()
     yield from _shape()
     yield Number("words of the README", _words([ROOT / "README.md"]), 700)
-    yield Number("words of docs, but of generated pages and tables", _words(_written_pages()), 35_000)
+    yield Number("words of docs, but of generated pages and tables", _words(_written_pages()), 35_300)
     verbs = [app.get_command(click.Context(app), verb) for verb in COMMANDS]
     slots = [len(verb.params) for verb in verbs if verb]
     yield Number("verbs", len(slots), 24)
