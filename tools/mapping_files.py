@@ -193,7 +193,7 @@ def _removal(preset: str, about: str, *, has_pipeline: bool) -> str:
     paths += [path_of_pipeline(name_of(INDEX)).lstrip("/")] if has_pipeline else []
     head = f"# {about} what the files before have made is removed, but for scripts.\n"
     head += f"# Replace {INDEX} with the name of your index. Leave out what you have not pasted.\n"
-    note = "# The templates, if no other index needs them, and the pipeline.\n" if has_pipeline else "# The templates.\n"
+    note = f"# The templates, if no other index needs them{', and the pipeline' if has_pipeline else ''}.\n"
     deletions = note + "".join(f"DELETE {path}\n" for path in paths)
     return "\n".join([head, *([pipeline_of] if has_pipeline else []), fields, deletions])
 

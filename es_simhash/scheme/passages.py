@@ -2,8 +2,9 @@
 
 This is a stored format. The words of the normalised text, as Unicode divides it (`es_simhash.text.words`: an
 ideograph or Hiragana is a word), are hashed by poly64 with 64 bits, whatever the tokens and the hash of the scheme.
-Each run of ``words`` words has a hash, and of every ``window`` runs the smallest hash is chosen. A key is the lowest ``key_bits`` bits of a chosen hash, in base64url digits. A document has each of its keys once,
-in ascending order of the numbers: where they stand in the text is not stored. A text of fewer words has none.
+Each run of ``words`` words has a hash, and of every ``window`` runs the smallest hash is chosen. A key is the lowest
+``key_bits`` bits of a chosen hash, in base64url digits. A document has each of its keys once, in ascending order of the
+numbers: where they stand in the text is not stored. A text of fewer words has none.
 
 How much of a text stands in another is the share of its words that lie in passages which both have. With w the words of
 a text A, n the ``words`` of a passage, and B another text::

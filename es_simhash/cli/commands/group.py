@@ -162,7 +162,7 @@ def command(
         )
         if written:
             output.next_step("dashboard", index)
-        elif len(groups) and not output.as_json:
+        elif len(groups) and not output.as_json and asked["filter"] is None:
             output.note("To store the groups on the documents, add --write.")
     rejected = written.rejected if written else []
     return after(len(rejected), sum(each.may_pass for each in rejected))

@@ -72,7 +72,7 @@ def show_groups(
     if said := forms_sentences(groups.forms, groups.criteria):
         output.note(said)
     if written:
-        _show_written(output, written)
+        _show_written(output, written, is_part=corpus.options.filter is not None)
     numbers = {"decided_by": groups.criteria.decided_by, "table": table, "ids": ids, "forms": groups.forms}
     known = {"hot_keys": hot, "unread": corpus.unread, "losses": losses, "written": written}
     output.result({"summary": {**as_json(counts), **numbers, **known}})
@@ -148,8 +148,14 @@ def were_written(documents: int) -> str:
     return f"{counted(documents, 'document was', 'documents were')} written."
 
 
-def _show_written(output: Output, written: GroupsWritten) -> None:
+def _show_written(output: Output, written: GroupsWritten, *, is_part: bool) -> None:
+    from es_simhash.groups.of_index.writing import changes_in_words
+
     output.note(were_written(written.written))
+    for change in changes_in_words(written.options, written.changed_options):
+        output.note(change)
+    if written.changed_options and is_part:
+        output.note("Only what the filter matches is grouped so. The next sync groups all documents as before.")
     if written.lost:
         output.note(f"{written.lost:,} were changed or deleted in the meantime, and are in no group.")
     for rejected in written.rejected[:_REASONS]:

@@ -27,7 +27,14 @@ from es_simhash.engines.base import Engine, StoppableEngine, run
 from es_simhash.errors import AccessError, IndexStateError
 from es_simhash.groups.canonical import Canonical
 from es_simhash.groups.losses import Alarm
-from es_simhash.groups.of_index.writing import GroupsWritten, WriteOptions, group_and_write, last_run
+from es_simhash.groups.of_index.writing import (
+    GroupsWritten,
+    WriteOptions,
+    changed_options,
+    changes_in_words,
+    group_and_write,
+    last_run,
+)
 from es_simhash.groups.options import as_asked, deciding_options
 from es_simhash.live.backfill import Backfill, BackfillOptions, begin, begun, fingerprints
 from es_simhash.live.doctor.facts import Finding
@@ -114,22 +121,11 @@ class Synced(Result):
         ]
         since = f"; {' and '.join(news)} since the last run" if news else ""
         yield f"{found}{since}." if self.groups or news else "No near-duplicates."
-        for name, before in self.changed_options.items():
-            now = self.options.get(name)
-            if name == "canonical":
-                yield f"Canonical documents are now by {now} (before: {before})."
-            else:
-                yield f"Groups are now by {name} {_in_words(now)} (before: {_in_words(before)})."
+        yield from changes_in_words(self.options, self.changed_options)
         if self.late_changes:
             yield f"{counted(self.late_changes, 'change')} came during the run. The next run reads them."
         elif not (self.has_news or self.is_first):
             yield "Nothing to do."
-
-
-def _in_words(value: Any) -> str:
-    if value is None:
-        return "the default"
-    return str(Scope.from_json(value)) if isinstance(value, dict) else str(value)
 
 
 @dataclass(frozen=True)
@@ -295,7 +291,6 @@ class _Sync:
     ) -> Synced:
         last = next((done for done in before.values() if done and done.name == self._index), None)
         options, asked_before = deciding_options(self._grouping), self._last.asked
-        changed = [name for name in options | asked_before if options.get(name) != asked_before.get(name)]
         return Synced(
             index=self._index,
             documents=counts.documents,
@@ -311,7 +306,7 @@ class _Sync:
             findings=tuple(each for each in findings if each.level in ("warning", "stop")),
             seconds=round(time.monotonic() - self._started, 3),
             options=options,
-            changed_options={name: asked_before.get(name) for name in changed} if asked_before else {},
+            changed_options=changed_options(options, asked_before) if asked_before else {},
             alarms=written.alarms,
             learnt=progress.learnt,
         )

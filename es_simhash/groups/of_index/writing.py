@@ -13,7 +13,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -42,6 +42,7 @@ from es_simhash.plans.text_fields import foreign_in
 from es_simhash.scheme import mapping
 from es_simhash.scheme.mapping import SIZE
 from es_simhash.scheme.own_fields import content_hash
+from es_simhash.scheme.scope import Scope
 
 _AT_ONCE, _WRITERS = 500, 2
 _NOTED_AT_ONCE = 20 * _AT_ONCE
@@ -54,7 +55,8 @@ class GroupsWritten:
     """The counts of documents: ``written``; ``lost`` ones were changed or deleted by others, and are in no group now.
 
     ``rejected`` lists those that could not be written, with the reasons. The ``alarms`` name what has implausibly many
-    duplicates among new documents.
+    duplicates among new documents. The groups are by the ``options``; ``changed_options`` has those of the run before,
+    as far as they differ. If a filter left documents out, `Index.sync` goes on with those of the run before.
     """
 
     written: int = 0
@@ -63,6 +65,8 @@ class GroupsWritten:
     lost: int = 0
     rejected: list[Rejected] = field(default_factory=list)
     alarms: tuple[Alarm, ...] = ()
+    options: Json = field(default_factory=dict)
+    changed_options: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -186,7 +190,8 @@ class _Writing:
         self._patience = options.patience
         self._present = self._corpus.present
         self._begun = _Begun(self._corpus.spools)
-        self.done = GroupsWritten()
+        self._noted_options: dict[str, Json] = {}
+        self.done = GroupsWritten(options=deciding_options(self._corpus.options))
 
     def check(self) -> None:
         """Raise if documents that were not read would have to change."""
@@ -206,14 +211,20 @@ class _Writing:
         for index in self._corpus.indices:
             for present in add_to_mapping(self._engine, index, self._documents, more).values():
                 before = noted(present, name)
+                asked = self._noted_options[index] = self._asked(before or {})
                 if before is None:
-                    run(note_where_allowed(index, name, self._asked), self._engine)
+                    run(note_where_allowed(index, name, asked), self._engine)
                 elif before.get("of") != same:
-                    run(note(index, name, self._asked), self._engine)
+                    run(note(index, name, asked), self._engine)
 
-    @property
-    def _asked(self) -> Json:
-        return {"asked": deciding_options(self._corpus.options), "singles": self._singles}
+    def _asked(self, before: Json) -> Json:
+        """Return the options to note: those of this run, unless it leaves documents out and another run did not."""
+        asked, earlier = self.done.options, before.get("asked")
+        if earlier is not None:
+            self.done.changed_options |= changed_options(asked, earlier)
+        if self._corpus.options.filter is not None and earlier is not None:
+            return {"asked": earlier, "singles": before.get("singles", self._singles)}
+        return {"asked": asked, "singles": self._singles}
 
     def go_through(self, on_progress: OnProgress[GroupsWritten]) -> set[int]:
         """Write the fields that differ; return the documents that were changed or deleted in the meantime."""
@@ -240,7 +251,7 @@ class _Writing:
         (name, same), members = self._corpus.note, self._members()
         for index, changes in self._corpus.indices.items():
             run(retry(Refresh(index), self._patience), self._engine)
-            there = {**self._asked, "of": same, "changes": changes or [], "members": members[index]}
+            there = {**self._noted_options[index], "of": same, "changes": changes or [], "members": members[index]}
             run(note_where_allowed(index, name, there), self._engine)
 
     def _members(self) -> Counter[str]:
@@ -435,6 +446,24 @@ def last_run(index: str, documents: Documents, given: Collection[str] = ()) -> P
                 f"Write those of {index!r} once by group, with the options that count."
             )
     return runs[first] if first else LastRun({}, singles=False)
+
+
+def changed_options(options: Json, before: Json) -> Json:
+    """Return the options of a run before that are others now; None stands for the default."""
+    return {name: before.get(name) for name in options | before if options.get(name) != before.get(name)}
+
+
+def changes_in_words(options: Json, changed: Json) -> Iterator[str]:
+    """Say which options are others now than in the run before."""
+    for name, before in changed.items():
+        what = "Canonical documents are now by" if name == "canonical" else f"Groups are now by {name}"
+        yield f"{what} {_in_words(options.get(name))} (before: {_in_words(before)})."
+
+
+def _in_words(value: Any) -> str:
+    if value is None:
+        return "the default"
+    return str(Scope.from_json(value)) if isinstance(value, dict) else str(value)
 
 
 def group_and_write(

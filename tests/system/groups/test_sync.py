@@ -256,6 +256,30 @@ def test_what_groups_were_written_with_by_hand_counts(engine: Engine, numbered: 
     assert all(mapping.is_settled(each) for each in own(engine, name, list(DOCUMENTS)).values())
 
 
+def test_groups_written_by_hand_say_which_options_they_replace(engine: Engine, numbered: Index, name: str) -> None:
+    numbered.sync(canonical="oldest:number", similarity=1.0)
+    with numbered.group() as found:
+        written = numbered.write_groups(found)
+    assert (written.options, written.changed_options) == (
+        {"canonical": "first"},
+        {"canonical": "oldest:number", "similarity": 1.0},
+    )
+    assert Index(name, engine).sync().options == {"canonical": "first"}
+    with numbered.group() as found:
+        assert numbered.write_groups(found).changed_options == {}
+
+
+def test_groups_of_a_part_leave_the_options_of_all_as_they_were(engine: Engine, numbered: Index, name: str) -> None:
+    numbered.sync(canonical="oldest:number")
+    chosen, fields = canonical(engine, name), own(engine, name, list(DOCUMENTS))
+    with numbered.group(filter={"exists": {"field": "number"}}) as found:
+        assert numbered.write_groups(found).changed_options == {"canonical": "oldest:number"}
+    assert canonical(engine, name) != chosen
+    synced = Index(name, engine).sync()
+    assert (synced.options, synced.changed_options) == ({"canonical": "oldest:number"}, {})
+    assert own(engine, name, list(DOCUMENTS)) == fields
+
+
 def test_an_order_by_a_function_must_be_given_again(engine: Engine, numbered: Index, name: str) -> None:
     by_number = Canonical.by(lambda document: document["number"], ["number"])
     numbered.sync(canonical=by_number)
