@@ -110,7 +110,7 @@ def command(
         _group(output, Index(index, engine, prefix=known["prefix"]), options.patience)
     output.rejected(rejected.count, rejects)
     if progress.written:
-        output.next_step("group", index)
+        output.next_step("group", index, prefix=documents.prefix)
     if progress.left_out or progress.unsettled:
         return SOME_FAILED
     return after(rejected.count, rejected.may_pass)

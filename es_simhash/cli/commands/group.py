@@ -161,7 +161,7 @@ def command(
             output, groups, ids="INDEX/ID" if groups.corpus.has_indices else "ID", losses=losses, written=written
         )
         if written:
-            output.next_step("dashboard", index)
+            output.next_step("dashboard", index, prefix=prefix)
         elif len(groups) and not output.as_json and asked["filter"] is None:
             output.note("To store the groups on the documents, add --write.")
     rejected = written.rejected if written else []

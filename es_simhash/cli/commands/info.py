@@ -46,7 +46,7 @@ def command(index: str | None, prefix: str, check: bool, target: Target, output:
     if output.is_verbose:
         rows.extend(_details(info, scheme))
     output.table(["property", index], rows)
-    output.next_step("sync", index)
+    output.next_step("sync", index, prefix=info.prefix)
 
 
 def _details(info: Info, scheme: Scheme) -> Iterator[tuple[str, str]]:

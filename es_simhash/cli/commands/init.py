@@ -64,7 +64,7 @@ def command(
         if known["fields"]:
             run(refuse_absent(run(readable(index), opened.engine), known["fields"]), opened.engine)
         done = opened.init(create=body, dry_run=dry_run, policy=_policy(opened, scope, no_scope, groups))
-    _show(output, index, done, dry_run)
+    _show(output, index, known["prefix"], done, dry_run)
 
 
 def _show_template(output: Output, scheme: Scheme | None, fields: tuple[str, ...] | None, prefix: str) -> None:
@@ -92,7 +92,7 @@ def _policy(opened: Index, scope: Scope | None, no_scope: bool, groups: WhenGrou
     return Policy(None if no_scope else scope or policy.scope, groups or policy.groups)
 
 
-def _show(output: Output, index: str, done: Initialised, dry_run: bool) -> None:
+def _show(output: Output, index: str, prefix: str, done: Initialised, dry_run: bool) -> None:
     output.result(done, {"dry_run": dry_run})
     would, say = ("would be ", output.line) if dry_run else ("", output.report)
     for name, added in done.added.items():
@@ -108,7 +108,7 @@ def _show(output: Output, index: str, done: Initialised, dry_run: bool) -> None:
         if added:
             output.detail(f"The fields of {name}: {', '.join(added)}.")
     if not dry_run:
-        output.next_step(*(("load", index, "FILE") if done.created else ("backfill", index)))
+        output.next_step(*(("load", index, "FILE") if done.created else ("backfill", index)), prefix=prefix)
     if dry_run:
         for name, body in done.bodies.items():
             output.line(f"PUT {name}" + ("" if done.created else "/_mapping"))

@@ -98,7 +98,7 @@ def command(
     written = "can be written" if dry_run else "written"
     say(f"{index}: {counted_parts({written: done, 'rejected': rejects.count}) or 'no documents'}.")
     if done and not dry_run:
-        output.next_step("group", index)
+        output.next_step("group", index, prefix=known["prefix"])
     return after(rejects.count, rejects.may_pass)
 
 

@@ -70,7 +70,7 @@ def command(
 
         with showing_progress(output, "Removing", removal.progress, done) as show:
             removed = removal.run(show, rejected)
-    _show(output, removed, prefix, rejects)
+    _show(output, removed, rejects)
     if removed.progress.left_out or removed.left > rejected.count:
         return SOME_FAILED
     return after(rejected.count, rejected.may_pass)
@@ -84,7 +84,7 @@ def _confirm(index: str, total: int) -> None:
         raise click.UsageError("Nothing was changed.")
 
 
-def _show(output: Output, removed: Removed, prefix: str, rejects: str) -> None:
+def _show(output: Output, removed: Removed, rejects: str) -> None:
     progress = removed.progress
     output.result({"event": "done"}, progress, {"rejects": rejects, "left": removed.left})
     others = {"rejected": progress.rejected, "left": removed.left}
@@ -95,5 +95,5 @@ def _show(output: Output, removed: Removed, prefix: str, rejects: str) -> None:
     if removed.left:
         output.note("Some documents still have fingerprints. Stop their writers, and run the command again.")
     else:
-        output.note(f"The mapping keeps the empty fields of {prefix}: a mapping cannot lose fields.")
+        output.note("The mapping keeps its empty fields. Only a copy of the index can do without them.")
     output.rejected(progress.rejected, rejects)

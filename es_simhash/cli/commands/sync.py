@@ -82,7 +82,7 @@ def command(
             on_reject=on_reject,
         )
     show_findings(output, synced.findings)
-    _show(output, synced, is_server(target.place))
+    _show(output, synced, prefix, is_server(target.place))
     if len(rejected) > _REASONS:
         output.warn(f"Rejected: {len(rejected) - _REASONS:,} more documents.")
     if synced.left_out:
@@ -91,7 +91,7 @@ def command(
     return after(len(rejected), sum(rejected))
 
 
-def _show(output: Output, synced: Synced, has_dashboards: bool) -> None:
+def _show(output: Output, synced: Synced, prefix: str, has_dashboards: bool) -> None:
     """Print the summary, and the next step where there is something new to look at."""
     output.result(synced)
     shown = synced.shown()
@@ -102,4 +102,6 @@ def _show(output: Output, synced: Synced, has_dashboards: bool) -> None:
         output.note("Give such an option to group --write once: sync keeps it.")
     if synced.groups and (synced.is_first or synced.new_groups):
         report = ("--report", "duplicates.html")
-        output.next_step(*(("dashboard", synced.index) if has_dashboards else ("group", synced.index, *report)))
+        output.next_step(
+            *(("dashboard", synced.index) if has_dashboards else ("group", synced.index, *report)), prefix=prefix
+        )

@@ -125,10 +125,13 @@ class Output:
         if self.is_verbose or is_json():
             self.note(text, **fields)
 
-    def next_step(self, *command: str) -> None:
-        """Print the command that a user probably needs next; programs need no advice."""
+    def next_step(self, *command: str, prefix: str | None = None) -> None:
+        """Print the command that a user probably needs next, with the prefix of the fields; programs need no advice."""
         if not (self.as_json or is_json()):
-            self.note(f"Next: es-simhash {shlex.join(command)}")
+            from es_simhash.scheme.mapping import DEFAULT_PREFIX
+
+            own = ("--prefix", prefix) if prefix and prefix != DEFAULT_PREFIX else ()
+            self.note(f"Next: es-simhash {shlex.join((*command, *own))}")
 
     def stage(self, name: str, seconds: float) -> None:
         """Log that a stage is over, for programs; stages of single pages are too many."""

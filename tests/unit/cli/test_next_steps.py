@@ -141,3 +141,9 @@ def test_quiet_means_quiet(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
         assert (given, done.code, done.err) == (given, 0, "")
         assert "Next:" not in done.out
     assert run_here(["info", "--quiet"]) == 0
+
+
+def test_the_next_step_names_the_prefix_unless_it_is_the_usual_one(folder: Path) -> None:
+    for prefix, own in (("dedup", ""), ("copies", " --prefix copies")):
+        done = run("init", "news", "--field", "title", "--prefix", prefix, cwd=folder)
+        assert f"Next: es-simhash backfill news{own}\n" in done.err
