@@ -88,6 +88,7 @@ def command(
     check_outputs(named, date_field, scope)
     _check_files(files, named, shown)
     ids, chosen, dates = FileIds(files.paths), scheme_or_default(scheme), list[Any]()
+    decisions_file = decisions_file or _decisions_next_to(files.paths)
     rarity, order = rarity_in(rarity_file, chosen), canonical_named(canonical, fields)
     options = GroupOptions(canonical=order, rarity=rarity, scope=scope, decisions=decisions_file or (), **asked)
     if rarity_file and not options.weighs_rarity(chosen):
@@ -122,8 +123,17 @@ def command(
         show_groups(output, groups, ids=ids.form, losses=losses, without_text=wanted.without_text)
         if len(groups) and not (named["--canonical-only"] or output.as_json):
             suffix = ".csv" if delimiter_of(files.paths[0]) else ".jsonl"
-            output.note(f"To keep one document of each group, add --canonical-only unique{suffix}.")
+            output.note(f"To keep only canonical documents, add --canonical-only unique{suffix}.")
     return after(rejects.count, rejects.may_pass)
+
+
+def _decisions_next_to(paths: Sequence[str]) -> str | None:
+    """Return the file in which `show` keeps decisions on the documents of a file, if it is there."""
+    from es_simhash.documents.files.decision_file import decisions_of
+
+    return (
+        next((there for there in map(decisions_of, paths) if Path(there).exists()), None) if len(paths) == 1 else None
+    )
 
 
 _FILES = {

@@ -60,15 +60,14 @@ def command(
     """Show the groups of INDEX or FILE in a browser, and decide which pairs are duplicates.
 
     With ID, begin with the group of this document. Decisions are kept at once, under your login name, with the index or
-    in a file. All verbs obey those of an index; those of a file go to dedup --decisions. Only this machine can reach
-    the pages. Press Ctrl-C to end.
+    next to the file, and verbs obey them. Only this machine can reach the pages. Press Ctrl-C to end.
 
     Example: es-simhash show news.csv --source title
     """
-    from es_simhash.documents.files.decision_file import DecisionFile
+    from es_simhash.documents.files.decision_file import DecisionFile, decisions_of
 
     if is_file(place):
-        file = DecisionFile(decisions_file or f"{place}.decisions.jsonl")
+        file = DecisionFile(decisions_file or decisions_of(place))
         if exports or import_file:
             return _moved(output, file.read() if exports else (), file.add, import_file)
         from es_simhash.cli.desk.desk import desk_on_file

@@ -408,7 +408,7 @@ decisions_option = click.option(
     "--decisions",
     "decisions_file",
     type=click.Path(exists=True, dir_okay=False),
-    help="Group as people have decided, by this file (see show).",
+    help="Group as people have decided, by this file.  [default: that of show for a single FILE]",
 )
 
 # The files that groups are written to, and the scope.

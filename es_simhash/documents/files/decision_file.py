@@ -14,6 +14,15 @@ from es_simhash.documents.decisions import Decision, Key
 from es_simhash.errors import InputError
 
 
+def decisions_of(path: str) -> str:
+    """Return the path of the decisions on the documents of a file, next to it.
+
+    >>> decisions_of("news.csv")
+    'news.csv.decisions.jsonl'
+    """
+    return f"{path}.decisions.jsonl"
+
+
 class DecisionFile:
     """The decisions in a file, which need not be there yet; of a file that was read, only new lines are read.
 

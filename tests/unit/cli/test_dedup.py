@@ -73,6 +73,16 @@ def test_groups_obey_a_file_of_decisions(tmp_path: Path) -> None:
     assert ids(group) == ["first", "oldest"]
 
 
+def test_the_decisions_that_show_keeps_next_to_a_file_are_obeyed(tmp_path: Path) -> None:
+    apart = {"a": "first", "b": "oldest", "label": 0}
+    (tmp_path / "news.jsonl.decisions.jsonl").write_text(json.dumps(apart) + "\n", encoding="utf-8")
+    [group] = dedup(tmp_path)
+    assert {"first", "oldest"} & {*ids(group)} != {"first", "oldest"}
+    decided(tmp_path)
+    [group] = dedup(tmp_path, "--decisions", "decisions.jsonl")
+    assert {"first", "oldest"} <= {*ids(group)}
+
+
 def test_decisions_on_unknown_documents_and_contradictions_are_said(tmp_path: Path) -> None:
     same = {"a": "first", "b": "oldest", "label": 1, "who": "Ben"}
     decided(tmp_path, {"a": "first", "b": "nobody", "label": 0}, same, {**same, "label": 0, "who": "Mia"})
