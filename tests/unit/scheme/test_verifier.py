@@ -418,6 +418,13 @@ def test_keys_seldom_find_what_is_not_compared(minhash: MinHash) -> None:
     )
 
 
+@pytest.mark.parametrize("least", [0.02, 0.04, 0.95])
+def test_texts_are_compared_from_half_the_minimum_on_or_from_what_keys_seldom_find(least: float) -> None:
+    seldom = lowest_estimate(Criteria(None, 1.0, Verification(1.0)), MinHash(), 8)
+    assert 0.04 / 2 < seldom < 0.95 / 2
+    assert lowest_estimate(Criteria(None, least, Verification(least)), MinHash(), 8) == min(least / 2, seldom)
+
+
 def test_signatures_are_compared_by_the_values_of_keys() -> None:
     first = np.arange(108, dtype=np.uint32)
     others = np.stack([np.where(np.arange(108) < count, first, first + 1) for count in (23, 24, 25, 108)])
