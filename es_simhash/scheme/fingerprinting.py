@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,10 +27,6 @@ from es_simhash.text.normalise import normalise_batch, strip_html
 from es_simhash.text.numbers import run_and_number_features
 from es_simhash.text.tokens import Chars, Cut, Runs, RunsAndNumbers, cut_given
 from es_simhash.text.words import char_features, run_features
-
-if TYPE_CHECKING:
-    from es_simhash.scheme.settings import Settings
-
 
 Status: TypeAlias = Literal["ok", "short", "empty"]
 STATUSES: tuple[Status, ...] = ("ok", "short", "empty")

@@ -30,11 +30,7 @@ from es_simhash.sketches.hamming import Distances, check_distance
 from es_simhash.sketches.keys import Blocks, KeyIndex, PrefixTables, expected_choices
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from types import ModuleType
-
-    from es_simhash._core.arrays import Codes
-    from es_simhash.sketches.hamming import Distances
 
 
 Ids = npt.NDArray[np.int64]

@@ -20,7 +20,6 @@ from es_simhash.groups.corpus import Corpus
 from es_simhash.groups.groups import Group, Groups, Member
 from es_simhash.groups.loss_counts import NONE, Values, values_to_count
 from es_simhash.groups.losses import Losses, losses_of
-from es_simhash.groups.of_index.corpus import IndexCorpus
 from es_simhash.groups.of_texts import TextCorpus
 from es_simhash.groups.pairs.compare import Pairs
 

@@ -16,7 +16,6 @@ from es_simhash._core.rows import as_json, cell
 from es_simhash.cli.show.output import Output
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from es_simhash.cli.jobs.groups import Link, MemberFields
