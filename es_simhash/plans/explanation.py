@@ -14,7 +14,7 @@ from es_simhash._core.rows import Result, Shown
 from es_simhash.documents.decisions import Decision
 from es_simhash.documents.documents import Documents
 from es_simhash.errors import DocumentError, IndexStateError, InputError, MissingError
-from es_simhash.plans.decided import decisions_on
+from es_simhash.plans.decided import readable_decisions_on
 from es_simhash.plans.find_options import SearchTerms
 from es_simhash.plans.operations import Plan, Search, is_server
 from es_simhash.plans.reply_size import documents_by_id, searched
@@ -38,6 +38,7 @@ from es_simhash.scheme import own_fields
 from es_simhash.scheme.own_fields import DEFERRED
 from es_simhash.scheme.query import Criteria, shared_bands
 from es_simhash.scheme.rarity import Rarity
+from es_simhash.scheme.rerank import LACKING
 from es_simhash.scheme.scheme import Scheme
 from es_simhash.scheme.scope import Scope, duration_text, moment_in, values_in
 from es_simhash.scheme.settings import Settings
@@ -70,9 +71,13 @@ class Explanation(Result):
 
     What the scheme lacks, or an empty text has not, is None. ``parts`` are the equal and the changed parts of both
     texts. ``scope`` are the fields of the scope, if there is one. ``before`` is there if an index has learnt again.
+    ``lacks_decisions`` names the index of the decisions of people, if it could not be read.
     """
 
-    JSON = ("verdict", "scope", "pair", "decisions", "evidence", "before", "features", "passages", "parts")
+    JSON = (
+        *("verdict", "scope", "pair", "decisions", "evidence", "before", "features", "passages", "parts"),
+        "lacks_decisions",
+    )
 
     scheme: Scheme
     pair: tuple[ExaminedDocument, ExaminedDocument]
@@ -84,6 +89,13 @@ class Explanation(Result):
     scope: tuple[ScopeField, ...] = ()
     before: Before | None = None
     decisions: tuple[Decision, ...] = ()
+    lacks_decisions: str | None = None
+
+    @property
+    def decided(self) -> list[str]:
+        """Sentences on what people have decided about the two documents."""
+        lacking = [LACKING.format(self.lacks_decisions)] if self.lacks_decisions else []
+        return [*(each.sentence for each in self.decisions), *lacking]
 
     @property
     def rarity(self) -> str | None:
@@ -99,8 +111,7 @@ class Explanation(Result):
         first, second = self.pair
         rows = [[f"scope: {each.field}", ", ".join(each.a), ", ".join(each.b)] for each in self.scope]
         rows += [["text", part.a, part.b] for part in self.parts if part.kind != "equal"]
-        decided = [each.sentence for each in self.decisions]
-        notes = [*decided, ", ".join(self._measures()), *self.verdict.notes]
+        notes = [*self.decided, ", ".join(self._measures()), *self.verdict.notes]
         return Shown(self.verdict.sentence, ["", first.name, second.name], rows, len(rows), notes)
 
     def _measures(self) -> Iterator[str]:
@@ -211,9 +222,11 @@ def explain_pair(terms: SearchTerms, ids: tuple[str, str]) -> Plan[Explanation]:
     named = yield from _named_by_engine(index, documents, first, second)
     yield from terms.experience.read(index, documents)
     decisions: list[Decision] = []
+    lacking = None
     if there := terms.decisions:
         keys = [(each.index or "", each.name) for each in (first, second)]
-        decisions = (yield from decisions_on(there, keys)).on(*keys)
+        read = yield from readable_decisions_on(there, keys)
+        decisions, lacking = (read.on(*keys), None) if read else ([], there.index)
     found = explain(
         documents.scheme,
         terms.criteria,
@@ -224,7 +237,7 @@ def explain_pair(terms: SearchTerms, ids: tuple[str, str]) -> Plan[Explanation]:
         terms.rarity.previous,
         terms.experience.documents,
     )
-    return replace(found, decisions=tuple(decisions))
+    return replace(found, decisions=tuple(decisions), lacks_decisions=lacking)
 
 
 def _read(terms: SearchTerms, ids: Sequence[str]) -> Plan[list[ExaminedDocument]]:

@@ -55,7 +55,7 @@ def _verdict(explanation: Explanation) -> Html:
         "header",
         element("h1", first.name, element("span", " and ", class_="faint"), second.name),
         element("p", verdict.sentence, class_=f"verdict {'good' if verdict.are_duplicates else 'bad'}"),
-        [element("p", note) for note in verdict.notes],
+        [element("p", note) for note in (*explanation.decided, *verdict.notes)],
     )
 
 

@@ -39,7 +39,7 @@ def show(output: Output, explanation: Explanation) -> None:
         return
     verdict = explanation.verdict
     _line(Piece(verdict.sentence, f"bold {_GOOD if verdict.are_duplicates else _BAD}"))
-    for note in verdict.notes:
+    for note in (*explanation.decided, *verdict.notes):
         _line(Piece(note))
     rows = [[each.name, each.index, each.state, each.status, f"{each.characters:,}"] for each in explanation.pair]
     output.table(["document", "index", "fields", "status", "characters"], rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import random
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +26,7 @@ from es_simhash.plans.operations import (
     Search,
     index_of,
 )
+from tests.support.commands import run as run_command
 from tests.support.corpus import corpus, edited
 from tests.support.meddling import Meddler
 
@@ -218,6 +220,17 @@ def assert_searched_without_decisions(index: Index, store: str) -> None:
     assert f"Let the login read the index '{store}'." in str(page.shown().notes)
 
 
+def test_the_command_that_explains_says_who_decided(tmp_path: Path) -> None:
+    with Index("news", tmp_path, fields=["body"]) as index:
+        index.init()
+        index.add([{"_id": id_, "body": POOL[0]} for id_ in "ab"], refresh=True)
+        index.decide([Decision.between("a", "b", same=False, who="Mia", why="Two quarters.")])
+    page = tmp_path / "page.html"
+    done = run_command("explain", "news", "a", "b", "--url", str(tmp_path), "--report", str(page))
+    for said in (done.out, html.unescape(page.read_text(encoding="utf-8"))):
+        assert "Mia decided that 'a' and 'b' are different: Two quarters." in said
+
+
 def test_searches_that_may_not_read_decisions_say_so(tmp_path: Path) -> None:
     meddler = Meddler(connect(tmp_path))
     index = Index("news", meddler, fields=["body"])
@@ -234,6 +247,9 @@ def test_searches_that_may_not_read_decisions_say_so(tmp_path: Path) -> None:
     meddler.before = refuse
     assert index.find(id="a").lacks_decisions == "dedup-decisions"
     assert_searched_without_decisions(index, "dedup-decisions")
+    explained = index.explain("a", "b")
+    assert (explained.decisions, explained.lacks_decisions) == ((), "dedup-decisions")
+    assert "Let the login read the index 'dedup-decisions'." in str(explained.shown().notes)
 
 
 def test_thousands_of_decisions_on_one_document_are_all_read(index: Index) -> None:
