@@ -193,6 +193,7 @@ def _removal(preset: str, about: str, *, has_pipeline: bool) -> str:
     paths += [path_of_pipeline(name_of(INDEX)).lstrip("/")] if has_pipeline else []
     head = f"# {about} what the files before have made is removed, but for scripts.\n"
     head += f"# Replace {INDEX} with the name of your index. Leave out what you have not pasted.\n"
+    head += f"# After 3-new-index, send the first requests to its indices, {INDEX}-*, as well.\n"
     note = f"# The templates, if no other index needs them{', and the pipeline' if has_pipeline else ''}.\n"
     deletions = note + "".join(f"DELETE {path}\n" for path in paths)
     return "\n".join([head, *([pipeline_of] if has_pipeline else []), fields, deletions])
