@@ -20,11 +20,6 @@ from math import isfinite
 from threading import Lock
 from typing import Annotated, Any, TypeAlias, TypeVar
 
-from mcp.server import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
-from mcp.types import ToolAnnotations
-from pydantic import BaseModel, Field
-
 from es_simhash._core.json_codec import Json
 from es_simhash._version import __version__
 from es_simhash.documents.sources import Rejected
@@ -42,6 +37,9 @@ from es_simhash.scheme.verification import Level
 
 try:
     from mcp.server import MCPServer  # earlier versions have none
+    from mcp.server.mcpserver.exceptions import ToolError
+    from mcp.types import ToolAnnotations
+    from pydantic import BaseModel, Field
 except ImportError:
     raise MissingExtraError("mcp (2 or later)", "mcp") from None
 
