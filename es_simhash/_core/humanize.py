@@ -104,5 +104,14 @@ def json_text(form: Any, **options: Any) -> str:
     return _OBEYED.sub(_escaped, json.dumps(form, ensure_ascii=False, **options))
 
 
+def value_text(value: Any) -> str:
+    """Return a value of a document as it was read: a text as it is, None as nothing, and else JSON.
+
+    >>> value_text("news"), value_text(None), value_text(["a", 1])
+    ('news', '', '["a", 1]')
+    """
+    return value if isinstance(value, str) else "" if value is None else json_text(value)
+
+
 def _escaped(found: re.Match[str]) -> str:
     return f"\\u{ord(found[0]):04x}"

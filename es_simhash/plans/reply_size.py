@@ -168,16 +168,17 @@ def with_source(
         }
         found: dict[tuple[str, str, str | None], Json] = {}
         for hit in (yield Search(index, body))["hits"]["hits"]:
-            found[_place(hit)] = hit
+            found[place_of(hit)] = hit
             # Matches have no routing.
             found.setdefault((hit["_index"], hit["_id"], None), hit)
-        return [found.get(_place(hit)) for hit in some]
+        return [found.get(place_of(hit)) for hit in some]
 
     found = yield from in_slices(hits, ask, size or ReplySize())
     return [hit for hit in found if hit is not None]
 
 
-def _place(hit: Json) -> tuple[str, str, str | None]:
+def place_of(hit: Json) -> tuple[str, str, str | None]:
+    """Return the index, the id and the routing of the document of a hit."""
     return hit["_index"], hit["_id"], hit.get("_routing")
 
 

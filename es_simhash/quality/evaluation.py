@@ -556,7 +556,7 @@ def _share(met: npt.NDArray[np.bool_]) -> float | None:
     return float(met.mean()) if len(met) else None
 
 
-_RIGHT, _WRONG, _MISSED = range(3)
+# A pair is right, wrong or missed.
 _OUTCOMES = 3
 _SCORES = ("precision", "recall", "f1")
 

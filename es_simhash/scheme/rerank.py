@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from es_simhash._core import arrays
 from es_simhash._core.arrays import Codes, Integers
-from es_simhash._core.humanize import counted, json_text, share, shortened, with_error
+from es_simhash._core.humanize import counted, share, shortened, value_text, with_error
 from es_simhash._core.json_codec import Json
 from es_simhash._core.rows import Rows, Shown, cell
 from es_simhash.scheme import own_fields
@@ -71,7 +71,7 @@ def source_columns(sources: Iterable[Json | None]) -> tuple[list[str], list[list
     paths = list(dict.fromkeys(path for each in values for path in each))
     if len(paths) > _MOST_COLUMNS:
         return ["source"], [[shortened(cell(source))] for source in found]
-    rows = [[shortened(_written(each.get(path))) for path in paths] or [""] for each in values]
+    rows = [[shortened(value_text(each.get(path))) for path in paths] or [""] for each in values]
     return paths if len(paths) > 1 else ["source"], rows
 
 
@@ -86,10 +86,6 @@ def leaves(source: Json, above: str = "") -> Iterator[tuple[str, Any]]:
             yield from leaves(value, f"{above}{name}.")
         else:
             yield f"{above}{name}", value
-
-
-def _written(value: Any) -> str:
-    return value if isinstance(value, str) else "" if value is None else json_text(value)
 
 
 # How many matches a repr names.

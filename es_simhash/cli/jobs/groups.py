@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import click
 
 from es_simhash._core.batches import counted_each
-from es_simhash._core.humanize import counted, json_text
+from es_simhash._core.humanize import counted, value_text
 from es_simhash._core.json_codec import Json, values_at
 from es_simhash._core.rows import json_record, write_csv
 from es_simhash.documents.files import FileDocument
@@ -76,7 +76,7 @@ def member_rows(groups: Groups[Corpus], names: Sequence[str], asked: MemberField
     for group, parts in _with_parts(groups, asked):
         for member, part in zip(group.members, parts, strict=True):
             values = (list(values_at(part or {}, path)) for path in fields)
-            cells = (_cell(each[0] if len(each) == 1 else each or None) for each in values)
+            cells = (value_text(each[0] if len(each) == 1 else each or None) for each in values)
             yield [group.id, *(getattr(member, name) for name in names), *cells]
 
 
@@ -161,11 +161,7 @@ def write_canonical(
 def _cells(each: FileDocument, columns: Sequence[str]) -> list[str]:
     """Return the values of a document as they were read: values other than texts as JSON."""
     values: dict[str, Any] = {"_id": each.id, "_routing": each.routing, **each.document}
-    return [_cell(values.get(name)) for name in columns]
-
-
-def _cell(value: Any) -> str:
-    return value if isinstance(value, str) else "" if value is None else json_text(value)
+    return [value_text(values.get(name)) for name in columns]
 
 
 def write_deletes(groups: Groups[IndexCorpus], out: IO[str]) -> int:

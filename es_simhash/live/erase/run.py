@@ -63,7 +63,7 @@ from es_simhash.plans.operations import (
     retry_all,
     retry_each,
 )
-from es_simhash.plans.reply_size import ReplySize, documents_by_id, with_source
+from es_simhash.plans.reply_size import ReplySize, documents_by_id, place_of, with_source
 from es_simhash.plans.text_fields import fields_in_no_document, no_text
 from es_simhash.scheme import query
 from es_simhash.scheme.own_fields import content_hash
@@ -389,7 +389,7 @@ class Hunt:
                 for each, hits in zip(some, (yield from self._hits(name, some, size)), strict=True):
                     yield from self._compare(hits, found)
                     # Those of others count: they may have been before a copy, where no filter keeps them out.
-                    if len(hits) == size and any(self._is_alike(_place(hit)) for hit in hits[size // 2 :]):
+                    if len(hits) == size and any(self._is_alike(place_of(hit)) for hit in hits[size // 2 :]):
                         unfinished.append(each)
             if size == _LONGEST and unfinished:
                 self.incomplete.add(f"more than {_LONGEST:,} copies match a search: repeat the command, or scan")
@@ -416,7 +416,7 @@ class Hunt:
 
     def _compare(self, hits: Sequence[Json], found: dict[Place, Copy]) -> Plan[None]:
         """Read the present texts of hits that were not compared in this round, and keep those that are copies."""
-        new = {place: hit for hit in hits if (place := _place(hit)) not in found and place[0] in self.documents}
+        new = {place: hit for hit in hits if (place := place_of(hit)) not in found and place[0] in self.documents}
         for index in sorted({place[0] for place in new}):
             own = [place for place in new if place[0] == index and not self._is_known(place, new[place])]
             yield from self._read(index, own)
@@ -456,8 +456,8 @@ class Hunt:
         reading = Reading(index, _ALL, self._parts(own), None, self.options.patience)
         with counting("Scanning", (yield from retry(Count(index, _ALL), self.options.patience))) as advance:
             while hits := (yield from reading.next()):
-                self._note([hit for hit in hits if not self._is_known(_place(hit), hit)])
-                for place in map(_place, hits):
+                self._note([hit for hit in hits if not self._is_known(place_of(hit), hit)])
+                for place in map(place_of, hits):
                     if copy := self._known[place][1].copy:
                         found[place] = copy
                 done += len(hits)
@@ -465,11 +465,7 @@ class Hunt:
 
     def _note(self, hits: Sequence[Json]) -> None:
         for hit, judged in zip(hits, self._judge.judged(hits), strict=True):
-            self._known[_place(hit)] = (hit["_seq_no"], hit["_primary_term"]), judged
-
-
-def _place(hit: Json) -> Place:
-    return hit["_index"], hit["_id"], hit.get("_routing")
+            self._known[place_of(hit)] = (hit["_seq_no"], hit["_primary_term"]), judged
 
 
 # ---- the comparison
